@@ -1,8 +1,9 @@
 """The commands: in each folder, `__init__` declares the options and `view` computes the answer.
 
-The options of a command are the fields of a frozen dataclass. The docstring of this class is the
-help of the command. The help imports the class, so its module must load fast. The class with the
-computations is named as "module:class" and imported only when the command runs.
+The options of a command are the fields of a frozen dataclass, and the docstring of this class is
+the help of the command. The help imports the module with the options, so this module must load
+fast. The class that computes the answer is named as a string "module:class", and its module is
+imported only when the command runs.
 """
 
 from typing import NamedTuple
@@ -12,8 +13,7 @@ class CommandListing(NamedTuple):
     """A command in the list of all commands.
 
     section : heading under which `passk --help` lists the command.
-    purpose : first line of the help of the command, repeated here because listing the commands does
-        not import their modules.
+    purpose : first line of the help, repeated here so that the list imports no command.
     """
 
     section: str

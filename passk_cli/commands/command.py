@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example: a comment and a command line.
 _EXAMPLE = "# "
-# Removed options that all commands once had, with the commands that replace them.
+# Options that every command had in earlier versions, and what to use instead.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
@@ -38,23 +38,20 @@ class HelpExample(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Command:
-    """The declaration of a command: its options, shared groups of options, and its question.
+    """The declaration of a command: its options, and the class that computes its report.
 
-    options_type : dataclass of the options that only this command has. Its docstring is the help.
-    groups : which of Request, Metrics, Confidence and Rules the command has. Every command also
-        has MessageOptions. If options_type and a group have a field of the same name, the field
-        of options_type is used.
-    without : fields of the groups that the command does not have.
+    options_type : dataclass of the options that only this command has; the docstring of the class
+        is the help.
+    groups : which of Request, Metrics, Confidence and Rules the command has in addition to
+        MessageOptions. A field of options_type replaces a field of the same name.
     files : whether you must, can or cannot give files: "needed", "optional" or "none".
     streams : whether the command writes its table to the file of the option `output`, so that the
         report only describes the table.
-    charts : whether the report can be drawn.  paged : whether the report is a page.
-    judges : whether the report is a verdict. Errors are then also written as a verdict, for
-        example to the JUnit file that a pipeline reads.
-    methods : whether the command can print a paragraph about its methods for a paper.
+    judges : whether the report is a verdict. Errors are then also written as a verdict, for example
+        to the JUnit file that a pipeline reads.
     lacking : option of another command, as written on the command line or in Python → why this
         command does not have the option, and what to use instead.
-    view : "module:class" of the question. The module contains the sections and messages.
+    view : "module:class" of the class that computes the report.
     """
 
     options_type: type
@@ -71,7 +68,7 @@ class Command:
 
     @property
     def question(self) -> type[Question]:
-        """The class that computes the answer; reading this property imports its module."""
+        """The class that computes the report, imported when this property is read."""
         question: type[Question] = load_object(self.view)
         return question
 
@@ -82,7 +79,7 @@ class Command:
 
     @property
     def examples(self) -> list[HelpExample]:
-        """The examples of the help. They can be run in a folder that contains `sample_data`."""
+        """The examples of the help. You can run them in a folder that contains `sample_data`."""
         texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
         return [HelpExample(comment, " ".join(line.split())) for comment, line in texts]
 
@@ -95,7 +92,7 @@ class Command:
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """Title and options of each group, with the groups that only this command has first."""
+        """Title and options of each group. Groups that only this command has come first."""
         own_section, *shared = sections_of(
             (self.options_type, *self.groups, MessageOptions), self.without
         )
@@ -106,7 +103,6 @@ class Command:
 
     @property
     def titles(self) -> dict[str, list[str]]:
-        """Title of each group → fields of options_type. A base class can have its own title."""
         titles: dict[str, list[str]] = {}
         for name in options_by_field(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
@@ -127,10 +123,10 @@ def command_of(name: str) -> Command:
 def option_suggestion(
     command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
-    """What to write instead of an option that a command does not have; "" if nothing is similar.
+    """What to write instead of an option that a command lacks; "" if nothing is similar.
 
-    word : the unknown option.  value : the value that the user gave to the unknown option.
-    spelled : returns the options of a command by their spelling, on the command line or in Python.
+    word : the unknown option.  value : the value that the user gave to this option.
+    spelled : returns the options of a command by their spelling on the command line or in Python.
     """
     if reason := {**_REMOVED, **command_of(command).lacking}.get(word):
         return reason

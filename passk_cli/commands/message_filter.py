@@ -21,12 +21,13 @@ class MessageOptions:
     # fmt: off
     error: Annotated[tuple[str, ...], Option(
         "--error", "NAME|all", "Make a message an error (exit code 3).",
-        detail="NAME is the name of a message; all stands for all warnings. Repeatable."
+        detail="NAME is the name of a message, or all for all warnings. You can repeat the option."
         " `passk help NAME` explains a message.",
         parse="passk_cli.commands.catalogue:parse_message_names")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Leave a message out.",
-        detail="NAME is the name of a message. Repeatable. The signature lists the ignored names.",
+        detail="NAME is the name of a message. You can repeat the option. The signature of the"
+               " report lists the ignored names.",
         parse="passk_cli.commands.catalogue:parse_names")] = ()
     # fmt: on
 
@@ -35,7 +36,7 @@ class MessageOptions:
     ) -> None:
         """Raise a DataError for the first message that --error turns into an error.
 
-        words : returns the text of a message for the command line or for Python.
+        words : returns the text of a message, either for the command line or for Python.
         """
         for message in messages:
             applies_to_all = self.error == ("all",) and message.severity != NOTE

@@ -1,4 +1,4 @@
-"""The base class of all commands' questions, which read the data and compute the report."""
+"""The base class of the classes that read the data of a command and compute its report."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Read(Protocol):
 class SharedOptions:
     """The options that commands share, by group, and the data that the user gave.
 
-    source : paths, rows, columns, a table or Counts; None if no data was given.
-    earlier : the label of the first run if exactly two labelled runs were given; else "".
+    source : paths, rows, columns, a table or Counts; None if the user gave no data.
+    earlier : label of the first run if the user gave exactly two labelled runs; else "".
     """
 
     request: Request
@@ -67,30 +67,30 @@ class SharedOptions:
 
 
 class Question:
-    """Base class of questions. A subclass adds the options of a command and its `report`.
+    """Base class of the classes that read the data of a command and compute its report.
 
-    sections : the sections of the report in reading order. Sections declare columns and fields.
+    sections : sections of the report in reading order. Sections declare columns and fields.
     """
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
-    # Whether outcomes that neither pass nor fail are allowed. Other commands raise an error.
+    # Whether the command allows outcomes that neither pass nor fail.
     tolerant: ClassVar[bool] = False
-    # Whether Counts given in Python are read again if they lack, for example, the attempts' order.
+    # Whether Counts are read again if they lack required data, for example the order of attempts.
     reads_again: ClassVar[bool] = False
     # Whether the command reports metrics at a single k, unlike commands about tasks or curves.
     of_metrics: ClassVar[bool] = True
-    # Why the command has no answer for missing outcomes that may pass or fail; "" if it has one.
+    # Why the command does not support missing outcomes that may pass or fail; "" if it does.
     unbounded: ClassVar[str] = ""
-    # Option → why it cannot be used with missing outcomes that may pass or fail, and what to do.
+    # Option → why the option does not support missing outcomes that may pass or fail.
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
-    # Why the command cannot correct a judge's verdicts by labels; "" if it can.
+    # Why labels cannot correct the result of the command; "" if they can.
     uncorrected: ClassVar[str] = (
-        "labels correct the rates of a judge, and this is about each verdict"
+        "labels correct pass rates of a judge, but this result uses each single verdict"
     )
-    # Option → why labels cannot correct the result of the option, and what to do.
+    # Option → why labels cannot correct the result of the option.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
-    # Maximum number of groups of --by. More groups would take minutes, and nobody would read them.
+    # Maximum number of groups of --by. More groups would take minutes.
     most_groups: ClassVar[float] = math.inf
     # Whether the command supports metrics that are ranges, for example cover@0.8.
     ranged: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class Question:
         """The question and the shared options, from the values of their fields.
 
         values : field → value, as text from the command line or as a Python value.
-        source : the data, as in `SharedOptions`.  requires_data : whether the user must give data.
+        requires_data : whether the user must give data.
         Errors: ParameterError if the value of an option is invalid or if required data is missing.
         """
         own_fields = options_by_field(cls)
@@ -128,7 +128,7 @@ class Question:
 
     @classmethod
     def answer_columns(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Title of each table with the headers and meanings of columns not yet listed."""
+        """Title of each table → headers and meanings of the columns that no earlier table has."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [column.with_example for column in section.columns if column.shown != DATA]
@@ -148,7 +148,6 @@ class Question:
         for column in (column for section in cls.sections for column in section.columns):
             if column.name:
                 meanings.setdefault(column.name, column.meaning or common.get(column.name, ""))
-        # A section without facts writes its records as rows.
         facts = not cls.sections or any(
             (section.facts, section.facts_of) != (Section.facts, Section.facts_of)
             for section in cls.sections
@@ -162,18 +161,17 @@ class Question:
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
     def request(self, options: SharedOptions) -> Request:
-        """The request for the data that this question needs."""
         return replace(
             options.request, cluster=options.confidence.cluster, **options.metrics.reading
         )
 
     @property
     def inputs(self) -> list[str]:
-        """Files that the question reads in addition to the files that the user gave."""
+        """Files that the command reads in addition to the files that the user gave."""
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report if the question can be answered without data, else None."""
+        """The report if the command needs no data for it, else None."""
         return None
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
@@ -182,7 +180,7 @@ class Question:
         return self.report(self.study(options, read)) if report is None else report
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
-        """The requested metrics, or the metrics that the data supports if none are requested."""
+        """The requested metrics, or by default the metrics that the data supports."""
         return options.metrics.choose(counts) if self.of_metrics else ()
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
@@ -206,11 +204,10 @@ class Question:
         """Raise a PasskError if the question cannot be answered from the counts."""
 
     def report(self, study: Analysis) -> Report:
-        """Compute the report."""
         raise NotImplementedError
 
     def refuse_ranges(self) -> None:
-        """Raise a ParameterError if the question or an option does not support --missing bounds."""
+        """Raise a ParameterError if the command or an option does not support --missing bounds."""
         names = changed_options(self)
         refuse_if_any(
             "no-bounds",
@@ -223,7 +220,7 @@ class Question:
 
 
 def refuse_labels(question: Question) -> None:
-    """Raise a ParameterError if labels cannot correct this question or one of its options."""
+    """Raise a ParameterError if labels cannot correct this command or one of its options."""
     names = changed_options(question)
     refuse_if_any(
         "no-labels",
@@ -235,7 +232,6 @@ def refuse_labels(question: Question) -> None:
 
 
 def _answerable(question: Question, report: Report) -> Report:
-    """The report without suggestions of --missing bounds if the question cannot use bounds."""
     if not question.unbounded:
         return report
     messages = tuple(
@@ -282,12 +278,11 @@ def answer(
     read: Read,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
-    """Answer a question from the data that `read` returns, and write its exports.
+    """Compute the report of a command from the data that `read` returns, and write its exports.
 
-    judged : removes the ignored messages from the report, or raises an error. It is called before
-        any file is written.
-    Errors: ParameterError if missing outcomes may pass or fail and the question, or one of its
-        options, does not support this.
+    judged : removes ignored messages from the report, or raises an error, before files are written.
+    Errors: ParameterError if missing outcomes may pass or fail and the command, or one of its
+    options, does not support this.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:
@@ -315,7 +310,6 @@ def answer(
     require_known_names(names, counts_read)
     report = judged(_answerable(question, report))
     if options.request.by:
-        # Reading `data` raises the error for a group that is named like a column.
         _ = report.data
     for path, columns in report.exports.items():
         write_columns(Path(path), columns)

@@ -1,4 +1,4 @@
-"""The table that shows how many tasks and attempts of each model were written to a file."""
+"""The table with the number of tasks and attempts per model that were written to a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.suggested_fix import OptionValue
 
 
 class WrittenModel(NamedTuple):
-    """Number of tasks, attempts and passes of one model that were written to a file."""
+    """The numbers of tasks, attempts and passes of one model that were written to a file."""
 
     series: Series
     tasks: int
@@ -23,7 +23,7 @@ class WrittenModel(NamedTuple):
 
 
 class WrittenTable(Section[WrittenModel]):
-    """A row per model with the number of tasks and attempts that were written to a file."""
+    """A row per model with the numbers of tasks and attempts that were written to a file."""
 
     separate_schema = True
     columns = (
@@ -31,9 +31,10 @@ class WrittenTable(Section[WrittenModel]):
         Column("tasks", "count", name="tasks", cell=lambda model: model.tasks,
                meaning="Tasks with attempts."),
         Column("attempts", "count", name="attempts", cell=lambda model: model.attempts,
-               meaning="Attempts that were written."),
+               meaning="Number of attempts that were written."),
         Column("passed", "count", name="passed", cell=lambda model: model.passed,
-               meaning="Attempts that passed; empty for scores, which neither pass nor fail."),
+               meaning="Number of written attempts that passed; empty for scores, which neither"
+               " pass nor fail."),
     )  # fmt: skip
 
 

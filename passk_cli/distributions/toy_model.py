@@ -61,8 +61,8 @@ class ToyTasks:
 class BestTemperature(NamedTuple):
     """The temperature T* with the highest pass@k, and pass@k at this temperature.
 
-    T* is 0 if the likeliest answer is best. It is NaN if all tasks pass except for a share of
-    1e-12, because it would then depend on tasks that are left out.
+    T* is 0 if the likeliest answer is best. T* is NaN if all tasks pass except for a share of
+    1e-12, because T* would then depend on tasks that the computation leaves out.
     """
 
     temperature: float
@@ -327,7 +327,6 @@ def _positive(value: float) -> float:
 
 
 def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
-    """Tasks with these relative weights at both c and −c."""
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return ToyTasks(c, weights / weights.sum())
@@ -336,8 +335,8 @@ def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
 def _log_sum(t: float) -> tuple[float, float]:
     """log Σ_g exp(−g²/2T) over the integers, and E g² with these weights.
 
-    For T ≥ 1/2π, it uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In both cases, the fourth
-    term is below exp(−16π) = 1.5e-22.
+    For T ≥ 1/2π, the sum uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In both cases, the
+    fourth term is below exp(−16π) = 1.5e-22.
     """
     m = np.arange(1.0, 5.0)
     if t < 1 / (2 * math.pi):
@@ -362,7 +361,6 @@ def _log_failing(c: Floats, t: float) -> Floats:
 
 
 def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
-    """T* between the neighbours of the best temperature in the scan."""
     from scipy.optimize import brentq
 
     around = scan[max(at - 1, 0)], scan[min(at + 1, len(scan) - 1)]
@@ -377,7 +375,6 @@ def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
 
 
 def _slope(tasks: ToyTasks, k: int, t: float) -> float:
-    """The derivative of E pass@k with respect to T, up to a positive factor."""
     logs = log_probability(tasks.c, t)
     exponents = logs + (k - 1) * _log_failing(tasks.c, t)
     gains = np.exp(exponents - exponents.max()) * (tasks.c**2 - second_moment(t))

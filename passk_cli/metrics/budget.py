@@ -18,10 +18,11 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
-# Sets of failures are counted as pairs of sets from two halves, up to 2^36 pairs. They are listed
-# one by one if at most 2^17 sets can fit into the budget. Otherwise costs are rounded to a grid.
+# passk counts the sets of failures as pairs of two halves for up to 2^36 pairs, or one by one if at
+# most 2^17 sets can fit into the budget. Otherwise it rounds costs to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# Up to 2^_SMALL_BITS sets are not split into halves. More sums than _UNMERGED are merged if equal.
+# Up to 2^_SMALL_BITS sets are not split into two halves. More than _UNMERGED sums are merged if
+# they are equal.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 # Maximum number of steps over a grid, and minimum and maximum number of its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
@@ -39,27 +40,27 @@ def pass_within_budget(
 ) -> tuple[Floats, Floats]:
     """Lowest and highest probability that repeated attempts solve a task within a budget.
 
-    The attempts are drawn in random order without replacement. They end with the first pass, or
-    when the next attempt costs more than the remaining budget b:
+    The attempts are drawn in random order without replacement. The draws end with the first pass,
+    or when the next attempt costs more than the remaining budget b:
 
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
     over passing attempts s and sets A of failing attempts F that come before s. With costs of 1 and
-    b = k, this equals pass@k. If all attempts fail and a part of the budget remains, nothing is
-    known about the next attempt. The task then has probability 0 in the lowest value and 1 in the
+    b = k, this equals pass@k. If all attempts fail and a part of the budget remains, the outcome of
+    the next attempt is unknown. The task then has probability 0 in the lowest value and 1 in the
     highest value.
 
-    value : (rows,) costs ≥ 0. NaN is an attempt with unknown cost. It never fits into the budget in
-        the lowest value, and costs 0 in the highest value. An infinite cost never fits.
+    value : (rows,) costs ≥ 0. NaN is an attempt with unknown cost. For the lowest value, this
+        attempt never fits into the budget. For the highest value, it costs 0. An infinite cost
+        never fits.
     budget : ≥ 0 or infinite, of any shape.
     Returns two arrays of shape `budget.shape` + (cells,), in [0, 1]; NaN for a cell without
-    attempts.
-    The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits into 0.3).
-    It is exact for up to 25 failing attempts with different costs, for up to 1,000 with few
-    different costs, and for more if few attempts fit into the budget or costs are small whole
-    numbers. Otherwise costs are rounded to a grid, down for one limit and up for the other, so
-    that the range remains valid. With up to 1,000 attempts, the limits differed by less than 0.005
-    in tests.
+    attempts. The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits
+    into 0.3). The computation is exact for up to 25 failing attempts with different costs, for up
+    to 1,000 with few different costs, and for more failing attempts if few of them fit into the
+    budget or costs are small whole numbers. Otherwise costs are rounded to a grid, down for one
+    limit and up for the other, so that the range remains valid. With up to 1,000 attempts, the
+    limits differed by less than 0.005 in tests.
     Errors: ValueError for a negative cost; ParameterError for an invalid budget.
     Source: order of attempts as in Chen et al. 2021; success over cost as in Brown et al. 2024;
     coverage at a cost as in arXiv 2601.21522.
@@ -94,7 +95,6 @@ def pass_within_budget(
 def _solved_range(
     cost: Floats, count: Ints, passed: Ints, budgets: Floats
 ) -> tuple[Floats, Floats]:
-    """The lowest and highest probability for one cell at each budget, in increasing order."""
     lacking = np.isnan(cost)
     dearest = _Cell.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
     cheapest = dearest
@@ -110,8 +110,6 @@ def _solved_range(
 
 
 class _SubsetSums(NamedTuple):
-    """Sums of the costs of sets of failures, and their share among all sets of equal size."""
-
     total: Ints
     size: Ints
     share: Floats
@@ -120,9 +118,7 @@ class _SubsetSums(NamedTuple):
 class _Cell(NamedTuple):
     """One cell, with costs and budgets as whole numbers of a common unit.
 
-    The distinct costs of failing and of passing attempts are in increasing order, with the number
-    of attempts per cost. Costs above all budgets are left out. `left_over` is true for budgets
-    above the total cost of all attempts.
+    left_over : whether a budget is above the total cost of all attempts.
     """
 
     n: int
@@ -139,7 +135,7 @@ class _Cell(NamedTuple):
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
         units, limits = _as_integers(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
-        # Because of rounding, a budget that equals the sum may differ from it in the last digits.
+        # Rounding can make a budget differ in its last digits from an equal sum of costs.
         left_over = (budgets > spent * (1.0 + 1e-12)) & fits.all()
         fits &= units <= limits.max(initial=0)
         order = np.argsort(units, kind="stable")
@@ -151,7 +147,6 @@ class _Cell(NamedTuple):
         return cls(n, failures, failed, passes, passing, limits, left_over)
 
     def solved(self, places: Ints) -> tuple[Floats, Floats]:
-        """Lowest and highest P(solved within the budget), for the budgets with indices `places`."""
         remaining = (self.limits[places][:, None] - self.passes).ravel()
         shape = len(places), len(self.passes)
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
@@ -164,7 +159,6 @@ class _Cell(NamedTuple):
         return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
 
     def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
-        """Both limits from grids. Similar budgets share a grid that is as fine as possible."""
         low, high = np.empty(len(places)), np.empty(len(places))
         todo = np.arange(len(places))
         while len(todo):
@@ -184,7 +178,6 @@ class _Cell(NamedTuple):
     def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
-        # A failure that costs more than the largest remaining budget is in no set.
         affordable = int(np.searchsorted(self.failures, most, side="right"))
         failures, failed = self.failures[:affordable], self.failed[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
@@ -255,11 +248,11 @@ class _Cell(NamedTuple):
 
 
 def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
-    """Convert costs and budgets to whole numbers of one unit; budgets are rounded down.
+    """Convert costs and budgets to whole numbers of one unit. Budgets are rounded down.
 
     If the costs have few decimals, the unit is their last decimal, so that sums are exact.
-    Otherwise the unit is a tiny part of the largest budget. The rounding errors of n costs then
-    add up to at most 1e-10 of the largest budget, and budgets are enlarged by as much.
+    Otherwise the unit is a tiny part of the largest budget. The rounding errors of n costs then add
+    up to at most 1e-10 of the largest budget, and budgets are increased by the same amount.
     """
     most, dearest = float(budgets.max(initial=0.0)), float(cost.max(initial=0.0))
     largest = max(most, dearest, 2.0**-_BITS)
@@ -287,11 +280,9 @@ def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
 
 
 def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
-    """Sums up to `most` of all sets of these failures; equal sums are merged if there are many."""
     total, size, share = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1)
     number = 0
     for cost, copies in zip(costs.tolist(), count.tolist(), strict=True):
-        # Each set is extended by 0 to `copies` failures with this cost.
         more = np.arange(copies + 1)[:, None]
         sums, sizes = total + cost * more, size + more
         if copies > 1:

@@ -20,15 +20,14 @@ _BLOCK_TERMS = 1 << 21
 def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int) -> Floats:
     """Expected number of different solutions among k attempts drawn without replacement.
 
-    It is Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have solution j
-    (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤ 1e-12; NaN if
-    n < k.
+    The value is Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have
+    solution j (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤
+    1e-12; NaN if n < k.
     Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
 
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
     """
-    # Rounding errors must not leave the range [1, k].
     return np.clip(_expected_kinds(start, count, count, k), 1.0, k)
 
 
@@ -37,8 +36,9 @@ def distinct_passing_at_k(
 ) -> Floats:
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
-    It is Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. It is at
-    least pass@k. It equals pass@k if all passing attempts of a cell have the same solution.
+    The value is Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. The
+    value is at least pass@k. It equals pass@k if all passing attempts of a cell have the same
+    solution.
     Returns (cells,) in [0, k]; NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
@@ -53,10 +53,10 @@ def pass_at_k_distinct(
 ) -> Floats:
     """Probability that at least one of k different solutions of a cell passes.
 
-    It is pass@k(d, passing solutions) for the d different solutions, where each solution counts
-    once, however often it occurs. If d ≤ k, all of them are tried. It describes the n attempts that
-    were made, and increases with n. A solution that passed in only some attempts passes with the
-    share of these attempts.
+    The value is pass@k(d, passing solutions) for the d different solutions, where each solution
+    counts once, however often it occurs. If d ≤ k, all solutions are tried. The value describes the
+    n attempts that were made, and increases with n. A solution that passed in only some attempts
+    passes with the share of these attempts.
     Returns (cells,) in [0, 1]; NaN if n < k, like pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
@@ -93,7 +93,7 @@ def distinct_solutions(start: Ints, times: Ints) -> Ints:
 def duplicate_share(start: Ints, times: Ints) -> Floats:
     """Share of a cell's attempts that repeat an earlier solution: 1 − distinct / attempts.
 
-    The share increases with the number of attempts.  NaN for a cell without (passing) attempts.
+    The share increases with the number of attempts.  NaN for a cell without attempts.
 
     >>> duplicate_share(np.array([0, 3]), np.array([5, 1, 0])).round(6)
     array([0.666667])
@@ -106,9 +106,9 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
 def solution_agreement(start: Ints, times: Ints) -> Floats:
     """Probability that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    It is an unbiased estimate of Simpson's Σ p² for any n, and equals 2 − distinct@2. The inverse,
-    the effective number of solutions, is biased, so compute the mean over cells first.  NaN for a
-    cell with fewer than two attempts.
+    This agreement is an unbiased estimate of Simpson's Σ p² for any n, and equals 2 − distinct@2.
+    The inverse, the effective number of solutions, is biased, so compute the mean over cells first.
+    NaN for a cell with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))
@@ -126,7 +126,7 @@ def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
 
 
 def _none_passes(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
-    """Mean of Π fails over all subsets of `tries` of the first `solutions` columns of a cell."""
+    """Mean, over all subsets of `tries` columns, of the product of the columns' fail rates."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0

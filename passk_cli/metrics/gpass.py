@@ -32,7 +32,7 @@ def passes_needed(k: int, share: Fraction) -> int:
 def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     """Probability that at least ⌈share · k⌉ of k attempts pass, drawn without replacement from n.
 
-    It is Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
+    The value is Σ_{j ≥ ⌈share·k⌉} C(c, j) C(n−c, k−j) / C(n, k), the upper tail of a hypergeometric
     distribution. A share of 0 gives pass@k (at least one), and a share of 1 gives pass^k (all).
 
     n, c : integer arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
@@ -50,7 +50,7 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
 def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """Mean of gpass@k over the shares above one half: (2/k) Σ_{i=⌈k/2⌉+1..k} gpass@k:i/k.
 
-    It equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
+    The value equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
     n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k. The sum has k − ⌈k/2⌉ terms
         of at most 1. The maximum is therefore 1 for even k and 1 − 1/k for odd k. For k = 1, the
@@ -68,9 +68,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
-    """P(at least `least` of k attempts pass), drawn from n attempts with c passes; see
-    `gpass_pairs`.
-    """
+    """P(at least `least` of k attempts pass), drawn from n attempts of which c pass."""
     if least == 1:
         return pass_at_k_pairs(n, c, k)
     if least == k:

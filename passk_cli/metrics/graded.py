@@ -14,11 +14,11 @@ from passk_cli.metrics.pass_k import PairForm, pass_at_k_pairs, pass_hat_k_pairs
 
 
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Expected highest score among k attempts drawn without replacement from the n of a cell.
+    """Expected highest score among k attempts drawn without replacement from n attempts.
 
-    It is Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 < …,
-    where N_j attempts have a score of at most x_j. passk computes it as x_1 + Σ_j (x_{j+1} − x_j)
-    pass@k(n, n − N_j). With scores of 0 and 1, it therefore equals pass@k to the last digit.
+    The value is Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 <
+    …, where N_j attempts have a score of at most x_j. passk computes it as x_1 + Σ_j (x_{j+1} −
+    x_j) pass@k(n, n − N_j). With scores of 0 and 1, it therefore equals pass@k to the last digit.
 
     value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), in the range of the
         cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
@@ -30,10 +30,10 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
 
 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Expected lowest score among k attempts drawn without replacement from the n of a cell.
+    """Expected lowest score among k attempts drawn without replacement from n attempts.
 
-    It is x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), like `best_at_k` with pass^k. It equals
-    pass^k if all scores are 0 or 1.
+    The value is x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), like `best_at_k` with pass^k. worst@k
+    equals pass^k if all scores are 0 or 1.
 
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])

@@ -4,14 +4,14 @@ A task has the success rate p, and μ is the mean of p over tasks. If all tasks 
 every task would have p = μ.
 
 - Δ_k = pass^k − μ^k = E p^k − (E p)^k is the part of pass^k that differences between tasks cause.
-  It is between 0 and μ − μ^k (Jensen).
+  Δ_k is between 0 and μ − μ^k (Jensen).
 - The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the part of pass@k that is lost
-  because of differences between tasks. It equals Δ_k of the failure rates 1 − p.
+  because of differences between tasks. The deficit equals Δ_k of the failure rates 1 − p.
 
 The k-th power of the estimate of μ is biased upwards. μ^k is the probability that k attempts at k
-independently drawn tasks all pass. It has an unbiased estimator over k different tasks if the tasks
-are a sample (`mean_power_new_tasks`), and over tasks drawn with repetition if they are the whole
-population (`mean_power_these_tasks`).
+independently drawn tasks all pass. This probability has an unbiased estimator over k different
+tasks if the tasks are a sample (`mean_power_new_tasks`), and over tasks drawn with repetition if
+they are the whole population (`mean_power_these_tasks`).
 Source: the definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
 (2025). The estimators are U-statistics (Hoeffding 1948).
 """
@@ -50,8 +50,8 @@ class RateCurves:
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     """Compute pass@k, pass^k, Δ_k and the coverage deficit of exact success rates.
 
-    rates : (tasks,) in [0, 1].  ks : at least 1. Values of Δ_k and the deficit below 0 are rounding
-        errors and become 0. Both are exactly 0 if all rates are equal.
+    rates : (tasks,) in [0, 1].  ks : at least 1. Negative values of Δ_k and of the deficit are
+        rounding errors and become 0. Δ_k and the deficit are exactly 0 if all rates are equal.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
     >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
@@ -69,7 +69,6 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
 
 
 def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
-    """E p^k and (E p)^k, computed by the same operations so that equal rates give equal results."""
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 
@@ -84,9 +83,9 @@ def _mean(values: Floats) -> Floats:
 def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     """Unbiased estimate of μ^k if tasks are a sample: P(attempts at k different tasks all pass).
 
-    It is e_k(x_1, …, x_T) / C(T, k), the mean product of the pass rates over all sets of k tasks,
-    where e_k is the elementary symmetric polynomial. The recursion uses only weighted means, so no
-    digits are lost.
+    The estimate is e_k(x_1, …, x_T) / C(T, k), the mean product of the pass rates over all sets of
+    k tasks, where e_k is the elementary symmetric polynomial. The recursion uses only weighted
+    means, so no digits are lost.
 
     values : (tasks,) pass rates c/n. With clusters, these are the contributions of the clusters to
         the mean (unbiased for clusters of equal size, otherwise nearly unbiased).
@@ -108,9 +107,9 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
 def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
-    It is the probability that k attempts pass, each at a task drawn with repetition from all T
-    tasks. Attempts at the same task are drawn without repetition. It is therefore the mean of
-    Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T).
+    The estimate is the probability that k attempts pass, each at a task drawn with repetition from
+    all T tasks. Attempts at the same task are drawn without repetition. This probability is the
+    mean of Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T).
 
     n, c : (tasks,).  ks : at least 1.  Returns (k's,); NaN if k is above the smallest n.
 

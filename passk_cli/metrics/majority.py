@@ -17,17 +17,17 @@ _BLOCK_TERMS = 1 << 21
 def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -> Floats:
     """Probability that the most frequent answer among k attempts of a cell is correct.
 
-    The k attempts are drawn without replacement from the n that were made. If j answers are tied
-    for the lead, each wins with probability 1/j. Attempts without an answer (code −1) are drawn
-    like all others but never win. If all k attempts have no answer, this is a failure. An answer is
-    correct with probability passed / count.
+    The k attempts are drawn without replacement from the n attempts of the cell. If j answers are
+    tied for the lead, each of them wins with probability 1/j. Attempts without an answer (code −1)
+    are drawn but never win. If no drawn attempt has an answer, the result is a failure. An answer
+    is correct with probability passed / count.
 
     start, value, count, passed : rows of cells, as in `graded`; `value` contains answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
     The calculation uses generating functions and is exact. If attempts are drawn independently with
-    probability θ = k/n, and k are drawn in total, they are drawn without replacement. With
-    b(m, i) = C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
+    probability θ = k/n, and k are drawn in total, they are drawn without replacement. With b(m, i)
+    = C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
 
         Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
 
@@ -56,7 +56,6 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
 def _blocks(
     start: Ints, answered: Bools, count: Ints, passed: Ints, open_: Ints, k: int
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
-    """Yield (cells, votes, credit) for blocks of cells with similar numbers of answers."""
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
     open_ = open_[np.argsort(width[open_], kind="stable")]
     position = 0
@@ -76,7 +75,6 @@ def _blocks(
 
 
 def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
-    """Number of Gauss–Legendre nodes; the degree in t is the maximum number of tied answers."""
     return (min(answers, k // v) - 1) // 2 + 1
 
 
@@ -112,7 +110,7 @@ class _Block:
         return result
 
     def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
-        """Coefficients (x^0 … × cells) of "a correct answer leads with v votes", ties split."""
+        """Coefficients (x^0 … × cells) of the event that a correct answer leads with v votes."""
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2
         # Two polynomials in x: index 0 has no winner so far, and index 1 has a correct winner.

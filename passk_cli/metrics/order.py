@@ -75,7 +75,6 @@ def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Plac
     [([0, 1], [1.0, 1.0]), ([0], [0.0])]
     """
     n = np.diff(start)
-    # Cumulative passes before each row, so that each range of positions needs only one subtraction.
     before = np.concatenate([[0], np.cumsum(passed)])
     for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
         tasks = np.flatnonzero(n > low)
@@ -117,9 +116,9 @@ def neighbour_changes(start: Ints, passed: Ints) -> Ints:
 def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
     """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
 
-    Its mean is 0 if all orders of the outcomes of a task are equally likely. It is above 0 if
-    neighbours tend to agree, and below 0 if they alternate. If neighbours agree, it underestimates
-    their correlation, especially if there are few attempts.
+    The mean correlation is 0 if all orders of the outcomes of a task are equally likely. The
+    correlation is above 0 if neighbouring attempts tend to agree, and below 0 if passes and
+    failures alternate. A positive correlation is underestimated, especially with few attempts.
 
     changed : from `neighbour_changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if
         no task has both passes and failures.
@@ -134,7 +133,7 @@ def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
 def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
     """The `neighbour_correlation` that a linear trend causes without other dependence.
 
-    It is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+    The value is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
     slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
 
@@ -147,7 +146,7 @@ def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
 
 def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
-    """The number of the first attempt that passes (n if none does), and whether one passes.
+    """The number of the first attempt that passes (n if no attempt passes), and whether one does.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
     (array([2, 2]), array([ True, False]))
@@ -162,9 +161,9 @@ def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
 
     d_j is the number of tasks that are solved by attempt j, and r_j is the number of tasks that
     have an attempt j and were unsolved before. A task that is never solved is included until its
-    last attempt (censored). If all n are equal, the share is 1 − first@i. Otherwise it is correct
-    if the number of attempts is unrelated to the difficulty, or if attempts end with the first
-    pass.
+    last attempt (censored). If all n are equal, the share is 1 − first@i. Otherwise the share is
+    correct if the number of attempts is unrelated to the difficulty, or if attempts end with the
+    first pass.
 
     attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
     Source: Kaplan & Meier 1958.
@@ -189,7 +188,6 @@ def attempts_for_share(survival: Floats, share: float) -> int | None:
     >>> attempts_for_share(np.array([1.0, 0.6]), 0.5) is None
     True
     """
-    # The tolerance ignores rounding errors of the cumulative product.
     enough = 1.0 - survival >= share - 1e-12
     return int(enough.argmax()) if enough.any() else None
 

@@ -94,7 +94,7 @@ Expectation = tuple[Polynomial, bool]
 def expectation_of_metric(values: Floats) -> Expectation | None:
     """The expectation of a metric of k attempts as a polynomial in the success rate.
 
-    It is Σ_i v_i C(k, i) p^i (1−p)^(k−i).
+    The expectation is Σ_i v_i C(k, i) p^i (1−p)^(k−i).
     values : (k + 1,), the values v_0 … v_k of the metric for 0 … k passes among k attempts.
     Returns (polynomial, False), or (polynomial of 1 − metric, True) if this has fewer terms, for
     example (1 − p)^k for pass@k; None if both have more than 200 terms.

@@ -42,18 +42,19 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_me
 class MetricDefinition:
     """A family of metrics, with one metric per k.
 
-    The meaning is one sentence with {k}, and with {share} for τ. For metrics of counts, `values` is
-    a function (n, c, k) → values. For all other metrics, it is a function (start, value, count,
-    passed, k) → values (see Attempts).
-    `required_attempt_data` names what the metric needs in addition to counts: "score", "answer",
-    "solution", "attempt" (order of the attempts), or one of AMOUNTS. `bounds` computes the lowest
-    and highest possible value for k. It is None if they depend on the scores.
-    If `has_k` is false, k is 1 and not in the name. If `has_share` is true, the name contains a
-    share τ, for example gpass@16:0.75. A metric is monotone if one more pass never decreases its
-    value. `quantity` is the unit of a metric of cost, time or tokens, for which less is better.
-    A ratio of two means has no value per task, so `values` computes the contributions of tasks. If
-    counts determine only a range (`ranged`), for example for cover@0.8, `values` computes pass
-    rates. `cites` contains keys of study/references.bib.
+    values : function (n, c, k) → values for metrics of counts; otherwise function (start, value,
+        count, passed, k) → values (see Attempts). For a ratio of two means, the values are the
+        contributions of tasks. If `ranged` is true, the values are pass rates.
+    meaning : one sentence that may contain {k}, and {share} for the share τ.
+    required_attempt_data : data that the metric needs in addition to counts: "score", "answer",
+        "solution", "attempt" (order of the attempts), or one of AMOUNTS.
+    bounds : function of k that returns the lowest and highest possible value; None if these values
+        depend on the scores.
+    has_k : if false, k is 1 and not in the name.
+    monotone : whether one more pass never decreases the value.
+    quantity : unit of a metric of cost, time or tokens, for which less is better.
+    ranged : whether counts determine only a range, for example for cover@0.8.
+    cites : keys of study/references.bib.
     """
 
     values: Callable[..., Floats]
@@ -116,7 +117,7 @@ FAMILIES: dict[str, MetricDefinition] = {
         required_attempt_data="solution", cites="hurlbert1971"),
 }
 # fmt: on
-# For each amount, its unit (as in `report.model.QUANTITIES`) and its noun.
+# Unit (as in `report.model.QUANTITIES`) and noun of each amount.
 AMOUNTS = {
     "cost": ("$", "cost"),
     "tokens": ("tokens", "tokens"),
@@ -148,7 +149,7 @@ _MOST_VALUES = 10_000
 class Metric:
     """A metric at one k, for example pass@10.
 
-    share : τ, if the family has one, as an exact fraction of the decimal text.
+    share : τ as an exact fraction, if the family has one.
 
     >>> parse_metric("pass@10")
     Metric(family='pass@', k=10, share=None)
@@ -179,7 +180,6 @@ class Metric:
 
     @property
     def meaning(self) -> str:
-        """The definition of the metric in one sentence."""
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
         share = self.argument if self.kind.ranged else self.share or ""
@@ -196,7 +196,6 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """The name of the metric as users write it."""
         return self.family + self.argument
 
     @property
@@ -227,10 +226,10 @@ class Metric:
         )
 
     def at(self, rates: Floats) -> Floats:
-        """The metric at exact success rates.
+        """The metric at exact success rates of any shape.
 
-        A metric without a polynomial is computed from 1,000 attempts, at the nearest count.
-        rates : in [0, 1], of any shape.
+        For a metric without a polynomial, each rate is replaced by 1,000 attempts with the nearest
+        number of passes.
         Errors: for a metric that needs more than counts, the errors of `values`.
 
         >>> parse_metric("pass^2").at(np.array([0.5, 1.0])).tolist()
@@ -266,8 +265,9 @@ class MetricChange(Metric):
 
     @classmethod
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
-        """The change from `start` to `end`; a ParameterError if the metrics are equal or
-        incompatible.
+        """The change from `start` to `end`.
+
+        Errors: ParameterError if the metrics are equal or incompatible.
         """
         if start == end:
             raise ParameterError(
@@ -276,7 +276,7 @@ class MetricChange(Metric):
             )
         if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
             raise ParameterError(
-                f"{ratio} is a ratio of means, which has no change per task; name its parts",
+                f"{ratio} is a ratio of means, which has no change per task; name its two means",
                 name="contradicting-options",
             )
         if ranged := next((m.name for m in (start, end) if m.kind.ranged), ""):
@@ -296,7 +296,7 @@ class MetricChange(Metric):
 
     @cached_property
     def kind(self) -> MetricDefinition:
-        """A definition that requires all data that the two metrics require."""
+        """A definition of the change, with all data that the two metrics require."""
         kinds = self.start.kind, self.end.kind
         return MetricDefinition(
             self.values, "Difference of two metrics.",
@@ -310,7 +310,6 @@ class MetricChange(Metric):
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible change for k attempts; None if it depends on the scores."""
         if self.kind.required_attempt_data or self.k > _MOST_VALUES:
             sides = self.start.bounds, self.end.bounds
             return None if None in sides else self.bounds_within((0.0, 1.0))
@@ -318,7 +317,6 @@ class MetricChange(Metric):
         return float(values.min()), float(values.max())
 
     def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest change for scores with these bounds; infinite if unknown."""
         (low, high), (end_low, end_high) = (
             side.bounds_within(scores) for side in (self.start, self.end)
         )
@@ -329,11 +327,9 @@ class MetricChange(Metric):
         return f"{self.end.name} − {self.start.name}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The change of each (n, c) pair, for metrics of counts; NaN if n < k."""
         return self.end.values(n, c) - self.start.values(n, c)
 
     def values_of(self, attempts: Attempts) -> Floats:
-        """The change of each cell, if a metric needs more than counts; NaN if n < k."""
         n, c = (
             np.add.reduceat(totals, attempts.start[:-1])
             for totals in (attempts.count, attempts.passed)
@@ -383,7 +379,7 @@ def parse_metric(text: str) -> Metric:
             question = f"write k as a number, for example {name[:-1]}10"
         raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
     if (match[3] is not None) != family.has_share:
-        problem = "this metric has no share of attempts; remove it"
+        problem = "this metric has no share of attempts; remove the share"
         if family.has_share:
             problem = "add the share of attempts that must pass, for example gpass@16:0.75"
         raise ParameterError(f"{name}: {problem}", name="unknown-metric")
@@ -398,7 +394,6 @@ def parse_metric(text: str) -> Metric:
 
 
 def _threshold(name: str, text: str) -> Fraction:
-    """Parse the success rate of cover@; a ParameterError if it is not in (0, 1]."""
     if re.fullmatch(r"\d*\.?\d+", text, re.ASCII) and 0 < (rate := Fraction(text)) <= 1:
         return rate
     meant_rate = share_meant(text) or 0.8

@@ -83,7 +83,7 @@ def test_attempts_of_latitude_are_ordered_by_time(passk: Passk) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-k", "5"], "first@5 needs 5 attempts; the most any task has is 4"),
+        (["-k", "5"], "first@5 needs 5 attempts, but no task has more than 4"),
     ],
 )
 def test_wrong_options_are_refused(passk: Passk, options: list[str], message: str) -> None:

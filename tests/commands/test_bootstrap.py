@@ -16,7 +16,7 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
     sentence = (
-        "warning[first-on-shared-tasks]: the column first in resamples uses for pass@1, pass@2"
+        'warning[first-on-shared-tasks]: the column "first in resamples" uses for pass@1, pass@2'
         " only the 12 tasks that all models have"
     )
     assert f"{sentence}, of 30\n" in passk(*base).err

@@ -180,7 +180,7 @@ def test_models_rank_by_what_they_share(passk: Passk, write: Write) -> None:
     best = passk("estimate", data, "-m", "pass@1")
     words = "b scores highest on the 9 tasks that all models have: pass@1 0.900"
     assert best.out.startswith(words)
-    assert ". The rows below use all tasks of each model.\n" in best.out
+    assert ". The rows of the table use all tasks of each model.\n" in best.out
     assert (
         "warning[models-lack-tasks]: models lack tasks that other models have (c 9 of 18)"
         in best.err
@@ -235,7 +235,7 @@ def test_groups_and_sensitivity(passk: Passk, write: Write) -> None:
     result = passk("compare", path, "-m", "pass@1", "--by", "kind")
     assert (result.err, "min-P over 2 tests" in result.out) == ("", True)
     result = passk("compare", path, "-m", "pass@1", "--by", "kind", "--adjust", "none")
-    assert "note[unadjusted-groups]: 2 groups compared without adjustment" in result.err
+    assert "note[unadjusted-groups]: 2 groups are compared without adjustment" in result.err
     result = passk("compare", path, "-m", "pass@1", "--sensitivity", "kind")
     assert "Verdicts without each kind, and with half of the attempts" in result.out
     line = next(x for x in result.out.splitlines() if "easy (" in x)
@@ -570,7 +570,9 @@ def test_a_model_that_is_compared_with_none_has_no_rank(passk: Passk, write: Wri
     ranking = [line.split() for line in result.out.splitlines()[3:6]]
     assert [line[:2] for line in ranking] == [["1", "a"], ["2", "b"], ["–", "x"]]
     assert [line[3:4] for line in ranking] == [["a"], ["b"], ["9"]]
-    assert "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task" in result.err
+    assert (
+        "warning[pairs-not-compared]: 2 pairs cannot be compared at pass@1: no task" in result.err
+    )
 
 
 def test_groups_have_tasks_of_their_own(passk: Passk, write: Write) -> None:

@@ -33,7 +33,8 @@ def answer(passk: Passk, *arguments: object) -> str:
          " significantly worse."),
         ({"a": [0] * 9, "b": [0] * 9, "c": [0] * 9}, 4, "All 3 models tie at pass@1 (0.000)."),
         ({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}, 4,
-         "a leads at pass@1 by 0.500 [0.423, 0.577], p < 0.0001; every other pair differs too."),
+         "a leads at pass@1 by 0.500 [0.423, 0.577], p < 0.0001; every other pair also differs"
+         " significantly."),
         ({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}, 4,
          "All 3 models tie at pass@1 (0.000–1.000)."),
         ({"a": [1], "b": [0]}, 1, "a and b tie at pass@1: +1.000 [-0.967, +1.000], p = 1.00."),
@@ -57,7 +58,8 @@ def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) 
     result = passk("compare", path, "-m", "pass@1")
     assert result.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
     words = (
-        "warning[pairs-not-compared]: 2 pairs at pass@1 not compared: no task that both models have"
+        "warning[pairs-not-compared]: 2 pairs cannot be compared at pass@1: no task that both"
+        " models have"
     )
     assert words in result.err
 
@@ -81,7 +83,7 @@ def test_groups_have_a_first_model_each(passk: Passk) -> None:
 
 def test_tests_that_cannot_reject_are_said(passk: Passk, write: Write) -> None:
     path = write("x.csv", table({"a": [4] * 3, "b": [2] * 3, "c": [0] * 3}))
-    words = "note[powerless-tests]: no result of 3 tests at pass@1 could be significant"
+    words = "note[powerless-tests]: none of 3 tests at pass@1 can be significant"
     assert words in passk("compare", path, "-m", "pass@1").err
     long = write("y.csv", table({"a": [4] * 30, "b": [2] * 30, "c": [0] * 30}))
     assert "powerless" not in passk("compare", long, "-m", "pass@1").err
@@ -103,7 +105,9 @@ def test_an_order_that_reverses_is_said(passk: Passk, tmp_path: Path) -> None:
     rows += [("sure", t, 10 if t < 60 else 0) for t in range(100)]
     path.write_text("model,task,n,c\n" + "".join(f"{m},t{t},10,{c}\n" for m, t, c in rows))
     answer = passk("compare", path, "-m", "pass@1,pass@10").out.splitlines()[0]
-    assert "The order reverses: at pass@10, wide is significantly better." in answer
+    assert (
+        "The order of the two models reverses: at pass@10, wide is significantly better." in answer
+    )
     assert "reverses" not in passk("compare", path, "-m", "pass@1").out
 
 

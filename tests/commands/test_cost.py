@@ -163,7 +163,7 @@ def test_no_success_leaves_a_lower_limit() -> None:
     assert math.isnan(row.estimate)
     assert 0 < row.low < 0.2
     assert math.isnan(row.high)
-    assert "No attempt passed, so the cost of a solved task has only a lower limit." in str(
+    assert "No attempt passed, so only a lower limit of the cost of a solved task is known." in str(
         findings
     )
     assert "at least $" in str(findings)
@@ -189,7 +189,7 @@ def test_a_missing_price_is_no_low_one() -> None:
         passk_cli.cost(data)
     text = str(passk_cli.cost(data, missing_cost="bounds", at=1))
     assert text.startswith("dear solves a task for $1.10 [")
-    assert "cheap may need less, because some attempts have no cost." in text
+    assert "cheap may need less, because some of the attempts have no cost." in text
     assert "at least $0.100" in text
     row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
     assert (row.estimate_low, row.note) == (
@@ -377,8 +377,8 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
     sentence = str(findings).splitlines()[0]
     words = (
-        r"With up to \$(\S+) per task, cheap solves more tasks\."
-        r" From \$(\S+) on, big solves more\.$"
+        r"With a budget of up to \$(\S+) per task, cheap solves more tasks\."
+        r" From \$(\S+) on, big solves more tasks\.$"
     )
     actual = re.search(words, sentence)
     assert actual is not None
@@ -387,7 +387,7 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     assert float(actual[1]) < crossing.estimate <= float(actual[2])
     # Where the attempts end before the money, a further attempt may pass: nobody leads.
     few = passk_cli.cost(made(("cheap", [task[:3] for task in cheap]), ("big", big)), at=0.5)
-    assert "With up to" not in str(few).splitlines()[0]
+    assert "budget of up to" not in str(few).splitlines()[0]
 
 
 def test_the_frontier_holds_who_is_cheaper_or_better() -> None:
@@ -472,7 +472,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
         "cost of paid is $0.500 [0.0716, 1.06]. There is no value of cost for free."
     )
     compared = passk_cli.compare(frame, "cost")
-    assert "not compared: free: every attempt costs 0" in " ".join(map(str, compared.messages))
+    assert ": free: every attempt costs 0" in " ".join(map(str, compared.messages))
     assert "No test is possible: free: every attempt costs 0." in str(compared)
 
 

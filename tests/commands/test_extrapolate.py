@@ -287,8 +287,11 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
         ),
         (["--fit", "weighed"], "--fit weighed: this fit was removed; the range needs no fit"),
         (["--fit", "gamma"], "--fit gamma: the only fit is log-logit"),
-        (["--resamples", "100"], "no such option: --resamples; the range needs no resampling"),
-        (["--seed", "1"], "no such option: --seed; the range needs no resampling"),
+        (
+            ["--resamples", "100"],
+            "no such option: --resamples; the range is computed without resampling",
+        ),
+        (["--seed", "1"], "no such option: --seed; the range is computed without resampling"),
         (["--to", "0"], "--to 0: write a whole number, at least 1"),
         (["--to", "1e4"], "--to 1e4: write a whole number"),
         (["--to", "2000000000"], "--to 2000000000: write a whole number, at least"),

@@ -205,7 +205,7 @@ def test_labels_of_one_verdict_only_give_no_number(
 def test_two_judges_without_truth_are_refused_with_why(passk: Passk, judged: Path) -> None:
     result = passk("judge", judged, "--where", "human IS NULL OR true")
     assert result.error == "no-labels"
-    assert "two judges that agree may both be wrong" in result.err
+    assert "even if two judges agree" in result.err
     # A column that is called as labels are is named.
     command = f"passk judge {judged} --where 'human IS NULL OR true' --field truth=human"
     assert f"\n  {command}  # reads the labels\n" in result.err
@@ -467,7 +467,7 @@ def test_labels_are_read_with_counts_and_stay_with_them(write: Write) -> None:
     assert numbers(passk_cli.estimate(counts)) == numbers(
         passk_cli.estimate(path, fields={"truth": "human"})
     )
-    with pytest.raises(passk_cli.ParameterError, match="this is about each verdict"):
+    with pytest.raises(passk_cli.ParameterError, match="uses each single verdict"):
         passk_cli.tasks(counts)
 
 

@@ -12,7 +12,7 @@ from tests.conftest import SAMPLES, Passk
 AGENTS = SAMPLES / "agents.jsonl"
 REMOVED = [
     (["cost", AGENTS, "--cascade", "a,b"], "cascades of two models were removed"),
-    (["compare", AGENTS, "--band", True], "passk curve draws the bands of each model"),
+    (["compare", AGENTS, "--band", True], "passk curve draws confidence bands for each model"),
     (["plan", AGENTS, "--cost-per-label", "1"], "passk judge shows how many labels you need"),
     (["convert", AGENTS, "--resume", True], "commands read many counts files together"),
     (["estimate", AGENTS, "--engine", "spark"], "count on the cluster first"),

@@ -143,7 +143,7 @@ def test_tasks_with_one_attempt_stand_apart_from_the_others() -> None:
 
 def test_tasks_that_one_side_lacks_are_said() -> None:
     rows = counts_of(a="9/9 0/9", b="9/9")
-    with pytest.warns(passk_cli.PasskWarning, match="only one side has are left out"):
+    with pytest.warns(passk_cli.PasskWarning, match="only one model has are left out"):
         assert passk_cli.tasks(rows, against="old").frame["task"].tolist() == ["a"]
     separate = [
         {"model": "new", "task": "a", "n": 1, "c": 1},
@@ -164,7 +164,7 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert single.out.count("\n") == 2
-    assert "this run contains no model of the data" in passk_error(passk, tmp_path, old)
+    assert "no model of the data is in this run" in passk_error(passk, tmp_path, old)
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:
@@ -306,6 +306,6 @@ def test_tasks_of_all_models_that_pass_and_that_fail_are_counted_in_one_sentence
     rows = [f"{m},t{t},2,{c}" for m in "ab" for t, c in enumerate((2, 2, 2, 0, 1))]
     path = write("run.csv", "\n".join(["model,task,n,c", *rows]))
     out = passk("tasks", path).out
-    assert "3 of 5 tasks passed every attempt of every model, 1 failed every attempt." in out
+    assert "All attempts of all models passed at 3 of 5 tasks, and failed at 1." in out
     path.write_text(path.read_text().replace(",2,0", ",2,1"))
-    assert "3 of 5 tasks passed every attempt of every model." in passk("tasks", path).out
+    assert "All attempts of all models passed at 3 of 5 tasks." in passk("tasks", path).out

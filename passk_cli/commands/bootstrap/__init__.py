@@ -1,4 +1,4 @@
-"""passk bootstrap: the distribution behind every number."""
+"""passk bootstrap: the bootstrap distribution of every number."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
-    """Parse the name of the file for the resamples; a ParameterError if it is a number."""
+    """Parse the path of the file for resamples; a ParameterError if it is a number."""
     from passk_cli.files.export import parse_file
 
     if str(name).isdecimal():

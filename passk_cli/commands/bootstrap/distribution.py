@@ -37,9 +37,9 @@ USUAL_METHODS = {
 class Distribution:
     """The bootstrap distribution of one metric of one model.
 
-    The number of rivals includes this model. The share `leads` is the share of resamples in which
-    this model is first, with ties split. The share is None if rivals have different numbers of
-    attempts.
+    rivals : number of compared models, including this model.
+    leads : share of resamples in which this model is first, with ties split; None if rivals have
+        different numbers of attempts.
     """
 
     values: TaskValues
@@ -66,13 +66,13 @@ class Distribution:
 
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
-        """Shares of the variance from tasks and from attempts; None if they are unknown."""
+        """The shares of the variance that come from tasks and from attempts; None if unknown."""
         within = self.values.within_task_share
         return (None if within is None else 1 - within), within
 
 
 def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
-    """The interval methods: those in `names`, all for "all", or the usual ones for no name."""
+    """The named interval methods; all methods for "all", and the default methods for no name."""
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
@@ -87,7 +87,7 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
 def applicable_methods(
     metric: Metric, methods: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
-    """The interval methods for a metric. Without bounds, BCa replaces methods that need them."""
+    """The interval methods for a metric. BCa replaces methods that need unknown bounds."""
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
     return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
@@ -96,11 +96,10 @@ def applicable_methods(
 def distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
 ) -> list[Distribution]:
-    """The bootstrap distributions of all metrics that have a value, in the order of `values`."""
+    """The bootstrap distribution of each metric that has a value, in the order of `values`."""
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
     estimable = [rates for rates in values if rates.has_values]
-    # Metrics over the same tasks use the same resampled tasks.
     by_tasks = group_by(estimable, lambda rates: rates.tasks.tobytes())
     rivals = group_by(estimable, lambda rates: (rates.metric, *rates.series[1:]))
     draws: dict[int, Floats] = {}
@@ -134,7 +133,7 @@ def distributions(
 
 
 def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[str, Any]:
-    """The columns of the file of resamples, with one row per resample, model and metric."""
+    """The columns of the file of resamples: a row per resample, model and metric."""
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")
     texts = [(*d.series, d.values.metric.name) for d in distributions]

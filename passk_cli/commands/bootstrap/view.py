@@ -1,4 +1,4 @@
-"""Bootstrap distributions side by side: limits of every method, the answer, and the chart."""
+"""The report of `passk bootstrap`: limits of every interval method, the answer, and the chart."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ WITHOUT_BOUNDS = DiagnosticType(
     "methods-without-bounds", NOTE,
     "there is no {methods} interval of {metrics}, because the range of scores is unknown",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
-    "Guard intervals need the lowest and the highest possible value. If the range of a score is"
-    " unknown, passk shows BCa intervals instead.",
+    "A guard interval needs the lowest and highest possible value of the metric. If the range of a"
+    " score is unknown, passk shows a BCa interval instead.",
     why="BCa limits are less reliable if there are few tasks.",
     advice="If you know the range of the scores, set it, for example `--bounds 0,10`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
@@ -57,10 +57,12 @@ WITHOUT_BOUNDS = DiagnosticType(
 )  # fmt: skip
 PARTICULAR_INTERVALS = DiagnosticType(
     "particular-intervals", NOTE, "the {methods} intervals of {numbers} are special ({flaw})",
-    meaning="For the reason in the message, passk computed these intervals in a different way than"
-    " usual, or could not compute them.",
-    why="You cannot compare these limits with limits of the same method for other metrics.",
-    advice="Read the reason. If all tasks have the same value, only more tasks or attempts help.",
+    meaning="For the reason in the message, passk computed these intervals in a special way, or"
+    " could not compute them.",
+    why="You cannot compare the limits of these intervals with limits of the same method for other"
+    " metrics.",
+    advice="Read the reason in the message. If all tasks have the same value, only more tasks or"
+    " attempts help.",
     example="passk bootstrap sample_data/agents.jsonl -k 1\n"
     "note[particular-intervals]: the guard, percentile, bca, t intervals of pass@1 of"
     " claude-opus-4-8, claude-sonnet-5, gpt-5.3-codex and 4 more are special (every task has the"
@@ -68,33 +70,33 @@ PARTICULAR_INTERVALS = DiagnosticType(
 )  # fmt: skip
 FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
-    "the column first in resamples uses for {metrics} only the {shared:task} that all models have"
-    "{?group| in {group}}, of {every}",
-    meaning="passk can compare models only on tasks that all of them attempted. The estimates and"
-    " intervals use all tasks of each model.",
-    why="The share of resamples and the estimates use different tasks, and may disagree.",
-    advice="Run the missing tasks, or keep the models that have all tasks with `--model`.",
-    example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
-    "warning[first-on-shared-tasks]: the column first in resamples uses for best@1 only the 136"
-    " tasks that all models have, of 291",
+    'the column "first in resamples" uses for {metrics} only the {shared:task} that all models'
+    ' have{?group| in {group}}, of {every}',
+    meaning="passk can compare models only on tasks that all models attempted. In contrast, the"
+    " estimates and intervals use all tasks of each model.",
+    why="The estimates and the column use different tasks, so they may disagree.",
+    advice="Run the missing tasks, or keep only the models that have all tasks with `--model`.",
+    example='passk bootstrap sample_data/cyber.csv.gz -m best@1\n'
+    'warning[first-on-shared-tasks]: the column "first in resamples" uses for best@1 only the 136'
+    ' tasks that all models have, of 291',
 )  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
-    "the column first in resamples is empty, because the number of attempts differs between models",
-    meaning="A model with fewer attempts has fewer possible values and more ties. Such a"
-    " model would be first in too many or too few resamples.",
-    why="The share of resamples would compare numbers of attempts, not models.",
+    'the column "first in resamples" is empty, because models have different numbers of attempts',
+    meaning="A model with fewer attempts has fewer possible values and more ties. It would come"
+    " first in too many or too few resamples.",
+    why="The column would then compare numbers of attempts, not models.",
     advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts. Or"
     " make the same number of attempts with each model.",
-    example="note[first-with-unequal-attempts]: the column first in resamples is empty, because the"
-    " number of attempts differs between models",
+    example='note[first-with-unequal-attempts]: the column "first in resamples" is empty, because'
+    ' models have different numbers of attempts',
 )  # fmt: skip
 
 _BIAS = "Mean of the resamples minus the estimate."
 
 
 class MethodGap(NamedTuple):
-    """The largest difference between the lower (or upper) limits of two interval methods."""
+    """The largest difference between the limits of two interval methods, on the same side."""
 
     size: float
     values: TaskValues
@@ -103,7 +105,7 @@ class MethodGap(NamedTuple):
 
 
 class MethodComparison:
-    """The intervals of one metric by several methods, and the largest difference between them."""
+    """The intervals of one metric by several methods, and the largest gap between their limits."""
 
     def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
         self.metric, self.models = metric, models
@@ -115,12 +117,10 @@ class MethodComparison:
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
                 gaps.append(MethodGap(gap, d.values, bounded[least], bounded[most]))
-        # Rounding makes the choice reproducible if gaps are equal except for rounding errors.
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The first model, and the largest gap with its two methods and their limits."""
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
             "metric": self.metric.name, "model": first.values.name, "unit": unit,
@@ -148,7 +148,7 @@ METHOD_ANSWERS = (
 
 @dataclass(frozen=True)
 class DistributionTable(Section[Distribution]):
-    """Estimates with the limits of every interval method, in one table per metric."""
+    """Estimates with the limits of every interval method, with one table per metric."""
 
     lines: Sequence[Result]
     methods: tuple[str, ...]
@@ -173,24 +173,23 @@ class DistributionTable(Section[Distribution]):
                units=lambda section, method: section.units("share")[0]),
         Column("first in resamples", "share", name="leads", shown=FULL, cell=lambda d: d.leads,
                where=lambda section: any(d.leads is not None for d in section.records),
-               meaning="Share of the resamples in which the model is first. Ties are split. It is"
-               " neither a test nor the probability of being best."),
+               meaning="Share of the resamples in which the model is first. Ties are split. This"
+               " share is neither a test nor the probability of being best."),
         Column("from tasks", "share", name="share_tasks", shown=FULL,
                cell=lambda d: d.variance_shares[0],
-               meaning="Share of the variance that is between tasks."),
+               meaning="Share of the variance that comes from differences between tasks."),
         Column("from attempts", "share", name="share_attempts", shown=FULL,
                cell=lambda d: d.variance_shares[1],
-               meaning="Share of the variance that is between attempts at one task."),
+               meaning="Share of the variance that comes from differences between attempts at one"
+               " task."),
     )  # fmt: skip
 
     @property
     def applicable(self) -> tuple[str, ...]:
-        """The interval methods for the metric of this table."""
         metric = self.metric or self.study.metrics[0]
         return applicable_methods(metric, self.methods, self.study.confidence)
 
     def units(self, share: str) -> tuple[str]:
-        """The unit of the table as a tuple, with `share` as the unit of shares."""
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
@@ -210,7 +209,6 @@ class DistributionTable(Section[Distribution]):
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """Say how much the interval method changes a limit of the first metric."""
         if not self.records:
             yield range_sentence(self.lines[:1], self.study.counts.group_names)
             return
@@ -221,7 +219,6 @@ class DistributionTable(Section[Distribution]):
 
     @property
     def resampled_units(self) -> str:
-        """The units that are resampled: "tasks" or "attempts"."""
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
     def context(self) -> Iterator[str | OptionHint]:
@@ -304,8 +301,9 @@ class BootstrapQuestion(Question, BootstrapOptions):
 
     uncorrected = ""
     unbounded: ClassVar[str] = (
-        "it needs one number per model, and --missing bounds gives two, with all missing outcomes"
-        " failing and with all passing; passk estimate shows the interval of both"
+        "the bootstrap needs one number per model, but --missing bounds gives two numbers: with all"
+        " missing outcomes failing and with all passing; passk estimate shows the interval of both"
+        " numbers"
     )
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:

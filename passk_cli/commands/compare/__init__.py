@@ -35,28 +35,28 @@ class CompareOptions:
     baseline: Annotated[DATA, Option(
         "--baseline", "FILE|NAME", "Compare every model only with this model.", file="read",
         of_models=True,
-        detail="NAME is a model in the data. FILE contains the results of one model; several"
-        " files are read together.")] = None
+        detail="NAME is a model in the data. FILE contains the results of one model. If you give"
+        " several files, passk combines them.")] = None
     crossings: Annotated[bool, Option(
         "--crossings", help="Show the k at which one model overtakes another model.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Count tasks that flip between models, and flips by chance.")] = False
+        "--flips", help="Count tasks that flip, and flips expected by chance.")] = False
     change: Annotated[str | None, Option(
-        "--change", "FROM:TO", "Compare changes of models, e.g. pass@1:pass@100.",
+        "--change", "FROM:TO", "Compare each model's change, e.g. pass@1:pass@100.",
         parse="passk_cli.commands.compare.view:parse_change_name",
-        detail="passk tests whether the change from metric FROM to TO differs between models."
-        " The p-values of changes are adjusted separately from other p-values. Without -k and -m,"
-        " models are also compared at FROM and at TO.",
+        detail="passk tests whether the change from metric FROM to metric TO differs between"
+        " models. The p-values of changes are adjusted separately from other p-values. Without -k"
+        " and -m, models are also compared at FROM and at TO.",
     )] = None
     sensitivity: Annotated[str | None, Option(
-        "--sensitivity", "COLUMN", "Repeat tests without each group of a column.",
-        detail="passk shows whether verdicts change without a group of tasks, or with half of the"
-        " attempts.",
+        "--sensitivity", "COLUMN", "Repeat the tests with each group of tasks left out.",
+        detail="COLUMN splits the tasks into groups. passk shows whether a verdict changes if one"
+        " group is left out, or if only half of the attempts are used.",
     )] = None
     # fmt: on
 
 
 COMMAND = Command(
     CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
-    lacking=dict.fromkeys(("--band", "band"), "passk curve draws the bands of each model"),
+    lacking=dict.fromkeys(("--band", "band"), "passk curve draws confidence bands for each model"),
     view="passk_cli.commands.compare.view:CompareQuestion")  # fmt: skip

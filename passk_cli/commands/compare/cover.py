@@ -1,4 +1,7 @@
-"""Comparison at metrics that are ranges, such as cover@0.8: disjoint ranges are significant."""
+"""Comparison of models at metrics that are ranges, for example cover@0.8.
+
+Models differ significantly if their ranges do not overlap.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,7 @@ FIRST = 10
 
 @dataclass(frozen=True)
 class CoverPair(PairRecord):
-    """Two models at a metric that is a range.
-
-    sides : result of each model on the tasks that both models have.
-    """
+    """The results of two models, on the tasks that both have, at a metric that is a range."""
 
     sides: tuple[Result, Result]
 
@@ -41,7 +41,7 @@ class CoverPair(PairRecord):
 
     @cached_property
     def fact(self) -> Result:
-        """The range of the difference, from the difference of opposite ends of both ranges."""
+        """The range of the difference, computed from opposite ends of the two models' ranges."""
         c, (first, second) = self.comparison, self.sides
         nothing = Result(
             self.series,
@@ -70,10 +70,7 @@ class CoverPair(PairRecord):
 
 
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
-    """Compare models at the metrics that are ranges, with significant differences first.
-
-    passk compares every pair of models, or each model with the baseline if there is a baseline.
-    """
+    """Compare all models, or each model with the baseline, at the metrics that are ranges."""
     metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
     pairs = []
@@ -82,7 +79,6 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
         keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
         for key, values in zip(keys, rivals, strict=True):
             if key not in facts_of_sides:
-                # Without shared tasks, the result has no range.
                 shared = replace(values, values=c.differences[:0])
                 if len(c.tasks):
                     shared = values.restrict(c.tasks)
@@ -95,7 +91,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
 
 
 class CoverComparison:
-    """The answer about all pairs at one metric that is a range."""
+    """The answer about all pairs of models at one metric that is a range."""
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
         self.pairs, self.groups = [pair for pair in pairs if pair.has_ranges], groups
@@ -136,26 +132,28 @@ COVER_ANSWERS = (
 
 
 class CoverPairTable(Section[CoverPair]):
-    """A row per pair of models and metric with both ranges and the range of the difference."""
+    """A row per pair of models and metric: the range of each model and of the difference."""
 
     title = "Ranges"
     columns = (
         MODEL, AGAINST, GROUPS,
-        Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.fact.name),
-        Column("range", "share", meaning="Range of the metric of the model on the tasks that both"
-               " models have. A narrow range has an estimate before it.",
+        Column("metric", meaning="Name of the"
+               " metric, as in `-m`.", cell=lambda pair: pair.fact.name),
+        Column("range", "share", meaning="Range of the model's metric on the tasks that both models"
+               " have. If the range is narrow, an estimate comes before it.",
                cell=lambda pair: pair.sides[0].estimate.value_or_limits),
-        Column("range of other", "share", meaning="Range of the metric of the other model.",
+        Column("range of other", "share", meaning="Range of the other model's metric.",
                cell=lambda pair: pair.sides[1].estimate.value_or_limits),
-        Column("difference", "share", meaning="Range of the difference, from both ranges.",
+        Column("difference", "share", meaning="Range of the difference, computed from the ranges of"
+               " both models.",
                cell=lambda pair: pair.fact.estimate.value_or_limits),
-        Column("verdict", joined=True, meaning="better or worse if the ranges do not overlap; else"
-               " tied.",
+        Column("verdict", joined=True, meaning="better or worse if the two ranges do not overlap,"
+               " otherwise tied.",
                cell=lambda pair: pair.fact.verdict),
-        data_field("low_model", "Lower end of the range of the model."),
-        data_field("high_model", "Upper end of the range of the model."),
-        data_field("low_against", "Lower end of the range of the other model."),
-        data_field("high_against", "Upper end of the range of the other model."),
+        data_field("low_model", "Lower end of the model's range."),
+        data_field("high_model", "Upper end of the model's range."),
+        data_field("low_against", "Lower end of the other model's range."),
+        data_field("high_against", "Upper end of the other model's range."),
     )  # fmt: skip
 
     def facts_of(self, record: CoverPair) -> Iterator[Result]:

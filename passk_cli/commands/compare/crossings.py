@@ -1,4 +1,4 @@
-"""The k at which one model overtakes another."""
+"""The k at which the curve of one model crosses the curve of another model."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 class Crossing:
     """The k at which the curve of one model overtakes the curve of another model.
 
-    series, against : the two models.  family : family of the metrics, for example "pass@".
     k : infinity if the curves do not cross up to k_max.
-    low, high : limits of k; NaN if the models have different numbers of attempts, because
-        resampled curves would then cross too often.
+    low, high : limits of k; NaN if the models have different numbers of attempts, because resampled
+        curves would then cross too often.
     means : values of both curves at k = 1 … k_max.
     """
 
@@ -93,7 +92,6 @@ def find_crossings(
 
 
 def _curve(rates: TaskValues, k_max: int) -> Floats:
-    """The values of each task at k = 1 … k_max: (tasks × k_max)."""
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
         at, hat = curve(rates.n, rates.c, k_max)
@@ -107,7 +105,7 @@ _OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limit
 
 
 class CrossingTable(Section[Crossing]):
-    """A row per pair of models and curve with the k at which the curves cross."""
+    """A row per pair of models and kind of curve, with the k at which the two curves cross."""
 
     title = "The k at which one model overtakes the other"
     columns = (
@@ -115,9 +113,9 @@ class CrossingTable(Section[Crossing]):
         Column("curve", meaning="The metric at every k.", cell=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
                cell=lambda cross: cross.k_text),
-        Column("interval", meaning="Interval of the k of the crossing, from resamples of the tasks."
-               " none means that the same model stays ahead. The cell is empty if models have"
-               " different numbers of attempts.",
+        Column("interval", meaning="Interval of the k at which the curves cross, from resamples of"
+               " the tasks. none means that one model is ahead at every k. The cell is empty if the"
+               " models have different numbers of attempts.",
                cell=lambda cross: cross.limits_text),
     )  # fmt: skip
 

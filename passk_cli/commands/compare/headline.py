@@ -26,7 +26,7 @@ _WORDS = {
 
 
 def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
-    """The pairs with a p-value."""
+    """The pairs of models that have a p-value."""
     return [pair for pair in pairs if pair.comparison.has_p_value]
 
 
@@ -35,11 +35,7 @@ def count_differing(pairs: Sequence[Pair]) -> int:
 
 
 class LeadingPlaces:
-    """The ranks of models at the first metric, and the tests that decide the ranks.
-
-    standings : models in the order of their ranks.  pairs : all pairs of models.
-    metric : the first metric.  groups : columns of --by.
-    """
+    """The ranks of models at the first metric, and the tests that decide these ranks."""
 
     def __init__(
         self, standings: Sequence[ModelRank], pairs: Sequence[Pair], metric: Metric,
@@ -59,7 +55,7 @@ class LeadingPlaces:
 
     @cached_property
     def leader_pairs(self) -> list[Pair]:
-        """The pairs of the best model, with the best model first."""
+        """The pairs that contain the best model, with the best model first in each pair."""
         series = self.top[0].values.series
         return [pair.with_first(series) for pair in self.tested if series in pair.models]
 
@@ -77,7 +73,6 @@ class LeadingPlaces:
 
     @property
     def leader_fields(self) -> Mapping[str, Any]:
-        """The smallest lead of the best model, and the number of other pairs that tie."""
         nearest = min(self.leader_pairs, key=lambda pair: pair.lead.value or 0.0)
         ties, p = len(self.tested) - count_differing(self.tested), nearest.fact.p_adjusted or 0.0
         return {
@@ -87,7 +82,6 @@ class LeadingPlaces:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The models that tie for first, and the other models."""
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
@@ -105,7 +99,7 @@ class LeadingPlaces:
 
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
-        """Model → groups in which the model comes first without a tie, sorted by their number."""
+        """Model → groups in which the model comes first without a tie, most groups first."""
         names: dict[str, list[str]] = {}
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
@@ -115,7 +109,6 @@ class LeadingPlaces:
 
     @property
     def group_fields(self) -> Mapping[str, Any]:
-        """The models that come first in some groups, with these groups."""
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
@@ -126,7 +119,6 @@ class LeadingPlaces:
 
 
 def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
-    """The estimate of each model, or both ends of an estimate that is a range."""
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
@@ -151,7 +143,7 @@ PLACE_ANSWERS = (
            _LEADS + "; {ties} of the other {rest:pair} {ties:ties|tie}.",
            lambda places: places.leader_fields),
     Answer("leads-all-differ", lambda places: places.has_leader and places.leader_fields["rest"],
-           _LEADS + "; every other pair differs too.",
+           _LEADS + "; every other pair also differs significantly.",
            lambda places: places.leader_fields),
     Answer("leads", lambda places: places.has_leader,
            _LEADS + ".", lambda places: places.leader_fields),
@@ -172,10 +164,10 @@ PLACE_ANSWERS = (
 def baseline_fields(
     baseline: str, pairs: Sequence[Pair], groups: Sequence[str]
 ) -> Mapping[str, Any]:
-    """The verdicts against a baseline, and the best difference if there are no groups.
+    """The verdicts on all models against the baseline, and the best difference without groups.
 
     The difference has an interval only if one model is compared with the baseline. The interval of
-    the best of several models would be too narrow.
+    the best of several differences would be too narrow.
     """
     count = Counter(pair.fact.verdict for pair in pairs)
     sign = pairs[0].metric.sign
@@ -191,7 +183,7 @@ def baseline_fields(
 
 
 class TwoModels:
-    """The answer about two models.  pair : the two models at the first metric."""
+    """The answer about two models, from their pair at the first metric."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair, self.verdict = pair, pair.fact.verdict
@@ -234,14 +226,14 @@ CHANGE_COMPARISON_ANSWERS = (
     Answer("change-lower", lambda section: section.verdict == WORSE,
            _CHANGE + " is significantly lower for {model}" + _BY),
     Answer("change-equivalent", lambda section: section.verdict == EQUIVALENT,
-           _CHANGE + " is equivalent for both: {difference}, p of equivalence {relation}."),
+           _CHANGE + " is equivalent for both models: {difference}, p of equivalence {relation}."),
     Answer("change-tied", lambda section: section.verdict == TIED,
            _CHANGE + " does not differ significantly" + _BY),
 )  # fmt: skip
 
 
 class Reversals:
-    """Pairs that differ significantly at two metrics, in opposite directions."""
+    """Pairs of models that differ significantly in opposite directions at two metrics."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         before = {
@@ -264,7 +256,7 @@ class Reversals:
 
 REVERSAL_ANSWERS = (
     Answer("order-reverses", lambda reversals: reversals.pairs == 1,
-           "The order reverses: at {metrics}, {better} is significantly better."),
+           "The order of the two models reverses: at {metrics}, {better} is significantly better."),
     Answer("orders-reverse", lambda reversals: reversals.pairs > 1,
-           "The order of {pairs:pair} reverses significantly at {metrics}."),
+           "The order of the models in {pairs:pair} reverses significantly at {metrics}."),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# A difference is fragile if less than half of its size is left without a few tasks.
+# A difference is fragile if less than half of it is left when a few tasks are left out.
 _LEFT = 0.5
 
 
@@ -34,16 +34,17 @@ def fragile_differences(
 ) -> Iterator[FragileDifference]:
     """Find significant differences that a few tasks decide.
 
-    A fragile difference loses half of its size and its significance without the tasks that differ
-    most. Sound differences often lose significance without these tasks (28 % with 13 tasks), but
-    rarely half of their size (benchmarks/difference.md).
+    Without the tasks that differ most, a fragile difference loses half of its size and its
+    significance. Sound differences often lose only their significance (28 % with 13 tasks; see
+    benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions
 
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # With label correction, the labelled tasks always have the largest values.
+        # With label correction, labelled tasks always have the largest differences, so they are not
+        # a sign of a fragile difference.
         if c.hidden_variance[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.has_p_value or not c.adjusted <= 1 - confidence.level + 1e-12:

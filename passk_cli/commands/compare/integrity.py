@@ -1,4 +1,8 @@
-"""The table of irregular submissions: agreement, equal texts, missing attempts, certain tasks."""
+"""The table of irregular submissions.
+
+Its columns are agreement with another model, equal solutions, missing attempts, and tasks that
+always pass or always fail.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +49,6 @@ class LazySubmissions(Sequence[Submission]):
 
 
 def _figure_text(name: str) -> Callable[[Submission], str]:
-    """A function that returns the cell of a column, for example "594 of 600; 420 expected"."""
-
     def cell(row: Submission) -> str:
         figure = row.remarks_by_name.get(name)
         if figure is None:
@@ -71,42 +73,41 @@ class IntegrityTable(Section[Submission]):
         Column("remarks", cell=lambda row: "; ".join(row.remarks),
                meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
                " leaderboards. Related models agree more than unrelated models, so a remark is a"
-               " reason to look, not a verdict."),
+               " reason to look closer, not a verdict."),
         Column("agrees most with", cell=lambda row: row.remarks_by_name[AGREEMENT].against,
-               meaning="The model that shares most outcomes with the submission, beyond what the"
-               " difficulty of the tasks explains."),
+               meaning="The model that agrees most with the submission, beyond what the difficulty"
+               " of the tasks explains."),
         Column("outcomes that agree", cell=_figure_text(AGREEMENT),
-               meaning="Attempts at which both models have the same outcome, and the number that"
-               " would agree between different tasks of similar difficulty."),
+               meaning="Number of attempts with the same outcome for both models, and the number"
+               " that would agree if the attempts were at different tasks of similar difficulty."),
         Column("p of agreement", "p", cell=_p_value(AGREEMENT),
-               meaning="p-value of the agreement, compared with the agreement of a usual pair and"
-               " adjusted for all pairs."),
+               meaning="p-value of the agreement compared with the typical agreement of two models,"
+               " adjusted for the number of pairs."),
         Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
                where=lambda section: section.study.texts is not None,
-               meaning="Attempts with the same solution, or else the same answer, as another model"
-               " at the same task. Short answers are often equal, so a remark is made only if third"
-               " models have different texts."),
+               meaning="Number of attempts with the same solution as another model at the same"
+               " task, or with the same answer if there are no solutions. Short answers are often"
+               " equal, so passk remarks on them only if other models have different answers."),
         Column("missing attempts", cell=_figure_text(MISSING),
                where=lambda section: section.has_uneven_attempts,
-               meaning="Attempts that most models have and the submission lacks."),
+               meaning="Number of attempts that most models have and the submission lacks."),
         Column("rate 0 or 1", cell=_figure_text(CERTAIN),
                where=lambda section: section.has_repeated_attempts,
-               meaning="Tasks at which all attempts pass, or all fail, and the number that the pass"
-               " rate of the submission and the difficulty of the tasks explain."),
+               meaning="Number of tasks at which all attempts pass or all fail, and the number that"
+               " is expected from the pass rate of the submission and the difficulty"
+               " of the tasks."),
         Column("p of these tasks", "p", cell=_p_value(CERTAIN),
                where=lambda section: section.has_repeated_attempts,
                meaning="p-value of the share of tasks with a pass rate of 0 or 1, compared with the"
-               " other models and adjusted for all models."),
+               " other models and adjusted for the number of models."),
     )  # fmt: skip
 
     @classmethod
     def from_study(cls, study: Analysis) -> Self:
-        """The table of all models of an analysis."""
         return cls(study, LazySubmissions(submission_boards(study.counts, study.texts)))
 
     @property
     def has_uneven_attempts(self) -> bool:
-        """Whether models have different numbers of attempts at a task."""
         counts = self.study.counts
         full = len(counts.series) * len(counts.tasks)
         return len(counts.n) < full or int(counts.n.min()) < int(counts.n.max())
@@ -121,7 +122,7 @@ class IntegrityTable(Section[Submission]):
 
 
 def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
-    """A function that reads the attempts with their solutions, or else with their answers.
+    """A function that reads attempts with solutions, or with answers if there are no solutions.
 
     The function is None if a file contains neither solutions nor answers.
     """

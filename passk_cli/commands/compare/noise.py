@@ -1,4 +1,4 @@
-"""The table that splits the variance of differences into a part of tasks and of attempts."""
+"""The table that splits the variance of a difference into variance of tasks and of attempts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 
-# At k = 1, the value of a task is a mean over n attempts, so its variance decreases with 1 / n.
+# At k = 1, the value of a task is a mean over n attempts, so its variance is proportional to 1/n.
 _MEAN_METRICS = ("pass@1", "pass^1")
 
 
@@ -36,7 +36,7 @@ class NoiseTable(Section[NoisyPair]):
     columns = (
         MODEL, AGAINST, GROUPS,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
-               " comes from the attempts. The remaining share comes from the choice of tasks.",
+               " comes from the attempts. The rest comes from the choice of tasks.",
                cell=lambda pair: pair.split.share_of_attempts),
         Column("standard error", "share", meaning="Standard error of the difference.",
                cell=lambda pair: pair.split.se()),
@@ -59,8 +59,8 @@ class NoiseTable(Section[NoisyPair]):
 def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPair]:
     """The pairs at pass@1 for which the variance can be split into tasks and attempts.
 
-    There is no pair with --population these-tasks, because then all variance comes from attempts.
-    Pairs with labels or missing outcomes are left out, because both add variance.
+    Pairs with labels or missing outcomes are left out, because both add variance. With --population
+    these-tasks there are no pairs, because all variance comes from attempts.
     """
     if study.confidence.population == THESE_TASKS:
         return []

@@ -31,7 +31,7 @@ OPPOSITE_VERDICTS = {BETTER: WORSE, WORSE: BETTER}
 
 @dataclass(frozen=True)
 class PairRecord:
-    """A row about the comparison of two models."""
+    """A table row that compares two models."""
 
     comparison: Comparison
 
@@ -41,17 +41,12 @@ class PairRecord:
 
     @property
     def against(self) -> str:
-        """The name of the second model."""
         return self.comparison.second.series[0]
 
 
 @dataclass(frozen=True)
 class Pair(PairRecord):
-    """The difference of two models at a metric, and the ranks of both models.
-
-    fact : the difference as a result.  ranks : ranks of the two models, or None without a ranking.
-    crossing : the k at which one model overtakes the other model, if it was computed.
-    """
+    """The difference of two models at one metric, with the ranks of both models."""
 
     fact: Result
     ranks: tuple[Rank | None, Rank | None] = (None, None)
@@ -67,10 +62,10 @@ class Pair(PairRecord):
 
     @property
     def difference(self) -> Estimate:
-        """The difference with "=" if it is equivalent to 0, or "~" if it is not significant.
+        """The difference, marked "=" if equivalent to 0, and "~" if not significant.
 
-        A significant difference within the margin is marked as equivalent, because its interval
-        already shows that it is significant.
+        A significant difference within the margin has the mark "=", because its interval already
+        shows that it is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
         return replace(self.fact.estimate, verdict=VERDICT_SIGNS.get(verdict, ""))
@@ -93,15 +88,11 @@ class Pair(PairRecord):
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
     def crossing_k(self, name: str) -> float | None:
-        """The k at which the two curves cross, or a limit of this k; None if they do not cross.
-
-        name : "k", "low" or "high".
-        """
+        """The k at which the two curves cross ("k") or a limit of k ("low" or "high"), if any."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
     def with_first(self, series: Series) -> Pair:
-        """The pair with its models in the order that puts `series` first."""
         if series == self.series:
             return self
         fact = self.fact
@@ -149,7 +140,7 @@ def change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]
 class ModelRank:
     """A model with its rank at each metric.
 
-    ahead : the model paired with the next model below it; None for the last model.
+    ahead : the pair of this model and the next model below it; None for the last model.
     """
 
     series: Series
@@ -168,7 +159,7 @@ def ranked_pairs(
     crossings: Mapping[tuple[Series, Series, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
-    """Combine each comparison with the ranks of both models and the crossing of their curves."""
+    """Add the ranks of both models, and the crossing of their curves, to each comparison."""
     rank_of = {(rank.values.series, rank.values.metric): rank for rank in ranks}
     return [
         Pair(
@@ -212,7 +203,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
 def flip_pairs(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
-    """The two models of every pair, once for all metrics, to find tasks that flip between them."""
+    """Each pair of models once, whatever the number of metrics, to find tasks that flip."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))

@@ -1,4 +1,4 @@
-"""Suggestions for comparing several runs of one model, from files or columns, as models."""
+"""Suggestions for how to compare several runs of one model as if the runs were models."""
 
 from __future__ import annotations
 
@@ -19,16 +19,13 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
-# The maximum number of columns that are tried as models.
+# Maximum number of columns that passk tries to use as the model column.
 _TRIED = 6
 
 
 @dataclass(frozen=True, eq=False)
 class OneModelRuns:
-    """Data with only one model, which may contain several runs.
-
-    files : paths that the user gave, perhaps with labels.  read : function that reads counts.
-    """
+    """Data with only one model, which may contain several runs of this model."""
 
     counts: Counts
     files: Sequence[str]
@@ -36,7 +33,7 @@ class OneModelRuns:
     read: Read
 
     def explained_error(self, error: OneModelError) -> ParameterError:
-        """The error, with tested suggestions of options that read files or columns as models."""
+        """The error for data with one model. Its suggestions were tested with the data."""
         files = all_of_count(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
@@ -58,16 +55,14 @@ class OneModelRuns:
                 require_no_copies(counts, request.models)
             except PasskError as failure:
                 if failure.name == "duplicate-models":
-                    problem += ", with the same outcomes; name another run"
+                    problem += ", with the same outcomes; name a different run"
         return error.with_changes(ParameterError, problem=problem, settles=settles)
 
     @property
     def _has_several_files(self) -> bool:
-        """Whether the user gave several files without labels, and no folder."""
         return len(self.files) > 1 and all(map(os.path.isfile, self.files))
 
     def _fixes(self) -> Iterator[SuggestedFix]:
-        """Possible fixes: treat columns of outcomes, values of a column, or files as models."""
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
             yield from self._tested_fix({"--field": {"model": COLUMN}})
@@ -79,7 +74,6 @@ class OneModelRuns:
     def _tested_fix(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
     ) -> Iterator[SuggestedFix]:
-        """The fix, if with it each file contains one model and the models share tasks."""
         settle = SuggestedFix(options, labels=labels or {})
         request = self.request.with_fix(settle)
         try:

@@ -1,4 +1,4 @@
-"""The sensitivity of verdicts: tests without a group of tasks, or with half of the attempts."""
+"""The sensitivity of verdicts to leaving out a group of tasks or half of the attempts."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _EMPTY, _LONE = "not computed", "n = 1"
 
 @dataclass(frozen=True)
 class VerdictStability:
-    """The verdict on a pair of models, and whether less data changes it.
+    """The verdict on a pair of models, and whether the verdict changes with less data.
 
-    stable_groups : number of groups that do not change the verdict if left out, like "4 of 5".
-    changed : groups without which the verdict changes, with the changed verdicts.
+    stable_groups : number of groups that can be left out without a change, for example "4 of 5".
+    changed : each group that changes the verdict if it is left out, with the new verdict.
     half : verdict with half of the attempts.
     """
 
@@ -44,22 +44,21 @@ class VerdictStability:
 
 @dataclass(frozen=True)
 class SensitivityTable(Section[VerdictStability]):
-    """A row per pair of models with its verdict without a group of tasks or half of the attempts.
-
-    group : column that splits the tasks into groups.
-    """
+    """A row per pair of models: its verdict, also without a group and with half of the attempts."""
 
     view = "with --sensitivity"
     columns = (
         MODEL, AGAINST, GROUPS,
-        Column("metric", meaning="The metric, as in `-m`.", cell=lambda row: row.metric),
+        Column("metric", meaning="Name of the metric, as in `-m`.", cell=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
-        Column("verdict kept", meaning="Number of groups without which the verdict is the same.",
+        Column("verdict kept", meaning="Number of groups that can be left out without a change of"
+               " the verdict.",
                cell=lambda row: row.stable_groups),
-        Column("changes without", meaning="Groups without which the verdict changes, each with the"
-               " changed verdict.",
+        Column("changes without", meaning="Groups that change the verdict if they are left out,"
+               " with the new verdicts.",
                cell=lambda row: row.changed),
-        Column("half the attempts", meaning="Verdict with half of the attempts, drawn at random.",
+        Column("half the attempts", meaning="Verdict with half of the attempts, which are drawn at"
+               " random.",
                cell=lambda row: row.half),
     )  # fmt: skip
 
@@ -73,7 +72,7 @@ class SensitivityTable(Section[VerdictStability]):
 def verdict_stabilities(
     study: Analysis, group: str, baseline: str | None
 ) -> Iterator[VerdictStability]:
-    """Test each pair again without each group of tasks and with half of the attempts.
+    """Repeat the test of each pair without each group of tasks and with half of the attempts.
 
     study : analysis with counts that are split by the column `group`.
     """
@@ -106,7 +105,6 @@ def verdict_stabilities(
 
 
 def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Series, str], str]:
-    """(model, other model, metric) → verdict, for both orders of the two models."""
     verdicts = {}
     for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name

@@ -1,4 +1,4 @@
-"""The report of `passk compare`: the ranking or the table of the baseline, pairs and changes."""
+"""The report of `passk compare`: ranking, baseline table, pairs of models, and changes."""
 
 from __future__ import annotations
 
@@ -107,38 +107,43 @@ from passk_cli.study.section import (
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# The help describes columns without data and shows METRIC instead of the name of a metric.
-_METRIC = NumberColumn("METRIC", "A metric of -k or -m.", "share")
+# In the help, METRIC replaces the name of a metric.
+_METRIC = NumberColumn("METRIC", "Estimate of a metric that you name with -k or -m.", "share")
 # Maximum number of rows that the table of changes shows.
 _FIRST = 28
-# Maximum number of models in a chart of all pairs. With more, it shows the leader's pairs.
+# Maximum number of models in a chart of all pairs. With more models, the chart shows only the pairs
+# of the leader.
 _MOST_DRAWN = 8
-# Maximum number of models in a picture of a ranking.
+# Maximum number of models in the chart of a ranking.
 _MOST_RANKED = 60
 _SIGNIFICANT = (BETTER, WORSE)
-# A model that changes more is not better, so verdicts on changes have their own words.
+# A larger change is not better, so verdicts on changes are "higher" and "lower".
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(
-    "pairs-not-compared", WARNING, "{pairs:pair} at {metric} not compared: {reason}",
-    meaning="These pairs of models have no difference and no test at this metric. The models share"
-    " no task, or one of the models has fewer than k attempts.",
+    "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
+    meaning="These pairs of models have no difference and no test at this metric. Either the two"
+    " models share no task, or one of them has fewer than k attempts at some task.",
     why="The ranking and the number of tests include only the pairs that are compared.",
-    advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the"
-    " remaining tasks. If the models share no task, check with `passk describe` that the files"
-    " name tasks in the same way.",
+    advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the other"
+    " tasks. If the models share no task, check with `passk describe` whether the files use the"
+    " same task names.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
-    "warning[pairs-not-compared]: 24 pairs at pass@1 not compared: no task that both models have",
+    "warning[pairs-not-compared]: 24 pairs cannot be compared at pass@1: no task that both models"
+    " have",
 )  # fmt: skip
 NOT_IN_GROUPS = DiagnosticType(
-    "baseline-not-in-groups", WARNING, "not compared: {baseline} is not in the groups {groups}",
-    meaning="With --by, models are compared within each group. These groups have no attempt of"
-    " the baseline.",
-    why="The result contains no difference for these groups, even if all other models are in them.",
+    "baseline-not-in-groups", WARNING, "no comparison in the groups {groups}, because they contain"
+                                       " no attempts of {baseline}",
+    meaning="With --by, passk compares models within each group. These groups contain no attempts"
+    " of the baseline.",
+    why="The result contains no difference for these groups, even if they contain all"
+    " other models.",
     advice="Run the baseline on these groups, or choose a baseline that is in all groups.",
-    example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature"
-    " --baseline codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
-    "warning[baseline-not-in-groups]: not compared: codellama-7b is not in the groups 0.8",
+    example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --baseline"
+    " codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
+    "warning[baseline-not-in-groups]: no comparison in the groups 0.8, because they contain no"
+    " attempts of codellama-7b",
 )  # fmt: skip
 FEW_TASKS_DECIDE = DiagnosticType(
     "few-tasks-decide", WARNING,
@@ -155,24 +160,25 @@ FEW_TASKS_DECIDE = DiagnosticType(
 )  # fmt: skip
 MANY_GROUPS = DiagnosticType(
     "unadjusted-groups", NOTE,
-    "{groups:group} compared without adjustment: expect false positives",
-    meaning="Each group is compared by itself, without an adjustment for the number of groups.",
-    why="Every group is one more chance that two models differ by accident. With 20 groups and a"
-    " significance level of 5 %, you can expect one false positive.",
+    "{groups:group} are compared without adjustment, so expect false positives",
+    meaning="passk compares the models of each group separately, without an adjustment of p-values"
+    " for the number of groups.",
+    why="With every further group, it becomes more likely that two models differ significantly by"
+    " chance. With 20 groups and a significance level of 5 %, you can expect one false positive.",
     advice="Use `--adjust min-p`, which keeps the significance level over all groups together.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
-    "note[unadjusted-groups]: 2 groups compared without adjustment: expect false positives",
+    "note[unadjusted-groups]: 2 groups are compared without adjustment, so expect false positives",
 )  # fmt: skip
 POWERLESS = DiagnosticType(
     "powerless-tests", NOTE,
-    "no result of {tests:test} at {metric} could be significant with so few tasks",
-    meaning="Even the smallest p-value that these tests can have is above the significance level.",
+    "none of {tests:test} at {metric} can be significant with so few tasks",
+    meaning="With this number of tasks, even the smallest possible p-value is above the"
+    " significance level.",
     why="Every pair is reported as tied, even if the models differ a lot. A tie is then not"
     " evidence that the models are equally good.",
     advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
     example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
-    "note[powerless-tests]: no result of 28 tests at pass@1 could be significant with so few"
-    " tasks",
+    "note[powerless-tests]: none of 28 tests at pass@1 can be significant with so few tasks",
 )  # fmt: skip
 
 
@@ -226,23 +232,19 @@ def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
 
 
 def draws_ranking(study: Analysis) -> bool:
-    """Whether a picture shows the ranking; with groups there would be a ranking per group."""
+    """Whether the chart shows the ranking. With --by, each group would have its own ranking."""
     models = {series[0] for series in study.counts.series}
     return not study.counts.group_names and 2 < len(models) <= _MOST_RANKED
 
 
 @dataclass(frozen=True)
 class RankedModelTable(Section[Record]):
-    """A row per model with the first metric in detail and one number per further metric.
-
-    pairs : all pairs that were compared.
-    """
+    """A row per model: details of the first metric, and one number per further metric."""
 
     pairs: Sequence[Pair]
 
     @property
     def metric(self) -> Metric:
-        """The first metric that can be tested, which the table shows in detail."""
         return first_metric(self.pairs)
 
     @property
@@ -280,7 +282,7 @@ class IntervalsOfModels:
 class RankingTable(RankedModelTable[ModelRank]):
     """The models in the order of the first metric. Models that tie share a letter.
 
-    single_model : whether there are only two models. Their difference has its own table.
+    single_model : whether there are only two models. Their difference has a separate table.
     """
 
     columns = (
@@ -289,15 +291,15 @@ class RankingTable(RankedModelTable[ModelRank]):
         MODEL, GROUPS,
         replace(_LETTERED, across=lambda section: [section.metric]),
         Column("interval of {0.name}", shown=WIDE, across=lambda section: [section.intervals],
-               meaning="Interval of the model's own {0.name}, drawn on one scale; only in terminals"
-               " with at least 110 columns.",
+               meaning="Interval of the model's {0.name} as a bar on a common scale; only in"
+               " terminals with at least 110 columns.",
                cell=lambda standing, intervals: intervals.of(standing.series), example=_METRIC),
         Column(
             "ahead of next", "share",
             meaning="Difference to the model in the next row, on the tasks that both models have,"
             " with its interval; ~ not significant, = equivalent.",
             cell=lambda standing: standing.ahead.difference if standing.ahead else ""),
-        Column("tasks", meaning="Tasks with attempts of the model.",
+        Column("tasks", meaning="Number of tasks with attempts of the model.",
                cell=lambda standing: str(len(standing.first.values.tasks)),
                where=lambda section: section.has_different_tasks),
         *(replace(_PLAIN, shown=shown, across=across) for shown, across in _FURTHER),
@@ -310,8 +312,8 @@ class RankingTable(RankedModelTable[ModelRank]):
                    getattr(standing.ranks.get(metric), "letters", None) or ""), example=_METRIC),
         Column("first in resamples ({0.name})", "share", shown=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
-               " {0.name}. Ties are split. This share is not a test or the probability of being"
-               " best.",
+               " {0.name}. Ties are split. This share is neither a test nor the probability of"
+               " being best.",
                cell=lambda standing, metric: standing.ranks[metric].leads
                if metric in standing.ranks else None,
                across=lambda section: [section.metric, *section.other_metrics], example=_METRIC),
@@ -377,8 +379,8 @@ class RankingTable(RankedModelTable[ModelRank]):
 class BaselineRow:
     """A model compared with the baseline, or the baseline itself.
 
-    pairs : metric → the model and the baseline; empty for the baseline itself.
-    baseline_values : metric → values of the baseline; empty for the other models.
+    pairs : comparison with the baseline at each metric; empty for the baseline itself.
+    baseline_values : results of the baseline at each metric; empty for all other models.
     """
 
     series: Series
@@ -405,7 +407,7 @@ _TO_BASELINE = Column(
 
 @dataclass(frozen=True)
 class BaselineTable(RankedModelTable[BaselineRow]):
-    """A row per model with the difference to the baseline, on the tasks that both models have."""
+    """A row per model with the difference to the baseline, on the tasks that both have."""
 
     view = "with --baseline"
     columns = (
@@ -420,8 +422,8 @@ class BaselineTable(RankedModelTable[BaselineRow]):
         *(replace(_TO_BASELINE, shown=shown, across=across,
                   cell=lambda line, metric: line.difference(metric).without_interval)
           for shown, across in _FURTHER),
-        Column("tasks", meaning="Tasks that both models have. The row of the baseline shows the"
-               " tasks of the baseline.",
+        Column("tasks", meaning="Number of tasks that both models have. The row of the baseline"
+               " shows the number of its tasks.",
                cell=lambda line: _tasks_text(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
                    or [len(values.tasks) for values in line.baseline_values.values()]),
@@ -483,7 +485,7 @@ _P = Column("p", "p", joined=True, meaning="p-value, adjusted for the number of 
             cell=lambda pair: pair.fact.p_adjusted)  # fmt: skip
 _P_EQUIVALENCE = Column(
     "p equivalence", "p", joined=True, cell=lambda pair: pair.equivalence_p,
-    meaning="p-value of two one-sided tests that the difference lies within the margin.",
+    meaning="p-value of two one-sided tests that the difference is within the margin.",
     where=lambda section: bool(section.study.rules.margin))  # fmt: skip
 _SHARED = Column(
     "tasks", meaning="Tasks that both models have.",
@@ -493,7 +495,6 @@ _SHARED = Column(
 
 
 def _model_column(place: int) -> Column:
-    """The column with the estimate of the first (place 0) or second model (place 1)."""
     return Column(
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both models"
@@ -523,18 +524,21 @@ _FIELDS = (
                lambda pair: getattr(pair.ranks[1], "letters", None)),
     data_field("leads", "Share of the resamples of the tasks in which the model comes first. Ties"
                " are split. Empty if the models share no task, or if they have different numbers of"
-               " attempts, because then a model can come first without being better.",
+               " attempts, which would favour one of the models.",
                lambda pair: getattr(pair.ranks[0], "leads", None)),
-    data_field("leads_against", "Share of the resamples in which the other model comes first.",
+    data_field("leads_against", "Share of the resamples of the tasks in which the other model comes"
+                                " first.",
                lambda pair: getattr(pair.ranks[1], "leads", None)),
-    data_field("rank_low", "Best rank that the tests do not exclude.",
+    data_field("rank_low", "Best rank of the model that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "low", None)),
-    data_field("rank_high", "Worst rank that the tests do not exclude.",
+    data_field("rank_high", "Worst rank of the model that the tests do not exclude.",
                lambda pair: getattr(pair.ranks[0], "high", None)),
     data_field("crosses_at", "First k at which the other model overtakes the model (--crossings).",
                lambda pair: pair.crossing_k("k")),
-    data_field("crosses_low", "Lower limit of crosses_at.", lambda pair: pair.crossing_k("low")),
-    data_field("crosses_high", "Upper limit of crosses_at.", lambda pair: pair.crossing_k("high")),
+    data_field("crosses_low", "Lower limit of the k"
+                              " in crosses_at.", lambda pair: pair.crossing_k("low")),
+    data_field("crosses_high", "Upper limit of the k"
+                               " in crosses_at.", lambda pair: pair.crossing_k("high")),
 )  # fmt: skip
 
 
@@ -543,7 +547,6 @@ class PairSection(Section[Pair]):
 
     @property
     def names(self) -> tuple[str, str]:
-        """The headers of the columns with the estimates of the two models."""
         return "estimate", "of other"
 
     def facts_of(self, record: Pair) -> Iterator[Result]:
@@ -586,10 +589,7 @@ class PairSection(Section[Pair]):
 class PairTable(PairSection):
     """A row per pair of models and metric with the difference and its test.
 
-    adjustment : adjustment of the p-values for the number of tests.
-    baseline : model that every model is compared with; "" if all pairs are compared.
     single_model : whether there are only two models.
-    draws_differences : whether the chart shows the differences.
     """
 
     title = "Pairs"
@@ -597,7 +597,8 @@ class PairTable(PairSection):
         replace(MODEL, where=lambda section: not section.single_model),
         replace(AGAINST, where=lambda section: not section.single_model),
         GROUPS,
-        Column("metric", meaning="The metric, as in `-m`.", cell=lambda pair: pair.metric.name),
+        Column("metric", meaning="Name of the"
+               " metric, as in `-m`.", cell=lambda pair: pair.metric.name),
         _model_column(0), _model_column(1), _DIFFERENCE, _RATIO, _P, _P_EQUIVALENCE,
         Column("verdict", joined=True, meaning="better, worse, equivalent (with --margin) or tied.",
                cell=_verdict, where=lambda section: not section.single_model),
@@ -698,7 +699,7 @@ class PairTable(PairSection):
             of = first_few([SeriesName(series) for series in leaders.values()])
             part = f"the {plural(len(names), 'pair')} of {of}, of {len(all_pairs):,}"
         chart_pairs = [pair for pair in brief if pair.models in names]
-        # The chart shows a difference that is a range as a point at each end of the range.
+        # A difference that is a range has a point at each end of the range.
         points = [
             (pair.fact, value)
             for pair in chart_pairs
@@ -722,7 +723,6 @@ class PairTable(PairSection):
                 }
             )  # fmt: skip
         margin, level = self.study.rules.margin, self.study.confidence.interval_level
-        # The chart groups pairs under the name of their first model.
         heads = {} if self.baseline else {"head": "head", "tail": "tail"}
         chart = forest(
             rows, label="pair", value="difference", low="low", high="high", facet="metric",
@@ -746,7 +746,7 @@ class PairTable(PairSection):
 
 @dataclass(frozen=True)
 class ChangeTable(PairSection):
-    """A row per pair with the change of each model between two metrics, and their difference."""
+    """A row per pair: the change of each model between two metrics, and how much they differ."""
 
     view = "with --change"
     columns = (
@@ -800,11 +800,6 @@ def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
 def _reasons_not_compared(
     lacking: Sequence[Comparison],
 ) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Yield (reason why pairs are not compared, number of pairs, reasons of the models).
-
-    All pairs with too few attempts have one common reason. Only these pairs also have reasons of
-    the models.
-    """
     short, models, other_reasons = list[str](), dict[Series, str](), list[str]()
     for c in lacking:
         valueless = [r for r in (c.first, c.second) if not r.has_values]
@@ -819,7 +814,6 @@ def _reasons_not_compared(
 
 
 def _incomplete_results(compared: Sequence[Comparison]) -> Iterator[Result]:
-    """The results of models for which tasks with too few attempts were left out."""
     values = {
         (r.series, r.metric): r for c in compared for r in (c.first, c.second) if r.has_values
     }
@@ -839,7 +833,7 @@ def parse_change_name(value: Any) -> str:
 
 
 class CompareQuestion(Question, CompareOptions):
-    """The question of `passk compare`.  pairs : class of the section about pairs of models."""
+    """Reads the data of `passk compare` and computes its report."""
 
     pairs: ClassVar[type[PairTable]] = PairTable
     most_groups = MOST_GROUPS
@@ -855,7 +849,7 @@ class CompareQuestion(Question, CompareOptions):
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
         OptionValue(
             "--change"
-        ): "a change may be largest with some missing outcomes passing and others failing",
+        ): "a change may be largest if some missing outcomes pass and others fail",
         OptionValue("--crossings"): "curves are ranges, which do not cross at a single k",
         OptionValue("--flips"): "each missing outcome may make a task flip",
     }
@@ -908,7 +902,7 @@ class CompareQuestion(Question, CompareOptions):
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
     def report_from(self, options: SharedOptions, read: Read) -> Report:
-        """The report; the error about a single model suggests how to compare its runs."""
+        """The report. For data with one model, the error suggests how to compare its runs."""
         try:
             return super().report_from(options, read)
         except OneModelError as error:
@@ -998,10 +992,6 @@ class CompareQuestion(Question, CompareOptions):
         )  # fmt: skip
 
     def _range_report(self, study: Analysis, baseline: str | None) -> Report:
-        """The report if all metrics are ranges.
-
-        Errors: ParameterError if an option about tests is given.
-        """
         name = study.metrics[0].name
         options_set = [*changed_options(self), *changed_options(study.rules)]
         problem = f"{name} is a range, which has no test; add another metric, for example pass@1"
@@ -1024,14 +1014,12 @@ class CompareQuestion(Question, CompareOptions):
         return None if self.change is None else parse_change(self.change)
 
     def _options_with_change(self, options: SharedOptions) -> SharedOptions:
-        """The options with the two metrics of --change added to the requested metrics."""
         if (change := self._change) is None:
             return options
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
 
     def _unsplit(self, counts: Counts) -> Counts:
-        """The counts before they are split by the column of --sensitivity."""
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 
@@ -1046,6 +1034,6 @@ class UnlistedPairsSection(PairTable):
 
 
 class CompareWithoutPairsQuestion(CompareQuestion):
-    """The comparison of many models, with a ranking and without a table of all pairs."""
+    """The comparison of many models, with a ranking but without a table of all pairs."""
 
     pairs = UnlistedPairsSection

@@ -14,7 +14,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metrics import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
-# These are the names in `metrics.registry.AMOUNTS`. Importing that module would slow down `--help`.
+# The names of `metrics.registry.AMOUNTS`. Importing `metrics.registry` would slow down `--help`.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
@@ -26,7 +26,7 @@ def parse_budgets(value: Any) -> tuple[float, ...]:
     except ValueError:
         budgets = {math.nan}
     if not all(0 < budget < math.inf for budget in budgets):
-        problem = "the values must be amounts above 0, for example 0.05,0.50,2"
+        problem = "the budgets must be above 0, for example 0.05,0.50,2"
         raise ParameterError(OptionValue("--at", text), problem)
     return tuple(sorted(budgets))
 
@@ -51,12 +51,14 @@ class CostOptions:
     # fmt: off
     of: Annotated[str, Option(
         "--of", help="The amount to analyse.", choices=OF,
-        detail="cost is in US dollars, duration in seconds. --field cost=COLUMN sets the column.",
+        detail="cost is in US dollars, and duration is in seconds. --field cost=COLUMN sets the"
+               " column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
         "--at", "B,…", "Budgets per task for pass@$b, e.g. 0.05,0.50,2.",
         parse=parse_budgets,
-        detail="Budgets have the unit of --of. Default: three budgets chosen from the data.")] = ()
+        detail="Budgets have the unit of the amount in --of. Default: three budgets chosen from the"
+               " data.")] = ()
     # fmt: on
 
 

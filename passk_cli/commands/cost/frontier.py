@@ -1,4 +1,4 @@
-"""The Pareto frontier of cost and pass rate, and the budgets at which two curves cross."""
+"""The Pareto frontier of cost and pass rate, and budgets at which two pass@$b curves cross."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 
-# Maximum relative difference between costs or rates that count as equal.
+# Maximum relative difference between costs or rates that are treated as equal.
 _TIE = 1e-12
 # Maximum number of values per block of resamples, to limit memory.
 _TOGETHER = 1 << 22
@@ -21,11 +21,13 @@ _TOGETHER = 1 << 22
 class Frontier(NamedTuple):
     """The Pareto frontier of mean cost and mean pass rate, with one entry per model.
 
-    A model is on the frontier if no rival is at least as good in cost and rate and better in one of
-    them. The share of resamples on the frontier is neither a probability nor a test.
-    The p-value tests that a model is on the frontier. For each rival, it is the larger of the two
-    one-sided p-values (rival cheaper, rival better). The smallest p over all rivals is multiplied
-    by the number of pairs. `behind` is the index of this rival, or −1.
+    A model is on the frontier if no rival is at least as good in cost and rate, and better in one
+    of them.
+    share : share of resamples in which the model is on the frontier; not a probability or a test.
+    p : p-value of the hypothesis that the model is on the frontier. For each rival, it is the
+        larger of the two one-sided p-values (rival cheaper, rival better). The smallest p over all
+        rivals is multiplied by the number of pairs.
+    behind : index of the rival with the smallest p, or −1.
     """
 
     on_frontier: Bools
@@ -35,10 +37,10 @@ class Frontier(NamedTuple):
 
 
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
-    """Whether no rival costs at most as much, passes at least as often, and is better in one.
+    """Whether no rival is at least as good in both cost and rate, and better in one of them.
 
     cost, rate : (… × models). Relative differences up to 1e-12 count as equal, and equal models are
-    on the frontier together.
+        on the frontier together.
 
     >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -99,7 +101,7 @@ class BudgetLead(NamedTuple):
 
 
 class BudgetCrossing(NamedTuple):
-    """A range of budgets in which the lead may change.  certain : whether the lead must change."""
+    """A range of budgets in which the lead may change (or must change, if it is certain)."""
 
     low: float
     high: float
@@ -109,10 +111,11 @@ class BudgetCrossing(NamedTuple):
 class LeadCrossings(NamedTuple):
     """The budgets at which the lead changes between two models' pass@$b.
 
-    The ranges in `sets` together contain all crossings at the confidence level. In each range of
-    `leads`, one model is significantly ahead. `gap` is pass@$b of the first model minus pass@$b of
-    the second model, with a simultaneous band. If attempts end before the budget is spent, the gap
-    is a range, and the band contains both limits of this range.
+    sets : ranges that together contain all crossings at the confidence level.
+    leads : ranges in which one model is significantly ahead.
+    gap : pass@$b of the first model minus pass@$b of the second model, with a simultaneous band. If
+        attempts end before the budget is spent, the gap is a range, and the band contains both
+        limits of this range.
     """
 
     at: tuple[float, ...]
@@ -130,14 +133,15 @@ def lead_crossings(
 ) -> LeadCrossings:  # fmt: skip
     """Find the budgets at which the lead between two models' pass@$b may change.
 
-    The band of the difference is simultaneous over the budgets. The band consists of the limits of
-    `difference_distribution` at a pointwise level. At this level, the share `level` of the
-    resampled curves is inside the band at all budgets. The lead can change only if the band
-    contains 0, or between two budgets at which the band has opposite signs.
+    The band of the difference consists of the limits of `difference_distribution` at a pointwise
+    level. This level is chosen so that the share `level` of the resampled curves is inside the band
+    at all budgets. The lead can change only if the band contains 0, or between two budgets at which
+    the band has opposite signs.
 
-    budgets : in increasing order.  first, second : (budgets × tasks), lowest possible values from
-    `pass_within_budget`.  highest : highest possible values of both models. A model leads only if
-    it leads for all possible values. Nothing is known below the first or above the last budget.
+    budgets : in increasing order. Nothing is known below the first or above the last budget.
+    first, second : (budgets × tasks), lowest possible values from `pass_within_budget`.
+    highest : highest possible values of both models. A model leads only if it leads for all
+        possible values.
 
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)
@@ -147,7 +151,6 @@ def lead_crossings(
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]
-    # Curves with equal lowest and highest values are resampled only once.
     ranged = (tops[0] != first).any(axis=1) | (tops[1] != second).any(axis=1)
     end_curves = np.concatenate([ends[0], ends[1][ranged]])
     draws = bootstrap_means(end_curves.T, resamples, seed, clusters=clusters)

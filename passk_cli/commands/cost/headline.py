@@ -19,7 +19,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import group_words, name_with_groups
 from passk_cli.study.values import Series
 
-# Words about the model with the lowest amount per solved task, by amount.
+# Verb phrase for the model with the lowest amount per solved task, for each amount.
 _LEAST = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
@@ -31,10 +31,10 @@ def cost_fields(
     study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
     ties: Mapping[Series, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields of the answer: the cheapest model, tied models, and models without a number.
+    """The fields of the answer: the cheapest model, tied models, and models without a cost.
 
-    An estimate that was selected as the lowest of several has no interval. If models have different
-    tasks, the answer contains only numbers for the tasks of the test.
+    The lowest of several estimates has no interval. If models have different tasks, the answer
+    contains only numbers for the shared tasks.
     """
     groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
     message_names = {message.name for message in study.counts.facts.messages}
@@ -71,7 +71,6 @@ def cost_fields(
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
-        # passk does not rank models of different groups.
         "leaders": [f"{models[0].series[0]} ({group_words(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
@@ -85,7 +84,7 @@ def cost_fields(
             "times": Estimate(1 / (second or math.inf), unit="ratio"),
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
-    # The answer names only the first pair for which the budget decides which model leads.
+    # The answer names only the first pair of models for which the leader depends on the budget.
     for pair in pairs if len(ranked) > 1 and not groups else ():
         ahead = [(pair.budgets_ahead(True), pair.first), (pair.budgets_ahead(False), pair.second)]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
@@ -96,8 +95,8 @@ def cost_fields(
 
 
 _CONDITION = (
-    "{?dropped|For attempts with a {dropped}, }{?estimated|With mean values for each missing"
-    " {estimated}, }"
+    "{?dropped|For attempts with a {dropped}, }{?estimated|With mean values in place of each"
+    " missing {estimated}, }"
 )
 _CHEAPEST = _CONDITION + "{model} {least} per solved task"
 _BY = "{?shared| on shared tasks}{?alike|: {estimate}}"
@@ -105,10 +104,10 @@ CHEAPEST = (
     Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
            "Every attempt costs 0. Without a price, a solved task has no cost."),
     Answer("no-attempt-passed", lambda fields: not fields["known"] and not fields["passed"],
-           "No attempt passed, so the cost of a solved task has only a lower limit."),
+           "No attempt passed, so only a lower limit of the cost of a solved task is known."),
     Answer("costs-not-known", lambda fields: not fields["known"],
-           "Every model that solved a task has attempts without a cost, so costs have only a lower"
-           " limit."),
+           "Every model that solved a task has attempts without a cost, so only lower limits of the"
+           " costs are known."),
     Answer("cost-of-one", lambda fields: fields["known"] == 1,
            _CONDITION + "{model} solves a task for {estimate}: {cost} per attempt, pass@1 {rate}."),
     Answer("cheapest-by-group", lambda fields: fields["groups"],
@@ -124,10 +123,10 @@ CHEAPEST = (
 )  # fmt: skip
 FURTHER = (
     Answer("budgets-decide", lambda fields: "low" in fields,
-           "With up to {low:=@unit} per task, {cheap} solves more tasks. From {high:=@unit} on,"
-           " {big} solves more."),
+           "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks. From"
+           " {high:=@unit} on, {big} solves more tasks."),
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "There is no cost per solved task for {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],
-           "{unsure} may need less, because some attempts have no {amounts}."),
+           "{unsure} may need less, because some of the attempts have no {amounts}."),
 )  # fmt: skip

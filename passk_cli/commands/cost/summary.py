@@ -32,8 +32,8 @@ FRONTIER = "frontier"
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 # Minimum ratio of the largest default budget to the smallest default budget.
 _REACH = 4.0
-# Number of budgets at which leads are computed, and maximum number of models in a group for which
-# the leads of all pairs are computed.
+# Number of budgets at which passk compares two models, and maximum number of models in a group for
+# which it compares all pairs.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
@@ -63,7 +63,7 @@ class CostSummary:
 
     @property
     def cost_carrying_tasks(self) -> int:
-        """The effective number of tasks that cause most of the cost if it is small, otherwise 0."""
+        """The effective number of tasks that cause most of the cost; 0 if it is not small."""
         return _spending(self.attempts, None).effective_tasks_if_few
 
     @property
@@ -81,8 +81,8 @@ class CostSummary:
     def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
         """Sort key: the cost of a solved task, on `shared` tasks if models have different tasks.
 
-        Models with known costs come first, then models with missing costs, then models that solved
-        no task, then models without a price.
+        Models with known costs come first. Then follow models with missing costs, models that
+        solved no task, and models without a price.
         """
         estimate = self.per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
@@ -147,13 +147,11 @@ def _spending(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
 def _mean_costs(
     study: Analysis, amount: str, rate: Result, spending: TaskCosts
 ) -> tuple[Result, Result]:
-    """The cost of an attempt and the cost of a solved task."""
     confidence, unit = study.confidence, AMOUNTS[amount][0]
     about = confidence.level, confidence.population
     blank = replace(
         rate, k=None, values=None, flaw="", se=None, method=FIELLER, level=confidence.level
     )
-    # `passk estimate -m cost` uses the same interval methods.
     method = "guard" if confidence.population == NEW_TASKS else "jackknife"
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
@@ -173,7 +171,8 @@ def _mean_costs(
 
 
 def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
-    """Up to three round budgets, from the lowest mean cost of an attempt to the highest of a task.
+    """Up to three round budgets between the lowest mean cost of an attempt and the highest of a
+    task.
 
     costs : for each model, the mean cost of an attempt and the mean cost of all attempts at a task.
 
@@ -202,8 +201,7 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class CostComparison:
-    """The difference and the ratio of the costs of a solved task, from the first to the second
-    model.
+    """The difference and ratio of the costs per solved task of the first and the second model.
 
     Both models are compared on the tasks that all models of their group have.
     """
@@ -230,9 +228,7 @@ class CostComparison:
         return Estimate(at, low=low, high=high, unit=unit)
 
     def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
-        """The lowest and highest budget at which the first (or second) model solves more; else
-        None.
-        """
+        """The lowest and highest budget at which the model solves more tasks; None without one."""
         leads = [] if self.lead is None else [
             lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
         ]  # fmt: skip
@@ -240,9 +236,7 @@ class CostComparison:
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """Compare all pairs of models with a price in each group; a ParameterError if there are too
-    many.
-    """
+    """Compare all pairs of models with a price; a ParameterError if there are too many pairs."""
     priced = [summary for summary in summaries if not summary.has_no_price]
     groups = group_by(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
@@ -314,7 +308,6 @@ def _lead_crossings(
         if not together:
             solved = {}
         if not solved:
-            # Budgets go from the lowest cost of an attempt to the highest total cost of a task.
             group_attempts = [rival.attempts_at(tasks) for rival in (rivals if together else pair)]
             least = min(
                 model_attempts.value[model_attempts.value > 0].min()
@@ -342,8 +335,8 @@ def _lead_crossings(
 def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
     """For each model, the share of resamples in which no rival is both cheaper and better.
 
-    The frontier is computed for models with known costs, per group, on the tasks that these models
-    share. A small p means that some rival is significantly cheaper and better.
+    The frontier of a group is computed for models with known costs, on the tasks that they share. A
+    small p means that some rival is significantly cheaper and better.
     """
     priced = [o for o in summaries if not o.has_no_price and o.cost.estimate.upper is None]
     groups = group_by(priced, lambda summary: summary.series[1:])
@@ -354,7 +347,6 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
             continue
         clusters = cluster_codes(study.counts, shared)
         spent = [_spending(rival.attempts_at(shared), clusters) for rival in rivals]
-        # The pass rate also uses attempts without a cost.
         rates = [rival.rate.values for rival in rivals]
         cost = np.stack([spending.cost for spending in spent], axis=1)
         rate = np.stack(

@@ -56,9 +56,9 @@ _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
 # Maximum number of models with a name in a chart.
 _MOST_NAMED = 7
 _OWN_TASKS = (
-    "Each row of the table uses all tasks of its model. Pairs and the frontier use only the tasks"
-    " that all models have. If all models share fewer than two tasks, each pair uses the tasks that"
-    " both of its models have, and there is no frontier."
+    "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
+    " only the tasks that all models have. If all models share fewer than two tasks, each pair uses"
+    " the tasks that both of its models have, and there is no frontier."
 )
 _CHEAPER_TASKS = "A model that was tested on cheaper tasks looks cheaper."
 _SAME_TASKS = (
@@ -68,12 +68,13 @@ FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
     "limits of costs may be too narrow; add tasks",
-    "The effective number of tasks is (Σx)² / Σx², with x the mean cost of each task. This"
-    " effective number is below 10 and below a quarter of all tasks.",
-    why="A sample may contain too few of the expensive tasks. In simulations, 1 in 20 or 1 in 50"
-    " tasks cost 50 or 100 times as much as the other tasks. Limits of costs then contained the"
-    " true cost in 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86 to 96 % with"
-    " 100 tasks. A run that contains no expensive task cannot show this problem.",
+    "The effective number of tasks is (Σx)² / Σx², where x is the mean cost of each task. Here it"
+    " is below 10 and below a quarter of the number of tasks.",
+    why="Your sample of tasks may contain too few of the expensive tasks. In simulations, 1 in 20"
+    " or 1 in 50 tasks cost 50 or 100 times as much as all other tasks. Limits of costs then"
+    " contained the true cost in 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86"
+    " to 96 % with 100 tasks. passk cannot detect this problem if a run contains no"
+    " expensive task.",
     advice="Add tasks. More attempts at the same tasks do not help.",
     example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha; limits"
     " of costs may be too narrow; add tasks",
@@ -104,13 +105,13 @@ _WITHIN = NumberColumn(
 _RATE = Column("pass@1", "share", meaning="Probability that an attempt passes.",
                cell=lambda summary: summary.rate.estimate)  # fmt: skip
 _COST = Column(
-    "{} per attempt", "$", meaning="Mean {} of an attempt, with equal weights of all tasks.",
+    "{} per attempt", "$", meaning="Mean {} of an attempt. All tasks have equal weights.",
     across=lambda section: [AMOUNTS[section.amount][1]], example="cost",
     units=lambda section, _: AMOUNTS[section.amount][0],
     cell=lambda summary, _: amount_or_minimum(summary.cost.estimate),
 )  # fmt: skip
 _PER_SUCCESS = Column(
-    "per solved task", "$", meaning="Mean cost of an attempt divided by pass@1. It includes the"
+    "per solved task", "$", meaning="Mean cost of an attempt divided by pass@1. This includes the"
     " cost of failed attempts.",
     cell=lambda summary: amount_or_minimum(summary.per_success.estimate),
 )  # fmt: skip
@@ -123,7 +124,7 @@ _SOLVED = Column(
 
 @dataclass(frozen=True)
 class CostTable(Section[CostSummary]):
-    """Cost of an attempt, cost of a solved task, and pass@$b at each budget, the cheapest first."""
+    """A row per model with the costs and with pass@$b at each budget. The cheapest comes first."""
 
     columns = (
         MODEL, GROUPS,
@@ -135,9 +136,9 @@ class CostTable(Section[CostSummary]):
                 else replace(summary.per_success.estimate, verdict="~")),
         _RATE, _COST, _SOLVED,
         Column("frontier", shown=FULL, meaning="Position relative to the frontier of cost per"
-               " attempt and pass@1. on: no model is both cheaper and better. behind: a model is"
-               " cheaper and better, significantly after adjustment for the number of pairs."
-               " undecided: a model is cheaper and better, but not significantly.",
+               " attempt and pass@1. on: no model is both cheaper and better. behind: another model"
+               " is cheaper and better, significantly after adjustment for the number of pairs."
+               " undecided: another model is cheaper and better, but not significantly.",
                across=lambda section: [section.frontiers] * bool(section.frontiers), example="",
                cell=lambda summary, facts: _frontier_part(summary, facts, "verdict")),
         Column("in resamples", "share", joined=True, shown=FULL, meaning="Share of the resamples of"
@@ -154,7 +155,6 @@ class CostTable(Section[CostSummary]):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """pass@$b at each budget. Only the first column has an explanation."""
         names = [fact.name for fact in self.records[0].within]
         return [
             NumberColumn(name, "" if place else _WITHIN.meaning, "share")
@@ -163,7 +163,7 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def ties(self) -> dict[Series, CostComparison]:
-        """Models that tie with the first model of their group, with the comparison of both."""
+        """Models that tie with the first model of their group, and the comparison with it."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -231,7 +231,6 @@ class CostTable(Section[CostSummary]):
             x_title=noun + " of an attempt" * (unit in _UNITS) + f" ({scale})" * bool(scale),
             y_title="pass@1",
         )  # fmt: skip
-        # There are too few colours for a long frontier, so only some of its models get a colour.
         places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MOST_NAMED)).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
@@ -272,7 +271,6 @@ class CostTable(Section[CostSummary]):
 
 
 def _frontier_points(records: Sequence[CostSummary]) -> list[tuple[float, float, str]]:
-    """Cost of an attempt, pass@1 and name of each model on the frontier."""
     points = sorted(
         (
             summary.cost.estimate.value or 0.0,
@@ -294,9 +292,6 @@ def _frontier_part(summary: CostSummary, facts: Mapping[Series, Result], part: s
 
 
 def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
-    """The budgets at which one model solves significantly more, for example "$0.05–$0.30"; else
-    None.
-    """
     texts = (
         amount_text(float(f"{end:.3g}"), pair.difference.estimate.unit)
         for end in pair.budgets_ahead(first) or ()
@@ -327,8 +322,8 @@ class CostPairTable(Section[CostComparison]):
                " more tasks. The band for each pair is simultaneous over all budgets.",
                across=lambda section: ("first", "other"), example="first",
                cell=lambda pair, position: _budgets_ahead_text(pair, first=position == "first")),
-        Column("crosses at", "$", meaning="Budget at which the lead changes, with confidence"
-               " limits.", cell=lambda pair: pair.crossing_budget),
+        Column("crosses at", "$", meaning="Budget at which the lead changes from one model to the"
+               " other, with confidence limits.", cell=lambda pair: pair.crossing_budget),
     )  # fmt: skip
 
     def facts_of(self, record: CostComparison) -> Iterator[Result]:
@@ -344,7 +339,7 @@ class CostPairTable(Section[CostComparison]):
 class CostQuestion(Question, CostOptions):
     sections = (CostTable, CostPairTable)
 
-    unbounded: ClassVar[str] = "costs are only used for attempts with an outcome"
+    unbounded: ClassVar[str] = "costs are used only for attempts with an outcome"
 
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
@@ -360,7 +355,7 @@ class CostQuestion(Question, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
-                # If reading fails for a different reason, the first error is reported.
+                # If reading fails again for another reason, passk reports the first error.
                 raise error from None
             amounts_in_data = [
                 name for name in AMOUNTS if any(name in file.offered for file in inputs)
@@ -393,7 +388,6 @@ class CostQuestion(Question, CostOptions):
 
 
 def _cost_scales(counts: Counts, amount: str) -> list[Any]:
-    """For each model, the mean cost of an attempt and the mean cost of all attempts at a task."""
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
     attempt_counts = np.bincount(attempts.cell, attempts.count, len(counts.n))

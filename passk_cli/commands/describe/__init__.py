@@ -32,10 +32,10 @@ class DescribeOptions:
         "--init", "FILE", "Write a map of the columns and ask about uncertain columns.",
         file="written",
         detail="A map defines the meaning of columns. passk reads passk.toml next to the data, or"
-        " the file of --map. If passk cannot ask, the map is a draft in which uncertain columns are"
-        " comments. passk never overwrites a file.")] = None
+        " the file of --map. If passk cannot ask you, it writes a draft in which uncertain columns"
+        " are comments. passk never overwrites a file.")] = None
     no_input: Annotated[bool, Option(
-        "--no-input", help="Write the draft of --init without questions.")] = False
+        "--no-input", help="Let --init write a draft without questions.")] = False
     # fmt: on
 
 

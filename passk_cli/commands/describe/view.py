@@ -42,7 +42,7 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import shortened
 
-# Maximum number of groups of files and of models shown without --full, and width of lists.
+# Without --full: maximum number of groups of files and of models, and maximum width of lists.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
 # Maximum number of columns shown without --full.
 _COLUMNS = 10
@@ -62,7 +62,7 @@ ReadingFact = tuple[str, Cell]
 
 
 class ReadingSummary(Section[ReadingFact]):
-    """A row per property of the data: format, columns, attempts, outcomes and duplicates."""
+    """A row per property of the data, for example its format, columns and missing outcomes."""
 
     columns = (
         Column("fact", cell=lambda fact: fact[0], meaning="Property of the data."),
@@ -99,7 +99,6 @@ class ReadingSummary(Section[ReadingFact]):
     def fields(self) -> dict[str, Any]:
         counts = self.study.counts
         facts = counts.facts
-        # The message about missing outcomes already contains the hint of --missing.
         has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
@@ -118,7 +117,7 @@ class ReadingSummary(Section[ReadingFact]):
 
 
 class FileTable(ReadingSummary):
-    """The rows about how each file was read."""
+    """The rows that show how each file was read."""
 
     title = "Each file"
     shown = FULL
@@ -126,12 +125,12 @@ class FileTable(ReadingSummary):
 
 
 class ColumnTable(Section[tuple[str, Cell, str]]):
-    """A row per column with its role and most frequent values, with columns in use first."""
+    """A row per column with its role and most frequent values. Columns in use come first."""
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("role", cell=lambda row: row[0], meaning="Role of the column, or a role that it"
-               " could have; empty for a column without a role."),
+        Column("role", cell=lambda row: row[0], meaning="Role of the column, or role that the"
+               " column could have; empty for a column without a role."),
         Column("option", cell=lambda row: row[1], meaning="Option that chooses the column, or the"
                " name of the column."),
         Column("values", cell=lambda row: row[2], meaning="Most frequent values of the column."),
@@ -141,7 +140,6 @@ class ColumnTable(Section[tuple[str, Cell, str]]):
 class ModelSize(NamedTuple):
     """The number of tasks and attempts of one model.
 
-    n : number of attempts at each task.
     rate : share of attempts that passed, or a range if missing outcomes may pass or fail; None if
         some attempts neither pass nor fail.
     """
@@ -161,15 +159,15 @@ class ModelTable(Section[ModelSize]):
         Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
                meaning="Number of tasks with attempts."),
                Column("attempts each", cell=lambda size: _range_text(size.n),
-                      meaning="Number of attempts per task, from the fewest to the most."),
+                      meaning="Smallest and largest number of attempts per task."),
         data_field("attempts", "Number of attempts.", lambda size: int(size.n.sum())),
         data_field("n_min", "", lambda size: int(size.n.min())),
         data_field("n_median", "Median number of attempts per task.",
                    lambda size: float(median(size.n.tolist()))),
         data_field("n_max", "", lambda size: int(size.n.max())),
         Column("pass rate", "share", name="pass_rate", cell=lambda size: size.rate,
-               meaning="Share of all attempts that passed. pass@1 is the mean over tasks, which is"
-               " different if tasks have different numbers of attempts."),
+               meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
+               " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
                            lambda size: _end_text(size, 0)),
                            where=lambda section: section.has_missing_outcomes),
@@ -208,8 +206,6 @@ class ModelTable(Section[ModelSize]):
 
 
 class DescribeQuestion(Question, DescribeOptions):
-    """The question of `passk describe`."""
-
     sections = (ReadingSummary, ColumnTable, ModelTable)
 
     of_metrics: ClassVar[bool] = False
@@ -232,7 +228,7 @@ class DescribeQuestion(Question, DescribeOptions):
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
-        # Labels are shown as columns and must not correct the pass rates.
+        # passk describe shows labels as columns. Labels must not correct the pass rates.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]
@@ -276,7 +272,6 @@ def _end_text(size: ModelSize, at: int) -> Cell:
 
 
 def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
-    """The rows about files. Files that were read in the same way have a common row."""
     groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
         (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
@@ -296,12 +291,6 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
 def _file_facts(
     file: FileReading, width: int = 0, *, columns: bool = False
 ) -> Iterator[ReadingFact]:
-    """The rows about one file.
-
-    width : maximum width of a list of names; 0 for no limit.
-    columns : whether `ColumnTable` shows the columns, so that these rows do not.
-    """
-
     def names(words: Sequence[str]) -> str:
         return names_that_fit(words, width, ", ") if width else ", ".join(words)
 
@@ -335,7 +324,6 @@ def _roles(file: FileReading) -> str:
 
 
 def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
-    """The rows about attempts, outcomes and duplicates, after notes about how files were read."""
     facts = counts.facts
     yield from _first_texts(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]

@@ -17,7 +17,7 @@ class DiversityOptions:
     """Count the different solutions among the attempts.
 
     The command counts the different solutions and the different correct solutions among k
-    attempts. It also shows how much variety comes with the gain from pass@1 to pass@k.
+    attempts, and shows how varied the solutions are at tasks that gain from more attempts.
 
     # count the different solutions at each temperature
     passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b \
@@ -34,16 +34,18 @@ class DiversityOptions:
     # fmt: off
     normalise: Annotated[str, Option(
         "--normalise", help="How to compare solutions", choices=NORMALISE,
-        detail="With none, solutions are compared as they are. With space, white space becomes a"
-        " single space. With python, comments, docstrings and layout are removed.")] = "none"
+        detail="With none, solutions are compared without changes. With space, all white space is"
+        " replaced by single spaces. With python, comments, docstrings and layout"
+        " are removed.")] = "none"
     similarity: Annotated[float | None, Option(
-        "--similarity", "X", "Count solutions with similarity of at least X as one.",
-        detail="The similarity is the share of common sequences of three tokens, e.g. 0.8.",
+        "--similarity", "X", "Treat solutions with similarity of at least X as equal.",
+        detail="The similarity is the share of sequences of three tokens that two solutions have in"
+               " common. X is, for example, 0.8.",
     )] = None
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "Compute distinct@k at these k's.", parse=parse_k,
-        detail="Default: 2, 10 and 100, as far as the data contain enough attempts. If these are"
-        " fewer than three, half and all of the attempts are added.")] = ()
+        detail="Default: those of 2, 10 and 100 for which there are enough attempts. If there are"
+        " fewer than three, passk adds half and all of the number of attempts.")] = ()
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""The variety of a model's solutions: how many differ or repeat, and the variety of a gain."""
+"""The variety of a model's solutions: how many solutions differ, repeat, or come with a gain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# Variety is little if it is at most this share above the smallest possible variety.
+# Variety is called little if it is at most this share above the smallest possible variety.
 _LITTLE = 0.1
 FLAG = "little variety"
 
@@ -35,8 +35,8 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
 def variety(study: Analysis, place: int) -> SeriesRow:
     """All results about the solutions of the model with the index `place` in the counts.
 
-    The results are the metrics of the study, variety@k and least variety@k of each gain@k, and
-    three results for all and for correct solutions: the number of different solutions per task,
+    The results are the metrics of the study, and the variety and least variety of each gain@k. For
+    all and for correct solutions, they also contain the number of different solutions per task,
     their effective number, and the share of duplicates.
     """
     metrics = study.results(study.values(only=[place]))
@@ -74,16 +74,13 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
 
 
 def _solutions(study: Analysis, place: int) -> Iterator[Result]:
-    """Solutions per task, effective number and share of duplicates, for all and for passing
-    attempts.
-    """
     counts = study.counts
     rows = counts.rows_of(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
         kinds = distinct_solutions(bag.start, times).astype(np.float64)
-        # A task with fewer than two passes has no pair of passes, so it is left out.
+        # A task with fewer than two passes has no pair of passing attempts, so it is left out.
         pairs, repeats = solution_agreement(bag.start, times), duplicate_share(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
         yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))
@@ -91,7 +88,6 @@ def _solutions(study: Analysis, place: int) -> Iterator[Result]:
 
 
 def _effective_number(fact: Result) -> Result:
-    """Convert the probability that two attempts agree to the effective number of solutions."""
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:
         return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))

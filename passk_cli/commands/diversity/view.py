@@ -1,4 +1,4 @@
-"""Different solutions among k attempts: the table, the answer, messages and the chart."""
+"""The report of `passk diversity`: the tables, the answer, messages and the chart."""
 
 from __future__ import annotations
 
@@ -43,24 +43,25 @@ LITTLE_VARIETY = DiagnosticType(
     "little-variety", WARNING,
     "gains of {models} from more attempts come with little variety of solutions",
     meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
-    " one that fails. passk reports this if the interval of the gain is above 0 and the variety"
-    " of the solutions is at most a tenth above the smallest variety that a gain can have.",
-    why="The model repeats guesses and tries few new solutions, so more attempts may add little.",
+    " one solution that fails. passk reports this if the interval of the gain is above 0, and the"
+    " variety of the solutions is at most a tenth above the smallest variety that a gain can have.",
+    why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
+    " little.",
     advice="`--full` shows the numbers. Try a higher temperature.",
     example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
     " solutions",
 )  # fmt: skip
 UNPARSED_SOLUTIONS = DiagnosticType(
     "unparsed-solutions", NOTE,
-    "{attempts:attempt} {attempts:has|have} a solution that is not valid Python and is compared"
-    " with single spaces",
+    "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares it"
+    " as text with single spaces",
     meaning="`--normalise python` compares programs without comments, docstrings and layout. If"
-    " Python cannot parse a text, passk compares it like with `--normalise space`.",
-    why="If two invalid programs differ only in comments, they count as different solutions.",
+    " Python cannot parse a solution, passk compares this solution like with `--normalise space`.",
+    why="Two invalid programs that differ only in comments count as different solutions.",
     advice="If the solutions are not Python, use `--normalise space`.",
     example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"
-    "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python and is"
-    " compared with single spaces",
+    "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python; passk"
+    " compares it as text with single spaces",
 )  # fmt: skip
 MIXED_OUTCOMES = DiagnosticType(
     "mixed-outcomes", NOTE,
@@ -74,26 +75,29 @@ MIXED_OUTCOMES = DiagnosticType(
 )  # fmt: skip
 GROWING_DUPLICATES = DiagnosticType(
     "growing-duplicates", NOTE,
-    "tasks have different numbers of attempts; the share of duplicates depends on this number, but"
-    " distinct@k does not",
-    meaning="More attempts give more different solutions per task, and more duplicates.",
+    "tasks have different numbers of attempts, which affect the share of duplicates but not"
+    " distinct@k",
+    meaning="With more attempts per task, both the number of different solutions and the number of"
+    " duplicates increase.",
     why="A model with more attempts has more duplicates even if its solutions are as varied as the"
     " solutions of other models.",
     advice="Compare models with different numbers of attempts by distinct@k and the effective"
     " number.",
-    example="note[growing-duplicates]: tasks have different numbers of attempts; the share of"
-    " duplicates depends on this number, but distinct@k does not",
+    example="note[growing-duplicates]: tasks have different numbers of attempts, which affect the"
+    " share of duplicates but not distinct@k",
 )  # fmt: skip
 
 # Meanings of the results that are not metrics, for `--full`.
 _MEANINGS = {
-    "duplicates": "Share of the attempts that repeat an earlier attempt.",
+    "duplicates": "Share of the attempts that repeat the solution of an earlier attempt.",
     "distinct": "Number of different solutions per task, among all attempts.",
-    "effective": "1 / probability that two attempts agree. It equals the number of solutions if all"
-    " of them are equally frequent.",
+    "effective": "1 / probability that two attempts have the same solution. If all solutions are"
+    " equally frequent, this is the number of solutions.",
     "distinct correct": "Number of different passing solutions per task, among all attempts.",
-    "effective correct": "Effective number of passing solutions, on tasks with two passes.",
-    "duplicates correct": "Share of the passes that repeat an earlier pass, on tasks with a pass.",
+    "effective correct": "Effective number of passing solutions, at tasks with at"
+    " least two passes.",
+    "duplicates correct": "Share of the passing attempts that repeat the solution of an earlier"
+    " passing attempt.",
 }
 
 DIFFERENT_SOLUTIONS = Answer(
@@ -109,25 +113,26 @@ DIFFERENT_SOLUTIONS = Answer(
 
 @dataclass(frozen=True)
 class SolutionTable(NumberTable):
-    """Different solutions and different correct solutions among k attempts, and duplicates."""
+    """A row per model: different solutions and different correct solutions, and duplicates."""
 
     columns = (
         MODEL, GROUPS,
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == ALWAYS],
                 example=NumberColumn("distinct@K, distinct-correct@K, duplicates",
-                               "Different solutions, different passing solutions and the share of"
-                               " duplicates among K attempts, for the largest K.", "score")),
+                               "Number of different solutions, number of different passing"
+                               " solutions and share of duplicates among K attempts, for the"
+                               " largest K.", "score")),
         replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == FULL],
                 shown=FULL,
                 example=NumberColumn("distinct, effective",
-                               "Different solutions among all attempts, and 1 / probability that"
-                               " two attempts agree. Both also for passing solutions.", "score")),
+                               "Number of different solutions among all attempts, and 1 /"
+                               " probability that two attempts have the same solution. Both also"
+                               " for passing solutions.", "score")),
     )  # fmt: skip
     compared: str = ""
 
     @cached_property
     def headline_names(self) -> tuple[str, str, str]:
-        """The names of the metrics at the largest k with values, and of the share of duplicates."""
         kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
@@ -135,7 +140,6 @@ class SolutionTable(NumberTable):
 
     @cached_property
     def numbers(self) -> list[NumberColumn]:
-        """The columns of metrics about solutions. Metrics at a smaller k need --full."""
         return [
             NumberColumn(
                 number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
@@ -209,7 +213,7 @@ class GainAtK(NamedTuple):
 
 
 class GainVarietyTable(Section[GainAtK]):
-    """The gain of k attempts over one attempt, and the variety that comes with this gain."""
+    """The gain of k attempts over one attempt, and the variety of solutions with this gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
     shown = FULL
@@ -219,10 +223,12 @@ class GainVarietyTable(Section[GainAtK]):
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
                cell=lambda gain: gain.at("pass").value),
         Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at("gain")),
-        Column("variety", "score", meaning="Mean of distinct@k, with tasks weighted by their gain.",
+        Column("variety", "score", meaning="Mean of distinct@k over tasks, weighted by the gain of"
+               " each task.",
                cell=lambda gain: gain.at("variety").value),
         Column("least", "score",
-               meaning="The smallest variety of a gain: one solution passes, and one fails.",
+               meaning="The smallest variety that a gain can have, with one solution that passes"
+               " and one that fails.",
                cell=lambda gain: gain.at("least variety").value),
         Column("distinct-pass@k", "share",
                meaning="Probability that one of k different solutions passes.",
@@ -251,7 +257,6 @@ class DiversityQuestion(Question, DiversityOptions):
         )  # fmt: skip
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics distinct@k, distinct-correct@k, and for k > 1 the gain over one attempt."""
         return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).choose(counts)
 
     def report(self, study: Analysis) -> Report:
@@ -265,9 +270,9 @@ class DiversityQuestion(Question, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's of -k, or by default 2, 10 and 100 as far as every task of most models allows.
+    """The k's of -k, or by default those of 2, 10 and 100 that every task of most models allows.
 
-    If there are fewer than three such k's, half and all of the attempts are added.
+    If there are fewer than three of these, half and all of the number of attempts are added.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

@@ -1,8 +1,8 @@
-"""The answer of `passk estimate`: which model has the best value of which metric.
+"""The answer of `passk estimate`: which model has the best value of each metric.
 
-The answer names a leader per metric. Models are ranked only within a group (--by), on the tasks
-that all of them have. An estimate that was chosen from several has no interval here, because the
-interval would be too short.
+The answer names one leader per metric. passk ranks models only within a group (--by), on the tasks
+that all models of the group have. The estimate of a leader has no interval in the answer, because
+the interval of the best of several estimates would be too short.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from passk_cli.study.headlines import (
 )
 from passk_cli.study.result import Result
 
-# Maximum number of models that a sentence names, and maximum number of groups per leader.
+# Maximum number of models in a sentence, and maximum number of groups per leader.
 _NAMED, _FEW_GROUPS = 3, 2
 
 
 class Leader(NamedTuple):
     """The models with the best value of a metric.
 
-    The direction is 1 if a higher value is better, and −1 if a lower value is better.
+    direction : 1 if a higher value is better, −1 if a lower value is better.
     """
 
     metric: str
@@ -48,7 +48,6 @@ class Leader(NamedTuple):
 
 
 def _leader(facts: Sequence[Result]) -> Leader | None:
-    """The leader for one metric in one group; None if fewer than two models have a value."""
     valued = [fact for fact in facts if fact.estimate.value is not None]
     if len(valued) < 2:
         return None
@@ -58,7 +57,7 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
 
 
 class Headline(ValueRange):
-    """The estimates of all models: the range of the first metric, and the leaders."""
+    """The estimates of all models: the range of the first metric, and the leader per metric."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
@@ -69,7 +68,6 @@ class Headline(ValueRange):
 
     @cached_property
     def _headline_facts(self) -> list[Result]:
-        """The results of the first and the last metric."""
         names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
         return [fact for fact in self.facts_with_value if fact.name in names]
 
@@ -79,14 +77,12 @@ class Headline(ValueRange):
 
     @property
     def where(self) -> str:
-        """The shared tasks of the ranking as text, for example "the 3 tasks that …"; empty for all
-        tasks.
-        """
+        """The shared tasks as text, for example "the 3 tasks that …"; empty for all tasks."""
         return self._shared[1].removeprefix(" on ")
 
     @cached_property
     def leaders(self) -> dict[tuple[str, ...], Leader]:
-        """The leader for the first metric in each group that has two comparable models."""
+        """The leader for the first metric in each group with at least two comparable models."""
         first = [fact for fact in self._shared[0] if fact.name == self.metric]
         by_group = group_by(first, lambda fact: fact.series[1:])
         return {
@@ -95,7 +91,6 @@ class Headline(ValueRange):
 
     @property
     def shares_no_task(self) -> bool:
-        """Whether models cannot be ranked, because no task is shared by all of them."""
         return bool(self.where) and not self.leaders and not self.groups
 
     @property
@@ -119,14 +114,11 @@ class Headline(ValueRange):
 
     @property
     def has_one_model(self) -> bool:
-        """Whether all results are about one model in several groups."""
         return len({fact.series[0] for fact in self.numbers}) == 1
 
     @cached_property
     def groups_of_leaders(self) -> dict[str, list[str]]:
-        """Model → the groups in which it is the only leader. The model with most groups comes
-        first.
-        """
+        """Model → groups in which it is the only leader, with the model with most groups first."""
         groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.is_one_model:
@@ -164,7 +156,6 @@ class Headline(ValueRange):
 
     @property
     def only_series_fields(self) -> Mapping[str, Any]:
-        """The fields of the answer about the only model. "all" is 0 if the model has all tasks."""
         fact, total_tasks = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
@@ -263,5 +254,5 @@ ANY_AND_ALL = Answer(
 )  # fmt: skip
 OWN_TASKS = Answer(
     "own-tasks-below", lambda headline: bool(headline.where and headline.leaders),
-    "The rows below use all tasks of each model.", lambda headline: {},
+    "The rows of the table use all tasks of each model.", lambda headline: {},
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every metric of every model: the table, its order, the answer and the chart."""
+"""The report of `passk estimate`: the table, its order, the answer and the chart."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
     "{numbers}: one more attempt at every task would narrow the interval more than as many attempts"
     " at new tasks", "",
-    "The uncertainty of this metric comes mostly from the attempts at each task, and less from"
-    " the choice of tasks. This can happen if k is large compared with the number of attempts.",
-    why="The variance of an estimate has two parts. New tasks reduce both parts, in proportion to"
-    " 1 / tasks. More attempts at the same tasks reduce only the second part. At a large k, more"
-    " attempts reduce it faster than new tasks, and cost less.",
+    "The uncertainty of this metric comes mostly from the attempts at each task, and less from the"
+    " choice of tasks. This can happen if k is large compared with the number of"
+    " attempts per task.",
+    why="The variance of an estimate has two parts, one from tasks and one from attempts. New tasks"
+    " reduce both parts. More attempts at the same tasks reduce only the part from attempts. At a"
+    " large k, more attempts reduce the variance faster than new tasks, at the same cost.",
     advice="For a narrower interval, make more attempts at the same tasks. `passk plan` computes"
     " how many tasks and attempts a target needs.",
     example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task would narrow the"
@@ -72,34 +73,32 @@ class EstimateTable(NumberTable):
                cell=lambda row, number: row.numbers[number.name].more.get("judged"),
                example=NumberColumn("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", shown=FULL,
-               meaning="Correlation of two attempts at one task, with an interval over tasks. Near"
-               " 1, tasks always pass or always fail, so more attempts add little information.",
+               meaning="Correlation of two attempts at one task, with an interval over tasks. If"
+               " the correlation is near 1, tasks always pass or always fail, and more attempts add"
+               " little information.",
                where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _correlation(row)),
         Column("noise floor", "points", shown=FULL,
-               meaning="Two runs with one attempt per task differ by chance by less than this in"
-               " 95 % of cases, for the tasks with several attempts. It is empty if the attempts at"
-               " each task agree.",
+               meaning="Difference by chance between two runs with one attempt per task, which is"
+               " below this limit in 95 % of cases. passk uses the tasks with several attempts. The"
+               " cell is empty if the attempts at each task agree.",
                where=lambda section: any(map(_noise, section.records)),
                cell=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
     @property
     def corrected_numbers(self) -> list[NumberColumn]:
-        """The columns of the metrics that are corrected by labels."""
         judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
         return [
             number._replace(shown=FULL) for number in self.numbers if number.name in judged_names
         ]
 
     def tables(self) -> Iterator[Table]:
-        """The table, which needs `--full` if no result has a value."""
         visibility = self.shown if self.results_with_value else FULL
         yield from (replace(table, shown=visibility) for table in super().tables())
 
     @property
     def results_with_value(self) -> list[Result]:
-        """The results that have a value or a range."""
         return [fact for fact in self.facts() if fact.estimate.value is not None or fact.is_range]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -177,7 +176,6 @@ class EstimateTable(NumberTable):
 
 
 def _noise(row: SeriesRow) -> NoiseOfModel | None:
-    """The noise of the attempts of a model, from the metric with most tasks; else None."""
     all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [
         v
@@ -202,9 +200,10 @@ def _noise_floor(row: SeriesRow) -> Estimate:
 def _attempts_help_more(fact: Result) -> bool:
     """Whether one more attempt at each task narrows the interval more than new tasks would.
 
-    One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts, the
-    variance of the mean is V(n) / T, so this holds if V(n + 1) is below V(n) n / (n + 1). It never
-    holds for k = 1. With one task, the variance between tasks is unknown.
+    One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts per task,
+    the variance of the mean is V(n) / T, so the result is whether V(n + 1) is below V(n) n / (n +
+    1). The result is false for k = 1. It is also false for one task, because the variance between
+    tasks is then unknown.
     """
     values = fact.values
     if values is None or values.metric.kind.required_attempt_data or len(values.n) < 2:
@@ -218,9 +217,9 @@ def _attempts_help_more(fact: Result) -> bool:
 
 
 def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
-    """The models in the order of the column `sort`, which is reversed by a leading "-".
+    """The models in the order of the column `sort`; a leading "-" reverses the order.
 
-    Names are ascending, the best values come first, and empty values come last.
+    Names are sorted in ascending order, values from best to worst, and empty values come last.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
@@ -242,7 +241,6 @@ def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Se
 
 
 def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
-    """The sort value of each model: the negated value if a higher value is better."""
     sign = metric.sign * (1 if back else -1)
     values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
     return {series: math.inf if v is None else sign * v for series, v in values.items()}

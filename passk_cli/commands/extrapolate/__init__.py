@@ -1,4 +1,4 @@
-"""passk extrapolate: pass@k and pass^k beyond the attempts there are."""
+"""passk extrapolate: pass@k and pass^k for more attempts than were made."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
-# These fits of earlier versions were replaced by the range, which needs no assumption.
+# Names of fits in earlier versions, which the range replaces. The range needs no assumption.
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
@@ -64,8 +64,8 @@ class ExtrapolateOptions:
     """Predict pass@k beyond the attempts made.
 
     The command prints the range of values that the counts allow at a larger k, whatever success
-    rates the tasks have. If the range is at most 0.4 wide, it also prints an estimate, which is an
-    average of models.
+    rates the tasks have. If this range is at most 0.4 wide, the command also prints an estimate,
+    which is an average of several statistical models.
 
     # predict pass@100 from 20 attempts per task
     passk extrapolate sample_data/counts.csv --to 100
@@ -89,10 +89,10 @@ class ExtrapolateOptions:
         "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(
-        "--fit", "log-logit", "Add a line of logit pass@k in log k, a heuristic.",
+        "--fit", "log-logit", "Add a straight line of logit pass@k in log k.",
         parse=parse_fit,
-        detail="The line has no interval. On real data with many attempts, it was often far too"
-        " high.")] = None
+        detail="This fit is a heuristic without an interval. On real data with many attempts, it"
+        " was often far too high.")] = None
     # fmt: on
 
 
@@ -102,6 +102,6 @@ COMMAND = Command(
     lacking={
         "-k": "set the k's with --to", "k": "set the k's with to=",
         **dict.fromkeys(("--resamples", "resamples", "--seed", "seed"),
-                        "the range needs no resampling"),
+                        "the range is computed without resampling"),
     },
     view="passk_cli.commands.extrapolate.view:ExtrapolateQuestion")  # fmt: skip

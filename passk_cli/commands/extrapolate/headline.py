@@ -1,4 +1,4 @@
-"""The answer of `passk extrapolate`: the number at the largest k, or the k of a target."""
+"""The answer of `passk extrapolate`: the value at the largest k, or the k of a target."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from passk_cli.report.model import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import all_series
 
-# Minimum difference between two numbers that look different after rounding.
+# Minimum difference at which two numbers look different after rounding.
 _ALIKE = 0.0005
 
 
 class RankedPredictions:
-    """The predictions of all models at one k, the highest first."""
+    """The predictions of all models at one k, with the highest prediction first."""
 
     def __init__(self, models: Sequence[Prediction], k: int, where: str) -> None:
         self.models, self.k, self.where = models, k, where
@@ -30,13 +30,11 @@ class RankedPredictions:
 
     @property
     def all_look_equal(self) -> bool:
-        """Whether all predictions look the same after rounding."""
         values = [estimate.value or 0.0 for estimate in (self.top, *self.lower_estimates)]
         return values[0] - values[-1] < _ALIKE
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The highest and lowest prediction, or the widest range if some are not determined."""
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
@@ -55,7 +53,7 @@ class RankedPredictions:
 
 
 _WHERE = "{?where| on {where}}"
-_WITHIN = "{?within|. This k is within the attempts made}."
+_WITHIN = "{?within|. This k is not larger than the number of attempts made}."
 _AHEAD = "{?ahead|; with {ahead:attempt} {next} could be predicted}."
 PREDICTED = (
     Answer("not-determined",
@@ -82,7 +80,7 @@ TOO_FEW_SHARED = Answer(
 
 
 class TargetReached:
-    """The k's at which models reach the target, in the order in which the models reach it.
+    """The k at which each model reaches the target, with the smallest k first.
 
     For pass^k, the model that stays above the target longest comes first.
     """
@@ -94,7 +92,6 @@ class TargetReached:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The first model and its k, and the models with overlapping ranges."""
         best, (low, high) = self.models[0], self.ends[0]
         rivals = [
             row.rates.name for row, (start, end) in zip(self.models[1:], self.ends[1:], strict=True)
@@ -132,7 +129,6 @@ def _width(estimate: Estimate) -> float:
 
 
 def _k_range(prediction: Prediction) -> tuple[float, float]:
-    """The limits of the k that reaches the target. A missing upper limit is infinity."""
     [fact] = prediction.reaches
     low, high = (math.inf if end is None else end
                  for end in (fact.estimate.low, fact.estimate.high))  # fmt: skip
@@ -140,7 +136,7 @@ def _k_range(prediction: Prediction) -> tuple[float, float]:
 
 
 def target_k_text(prediction: Prediction) -> Iterator[Cell]:
-    """Yield the parts of a text such as "17 [12, 26]", "94 to 3,400" or "not before 94"."""
+    """Yield parts of a text about a k, for example "17 [12, 26]" or "not before 94"."""
     [fact] = prediction.reaches
     value, low, high = (
         None if k is None else int(k)

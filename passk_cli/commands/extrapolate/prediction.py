@@ -1,4 +1,4 @@
-"""Predictions of one series at larger k, or the reason why there is no prediction."""
+"""Predictions of one model's pass@k or pass^k at larger k, or why there is no prediction."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from passk_cli.study.values import Series, TaskValues
 
 # Largest k at which passk searches a target, as a number and as text.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
-# Name of the only fit, which is a heuristic, and name of the averaged models.
+# Name of the only fit, which is a heuristic, and name of the average of models.
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)
 class PredictionTarget:
-    """Which curves to predict at which k's, and the value of pass@k for which to find k."""
+    """Which curves to predict at which k's, and the target for which a k is searched."""
 
     curves: tuple[str, ...]
     ks: tuple[int, ...]
@@ -39,8 +39,6 @@ class PredictionTarget:
 
 @dataclass(frozen=True)
 class _PredictedCurve:
-    """A curve to predict.  rates : the values of its tasks at k = 1."""
-
     rates: TaskValues
 
     @property
@@ -49,13 +47,12 @@ class _PredictedCurve:
 
     @property
     def family(self) -> str:
-        """ "pass@" or "pass^"."""
         return self.rates.metric.family
 
 
 @dataclass(frozen=True)
 class UnpredictedCurve(_PredictedCurve):
-    """A curve without a prediction.  facts : one empty result with the reason per requested k."""
+    """A curve without a prediction.  facts : an empty result with the reason, per requested k."""
 
     reason: str
     facts: tuple[Result, ...]
@@ -65,8 +62,8 @@ class UnpredictedCurve(_PredictedCurve):
 class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
-    The results `numbers` are at the largest known k and at the requested k's. The results `further`
-    are averages of models, and the log-logit line if requested.
+    numbers : results at the largest known k and at the requested k's.
+    further : results of the average of models, and of the log-logit line if it is requested.
     """
 
     source: _PredictedNumbers
@@ -94,13 +91,12 @@ class Prediction(_PredictedCurve):
 
     @property
     def facts(self) -> Iterator[Result]:
-        """Yield all results of this curve, including the averages and the k of the target."""
         yield from self.numbers.values()
         yield from self.further
         yield from self.reaches
 
     def at(self, k: int) -> Result:
-        """The result at k; the same as in `passk estimate` if all tasks have k attempts."""
+        """The result at k, which equals that of `passk estimate` if all tasks have k attempts."""
         return self.source.at(k)
 
     def log_logit_line(self, k: int) -> Estimate:
@@ -108,14 +104,14 @@ class Prediction(_PredictedCurve):
         return next(fact.estimate for fact in self.further if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """How many more attempts would determine the prediction at k; None if no number would."""
+        """The number of further attempts that the prediction at k needs; None if none is enough."""
         return self.extrapolation.attempts_needed(k)
 
 
 def predict(
     study: Analysis, rates: TaskValues, aim: PredictionTarget
 ) -> Prediction | UnpredictedCurve:
-    """Predict one curve.  rates : its values at k = 1.  aim : which k's and target to predict."""
+    """Predict one curve.  rates : values of the curve at k = 1.  aim : requested k's and target."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
         rates.series, "", None, Estimate(None), size=SampleSize(len(n), *rates.attempts_range),
@@ -136,15 +132,13 @@ def predict(
 
 @dataclass(frozen=True)
 class _PredictedNumbers:
-    """Computes the result at any k: measured if there are enough attempts, otherwise predicted."""
-
     study: Analysis
     rates: TaskValues
     extrapolation: Extrapolation
     blank: Result
 
     def at(self, k: int) -> Result:
-        """The result at k, with an estimate beyond the attempts only if the range is narrow."""
+        """The result at k. Beyond the attempts made, only a narrow range has an estimate."""
         metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
         if k <= self.rates.n.min():
             values = metric.values(self.rates.n, self.rates.c)
@@ -160,7 +154,6 @@ class _PredictedNumbers:
         return replace(self.blank, name=metric.name, k=k, estimate=estimate, more=more)
 
     def measured(self, k: int) -> float:
-        """The mean over tasks, for a k for which all tasks have enough attempts."""
         metric = Metric(self.rates.metric.family, k)
         return float(metric.values(self.rates.n, self.rates.c).mean())
 
@@ -176,11 +169,6 @@ class _PredictedNumbers:
 
 
 def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
-    """Yield the average of models and the log-logit line at `ks`, which are beyond the attempts.
-
-    The names are for example "pass@100 by average". The column `fit_k` contains k, so that csv and
-    json have only one row with this k.
-    """
     if not ks:
         return
     at, ahead = np.array(ks), numbers.extrapolation
@@ -241,7 +229,6 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
 
 
 def _search_ks(known_k: int) -> list[int]:
-    """The k's among which passk searches a target: all known k's, then k's of two digits."""
     beyond = {round_to_two_digits(k) for k in np.geomspace(1, LARGEST_SEARCH_K, 2_000).tolist()}
     return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
@@ -251,8 +238,8 @@ def _crossing(
 ) -> int | None:
     """The first k at which an increasing value reaches the target; None if it never does.
 
-    For a decreasing value, it is the last k with at least the target: 0 if no k has this value, and
-    None if all k's have it.
+    For a decreasing value, the result is the last k with at least the target: 0 if no k has this
+    value, and None if all k's have it.
     """
     if not falling:
         place = bisect_left(ks, target, key=value)

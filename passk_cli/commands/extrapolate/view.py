@@ -1,4 +1,4 @@
-"""pass@k and pass^k beyond the attempts: the table, the averages, the answer and the chart."""
+"""pass@k and pass^k beyond the attempts made: the tables, the answer and the chart."""
 
 from __future__ import annotations
 
@@ -66,18 +66,18 @@ _DRAWN = 24
 
 NO_PREDICTION = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
-    meaning="If attempts end with a pass, the number of attempts depends on the outcomes. Models"
-    " with such attempts have an empty row.",
-    why="With these attempts, a prediction would treat easy tasks as hard tasks.",
-    advice="Make the same number of attempts at every task, whatever the outcomes are.",
+    meaning="If the attempts at a task end with the first pass, their number depends on the"
+    " outcomes. Models with such attempts have an empty row.",
+    why="A prediction from such attempts would treat easy tasks as hard tasks.",
+    advice="Make the same number of attempts at every task, whatever their outcomes are.",
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",
 )  # fmt: skip
 HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; use the range instead",
-    meaning="The line assumes that logit pass@k is linear in log k. This assumption is nearly"
-    " true in a few toy models.",
+    meaning="The line assumes that logit pass@k is linear in log k. This is nearly true in a few"
+    " toy models.",
     why="On real data with thousands of attempts, the line was often far too high.",
     advice="Report the range, which does not need this assumption.",
     example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"
@@ -88,7 +88,7 @@ HEURISTIC_FIT = DiagnosticType(
 
 @dataclass(frozen=True)
 class PredictionTable(Section[Prediction]):
-    """One row per model: a curve at the attempts made and beyond them, the highest value first."""
+    """A row per model: one curve at the attempts made and beyond. The highest value comes first."""
 
     family: str
     aim: PredictionTarget
@@ -101,38 +101,40 @@ class PredictionTable(Section[Prediction]):
         Column("{}", "share", meaning="{}, computed from the attempts made.",
                across=lambda section: [section.measured], example="pass@n",
                cell=lambda row, name: Estimate(row.measured.estimate.value)),
-        Column("its interval", "share", True, "Confidence interval of the value before it.",
+        Column("its interval", "share", True, "Confidence interval of the value in the column to"
+               " the left.",
                shown=FULL, cell=lambda row: Limits(row.measured.estimate.low,
                                                    row.measured.estimate.high)),
         Column("{}", "share", meaning="Range that the counts allow for {}. If the range is at most"
-               f" {MAX_RANGE_WIDTH} wide, an estimate comes before it.",
+               f" {MAX_RANGE_WIDTH} wide, an estimate comes before the range.",
                across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
                example="pass@K",
                cell=lambda row, name: _estimate_or_range(row.numbers[int(name[5:])].estimate)),
-        Column("{} by log-logit", "share", meaning="{} by a line of its logit in log k, which is a"
-               " heuristic (`--fit log-logit`).", example="pass@K",
+        Column("{} by log-logit", "share", meaning="{} from a straight line of its logit in log k,"
+               " which is a heuristic (`--fit log-logit`).", example="pass@K",
                across=lambda section: section.lines,
                cell=lambda row, name: row.log_logit_line(int(name[5:]))),
-        Column("k for {:g}", meaning="The k at which {:g} may first be reached, and the k at which"
-               " it is certainly reached. A k beyond the attempts made has two digits.",
+        Column("k for {:g}", meaning="Range of the smallest k at which the value {:g} is reached. A"
+               " k beyond the attempts made is rounded to two digits.",
                across=lambda section: (section.aim.target and [section.aim.target]) or (),
                example=0.9,
                cell=lambda row, target: Phrase(tuple(target_k_text(row)))),
-        Column("never {}", "count", meaning="Tasks that never {}. Only they can change the curve.",
+        Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
+               " change the curve.",
                shown=FULL, across=lambda section: [section.missing_outcome], example="passed",
                cell=lambda row, _: row.open_tasks),
-        data_field("beyond", "Whether k is beyond the attempts made: yes or no."),
-        data_field("fit_k", "The k of the average or the line. The column k is then empty."),
+        data_field("beyond", "Whether k is larger than the number of attempts made: yes or no."),
+        data_field("fit_k", "The k of a result by the average or the line. The column k is empty"
+                            " for such a result."),
     )  # fmt: skip
 
     @property
     def is_first_curve(self) -> bool:
-        """Whether this is the first curve, which shows the context for all curves."""
         return self.family == self.aim.curves[0].removesuffix("k")
 
     @property
     def missing_outcome(self) -> str:
-        """The outcome that open tasks never had: passed or failed."""
+        """The outcome that the open tasks never had: passed or failed."""
         return "passed" if self.family == "pass@" else "failed"
 
     @property
@@ -141,13 +143,11 @@ class PredictionTable(Section[Prediction]):
 
     @property
     def measured(self) -> str:
-        """The name of the measured metric, for example "pass@20"."""
         names = [row.measured.name for row in self.records]
         return f"{self.family}n" if self.has_different_attempts or not names else names[0]
 
     @property
     def lines(self) -> list[str]:
-        """The metrics that have a column for the log-logit line."""
         known_k = max((row.known_k for row in self.records), default=0)
         return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
 
@@ -169,9 +169,6 @@ class PredictionTable(Section[Prediction]):
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The k of the target, or the prediction at the largest k, on the tasks that all models
-        have.
-        """
         models, k = list(self.records), self.aim.ks[-1]
         facts = self.study.results([row.rates for row in models])
         shared, where = self.study.on_shared_tasks(facts)
@@ -244,7 +241,7 @@ class PredictionTable(Section[Prediction]):
 
 
 class AverageTable(Section[Result]):
-    """One row per prediction: the average of models with its interval."""
+    """A row per prediction: the average of models, with its interval."""
 
     title = "Average of models"
     shown = FULL
@@ -269,7 +266,6 @@ def _estimate_or_range(estimate: Estimate) -> Cell:
 
 
 def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
-    """The points of one model up to k = end: measured, then the average if it is determined."""
     least = int(prediction.rates.n.min())
     ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
     marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
@@ -297,14 +293,12 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
     )
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a DataError if no model has counts that allow a prediction."""
         rows = [counts.rows_of(place) for place in range(len(counts.series))]
         reasons = [refusal_reason(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Analysis) -> Report:
-        """Predict all models; a DataError if no model has counts that allow a prediction."""
         most, confidence = int(study.counts.n.max()), study.confidence
         refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]

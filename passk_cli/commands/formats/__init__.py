@@ -13,9 +13,9 @@ from passk_cli.option import Option
 class FormatsOptions:
     """List the formats that passk recognises.
 
-    For each format, the output shows which outcomes pass, the source of the layout, the location of
-    the files, a small example, and the command that reads the example. passk recognises a file by
-    its content, not by its name.
+    For each format, the output shows which outcomes pass, the documentation of the layout, the path
+    of the files, a small example, and the command that reads the example. passk recognises a file
+    by its content, not by its name.
 
     # list all formats
     passk formats

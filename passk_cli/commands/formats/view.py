@@ -33,7 +33,7 @@ class KnownFormat(NamedTuple):
     """A format that passk recognises.
 
     kind : "harness", "general" (records and tables) or "refused".
-    rule : which outcomes pass.  source : source of the layout.  example : a small file.
+    rule : which outcomes pass.  source : documentation of the layout.  example : a small file.
     """
 
     name: str
@@ -44,7 +44,7 @@ class KnownFormat(NamedTuple):
 
 
 def known_formats() -> list[KnownFormat]:
-    """All formats, in the order in which passk tries to recognise a file."""
+    """All formats, in the order in which passk tries them when it reads a file."""
     formats = []
     for name, form in FORMATS.items():
         source = form.source or "written by scripts, not by one harness"
@@ -80,7 +80,7 @@ class KindTable(Section[tuple[str, str]]):
 
 
 class FormatTable(Section[KnownFormat]):
-    """A row per format with the outcomes that pass and the source of the layout."""
+    """A row per format with the outcomes that pass and the documentation of the layout."""
 
     shown = FULL
     view = "with --full"
@@ -91,20 +91,20 @@ class FormatTable(Section[KnownFormat]):
         Column("what passes", name="passes", cell=lambda form: form.rule,
                meaning="Which outcomes in a file of this format pass."),
         Column("layout from", name="source", cell=lambda form: form.source,
-               meaning="Source of the layout of the format."),
-               data_field("files", "Location of the files; words in capitals are placeholders.",
+               meaning="Documentation from which passk knows the layout of the format."),
+               data_field("files", "Path of the files. Words in capitals are placeholders.",
                    lambda form: ", ".join(form.example.paths)),
-        data_field("use", "The command that reads the example; for a refused format, what to do"
-                   " instead.", lambda form: form.example.usage),
-        data_field("example", "A small file in this format; for a binary format, the JSON in the"
-                   " file.",
+        data_field("use", "The command that reads the example, or what to do instead if passk"
+                   " refuses the format.", lambda form: form.example.usage),
+        data_field("example", "A small file in this format. For a binary format, the JSON in the"
+                   " file is shown.",
                    lambda form: form.example.text),
     )  # fmt: skip
 
     answers = (
         Answer("formats-read", lambda _: True,
                "passk reads {harness} formats of evaluation harnesses and {general} general"
-               " formats. passk recognises but refuses {refused} more.",
+               " formats. passk recognises {refused} more formats but refuses to read them.",
                lambda section: Counter(form.kind for form in section.records)),
     )  # fmt: skip
 
@@ -121,8 +121,8 @@ class FormatExampleTable(Section[KnownFormat]):
     columns = (
         Column("fact", cell=lambda line: line[0], meaning="Property of the format."),
         Column("of the format", cell=lambda line: line[1],
-               meaning="Location of the files (words in capitals are placeholders), which outcomes"
-               " pass, the source of the layout, and the command that reads the example."),
+               meaning="Path of the files (words in capitals are placeholders), which outcomes"
+               " pass, the documentation of the layout, and the command that reads the example."),
     )  # fmt: skip
 
     answers = (
@@ -155,8 +155,6 @@ class FormatExampleTable(Section[KnownFormat]):
 
 
 class FormatsQuestion(Question, FormatsOptions):
-    """The question of `passk formats`."""
-
     sections = (KindTable, FormatTable, FormatExampleTable)
 
     def report_without_data(self, options: SharedOptions) -> Report:

@@ -36,10 +36,10 @@ def parse_rates(value: Any) -> tuple[float, ...]:
 class HorizonOptions:
     """Find the length of task that half of the attempts solve.
 
-    The length of a task is the time in minutes that a human expert needs for the task. passk fits
-    the success rate as a logistic curve in the logarithm of the length, like METR, and shows how
-    much the answer depends on the shape of the curve. With release dates, passk prints the time in
-    which the longest horizon doubles.
+    The length of a task is the time in minutes that a human expert needs for the task. Like METR,
+    passk fits the success rate as a logistic curve in the logarithm of the length. passk also shows
+    how much the horizon depends on the shape of the curve. With release dates, passk prints the
+    time in which the longest horizon doubles.
 
     # find the horizons of models, with families of tasks
     passk horizon sample_data/cyber.csv.gz --cluster family
@@ -54,11 +54,12 @@ class HorizonOptions:
     # fmt: off
     at: Annotated[tuple[float, ...], Option(
         "--at", "P,…", "Success rates of the horizons, e.g. 0.5,0.8.", parse=parse_rates,
-        detail="--field minutes=COLUMN names the column of lengths (default: human_minutes)."
-        " --cluster COLUMN names the column of families of tasks.")] = (0.5, 0.8)
+        detail="--field minutes=COLUMN names the column with the lengths (default: human_minutes)."
+        " --cluster COLUMN names the column with the families of tasks.")] = (0.5, 0.8)
     penalty: Annotated[float, Option(
         "--penalty", "L", "Penalty L/2·slope² of the fit.", low=0, high=1,
-        detail="The penalty keeps curves finite. METR's reports until January 2026 used 0.1.",
+        detail="The penalty keeps the slope of the curve finite. METR's reports until January 2026"
+               " used 0.1.",
     )] = 1e-5
     # fmt: on
 

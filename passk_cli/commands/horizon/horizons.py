@@ -1,4 +1,4 @@
-"""Horizons of models from fitted curves, with resamples, other shapes of curves and growth."""
+"""Horizons of models from fitted curves, with resamples, other curve shapes and doubling times."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ModelHorizon:
 
     x, rates, weights : log₂ of the length, success rate and weight of each task, (tasks,).
     ends : length of the shortest and the longest task in minutes.
-    families : number of families of tasks.  date : release date in days since 1970, or None.
+    date : release date in days since 1970, or None.
     curve : parameters a and b of the logistic curve.
     draws : parameters a and b of the curve of each resample, (resamples × 2).
     facts : horizon at each requested success rate.
@@ -82,7 +82,7 @@ class ModelHorizon:
 
 
 def known_minutes(log2: float) -> float | None:
-    """The length in minutes; None if it is not a finite number above 0."""
+    """The length in minutes, from log₂; None if it is not a finite number above 0."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
@@ -109,7 +109,7 @@ def task_minutes(counts: Counts) -> Floats:
 def horizons_of(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
 ) -> list[ModelHorizon]:
-    """The horizons of each model with tasks of a known length, with the longest horizon first.
+    """The horizons of each model with tasks of known length. The longest horizon comes first.
 
     Errors: DataError if a model has two release dates.
     """
@@ -186,10 +186,6 @@ def _reason_without_horizon(a: float, x: Floats, log2: float) -> str:
 
 
 def _release_date(counts: Counts, place: int) -> float | None:
-    """The release date of a model in days since 1970; None if it is unknown.
-
-    Errors: DataError if the model has two release dates.
-    """
     if "date" not in counts.attempts:
         return None
     dates = np.unique(attempts_of(counts, "date", counts.rows_of(place)).value)
@@ -206,7 +202,8 @@ def _release_date(counts: Counts, place: int) -> float | None:
 class HorizonGrowth:
     """The time in which the longest horizon of a group doubles.
 
-    models : models on the frontier.  fact : doubling time in days, or why it is unknown.
+    models : models that had the longest horizon at their release.
+    fact : doubling time in days, or the reason why it is unknown.
     """
 
     models: Sequence[ModelHorizon]
@@ -216,8 +213,8 @@ class HorizonGrowth:
 def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
     """The doubling time of the longest horizon among models with release dates.
 
-    Like METR, passk fits log₂ horizons of the models on the frontier over release dates by least
-    squares. The limits are percentiles over joint resamples of all models.
+    Like METR, passk fits a line to log₂ of the horizons over release dates by least squares, for
+    models on the frontier. The limits are percentiles over joint resamples of all models.
     """
     known = [model for model in rivals if model.first.value is not None]
     dates, values = [model.date or 0.0 for model in known], [model.log2 for model in known]

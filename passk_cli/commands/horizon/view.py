@@ -35,8 +35,8 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Number of points of a curve, maximum number of models in a chart with bands, minimum number of
-# families for reliable intervals, and width of a bin of observed rates in log₂ minutes.
+# Number of points of a curve in the chart, maximum number of models in a chart with bands, minimum
+# number of families for reliable intervals, and bin width of observed rates in log₂ minutes.
 _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
 EXTRAPOLATED_HORIZONS = DiagnosticType(
@@ -45,14 +45,15 @@ EXTRAPOLATED_HORIZONS = DiagnosticType(
     " of the curve", "add tasks of this length",
     meaning="The horizon is above the longest task or below the shortest task, so it comes from a"
     " part of the fitted curve without attempts.",
-    why="Curves of different shapes fit the attempts equally well but give different horizons.",
-    advice="Add tasks as long as the horizon. `--full` shows the horizon for each shape of the"
-    " curve.",
+    why="Curves of different shapes fit the attempts equally well, but they give different"
+    " horizons.",
+    advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
+    " the success curve.",
 )  # fmt: skip
 NO_HORIZON = DiagnosticType(
     "no-horizon", WARNING, "no {rate} horizon for {models}: {reason}", "",
-    meaning="A horizon needs passes and failures, tasks of different lengths, and a success rate"
-    " that decreases with the length.",
+    meaning="passk can compute a horizon only if there are passes and failures, tasks of different"
+    " lengths, and a success rate that decreases with the length.",
     why="The table and the charts contain no horizon of these models.",
     advice="Add shorter tasks if no attempt passes, and longer tasks if every attempt passes.",
 )  # fmt: skip
@@ -61,16 +62,17 @@ NO_LENGTH = DiagnosticType(
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
     meaning="These tasks have no number of minutes, or a number that is not above 0. Horizons do"
     " not use the attempts at these tasks.",
-    why="If these tasks are harder or easier than tasks of the same length, the horizons would be"
-    " different with them.",
-    advice="Fill in the lengths, or name the column of lengths with `--field minutes=COLUMN`.",
+    why="If these tasks are harder or easier than other tasks of the same length, the horizons"
+    " would be different with these tasks.",
+    advice="Fill in the lengths, or name the column with the lengths with `--field"
+    " minutes=COLUMN`.",
 )  # fmt: skip
 FEW_FAMILIES = DiagnosticType(
     "few-families", WARNING,
     "the intervals of {models} may be too narrow because tasks are in fewer than {least} families"
     " ({families})", "",
-    meaning="The bootstrap draws families with replacement. With few families, it underestimates"
-    " the variation between families.",
+    meaning="The bootstrap draws families with replacement. If there are few families, it"
+    " underestimates the variation between families.",
     why="In simulations with 2 to 10 families of 40 similar tasks, 95 % intervals contained the"
     " true 50 % horizon in 76 to 92 % of the cases, and the true 80 % horizon in 77 to 87 %"
     " (benchmarks/horizon.md).",
@@ -81,8 +83,9 @@ UNDATED_MODELS = DiagnosticType(
     "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
     "write dates like 2025-02-24",
     meaning="The doubling time comes from a line through the horizons of models over their release"
-    " dates. These models have no date, or a text that is not a date.",
-    why="If one of these models had the longest horizon at its release, it would change the line.",
+    " dates. These models have no release date, or a text that is not a date.",
+    why="If one of these models had the longest horizon at its release, the line and the doubling"
+    " time would change.",
     advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 
@@ -94,8 +97,8 @@ LEAD = (
            " that take a human expert this long."),
     Answer("longest-horizon", lambda _: True,
            "The {rate} horizon is longest for {model}{?own| (each model on its own tasks)}:"
-           " {horizon}{?rivals|; the"
-           " {count:interval|intervals} of {rivals} {count:overlaps|overlap} with its interval}."),
+           " {horizon}{?rivals|; the {count:interval|intervals} of {rivals}"
+           " {count:overlaps|overlap} with the interval of {model}}."),
 )  # fmt: skip
 FURTHER = (
     Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
@@ -103,10 +106,10 @@ FURTHER = (
            " {longest})."),
     Answer("horizon-by-shape",
            lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 2,
-           "Depending on the shape of the curve, the horizon is {low} to {high}."),
+           "Depending on the shape of the success curve, the horizon is {low} to {high}."),
     Answer("horizon-of-every-shape",
            lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 1,
-           "The horizon is {low} for every shape of the curve."),
+           "The horizon is {low} for every shape of the success curve."),
     Answer("horizon-doubles", lambda found: found.days and found.days.value,
            "The longest horizon{?group| with {group}} doubles every {days}."),
 )  # fmt: skip
@@ -147,7 +150,6 @@ def _percent(rate: float) -> str:
 
 
 def _length(log2: float, model: ModelHorizon) -> str | None:
-    """A horizon in words, for example "2 h", or "more than 8 h" if it is beyond all tasks."""
     if (value := known_minutes(log2)) is not None:
         return duration_text(value)
     end = model.ends[log2 > 0]
@@ -157,9 +159,9 @@ def _length(log2: float, model: ModelHorizon) -> str | None:
 
 
 def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
-    """The shortest and the longest horizon at the first rate over all shapes of the curve.
+    """The shortest and longest horizon at the first rate, over all shapes of the curve.
 
-    The horizon of an isotonic curve may be known only as longer or shorter than all tasks.
+    For an isotonic curve, passk may know only that the horizon is beyond all tasks.
     """
     values = sorted(log2s[0] for log2s in model.shapes.values() if not math.isnan(log2s[0]))
     if not values:
@@ -179,21 +181,21 @@ def _shape_range_text(model: ModelHorizon) -> Cell:
 
 @dataclass(frozen=True)
 class HorizonTable(Section[ModelHorizon]):
-    """A row per model with its horizons, the longest horizon first.
+    """A row per model with its horizons. The longest horizon comes first.
 
-    rates : success rates of the horizons.  grown : doubling time of each group.
-    without : names of tasks without a length.
+    grown : doubling time of each group.  without : names of tasks without a length.
     """
 
     columns = (
         MODEL, GROUPS,
-        Column("{[1]} horizon", "min", meaning="Length of a task, as time of a human expert, at"
-               " which {[1]} of the attempts succeed.", example=(0, "50 %"),
+        Column("{[1]} horizon", "min", meaning="Length of a task at which {[1]} of the attempts"
+               " succeed. The length is the time that a human expert needs.", example=(0, "50 %"),
                across=lambda section: enumerate(map(_percent, section.rates)),
                cell=lambda model, rate: model.facts[rate[0]].estimate),
-        Column("by shape", meaning="Range of the first horizon over the shapes of the curve"
+        Column("by shape", meaning="Range of the first horizon over all shapes of the curve"
                " (logistic, Weibull and isotonic).", cell=_shape_range_text),
-        Column("families", "count", meaning="Number of families of tasks (--cluster), or of tasks.",
+        Column("families", "count", meaning="Number of families of tasks (--cluster), or number of"
+               " tasks without --cluster.",
                cell=lambda model: model.families, shown=FULL),
         Column("shortest", "min", meaning="Length of the shortest task.",
                cell=lambda model: model.ends[0], shown=FULL),
@@ -344,14 +346,12 @@ class ShapeTable(Section[tuple[ModelHorizon, str]]):
         Column("{[1]} horizon",
                across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
                                        for at, fact in enumerate(section.records[0][0].facts)],
-               example=(0, "50 %"), meaning="The horizon if the curve has this shape.",
+               example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
                cell=lambda row, rate: _length(row[0].shapes[row[1]][rate[0]], row[0])),
     )  # fmt: skip
 
 
 class HorizonQuestion(Question, HorizonOptions):
-    """The question of `passk horizon`."""
-
     sections = (HorizonTable, ShapeTable)
     sampled = True
 
@@ -366,10 +366,6 @@ class HorizonQuestion(Question, HorizonOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=roles)
 
     def report(self, study: Analysis) -> Report:
-        """The horizons of all models, and the doubling time of the longest horizon.
-
-        Errors: DataError if no task has a length, or if a task or model has two different values.
-        """
         lengths, confidence = task_minutes(study.counts), study.confidence
         if np.isnan(lengths).all():
             fix = SuggestedFix({"--field": {"minutes": Placeholder("COLUMN")}}, "names the column")

@@ -17,10 +17,11 @@ class JudgeOptions:
     """Estimate how often a judge errs.
 
     A judge, for example a model or weak tests, gives the verdicts. Labels show for some attempts
-    whether they truly pass. The first table has one row per model. It shows how often the judge
-    passes attempts that fail, how often it fails attempts that pass, and whether these error rates
-    differ between models. The second table shows judged and corrected numbers. --width adds the
-    number of labels for a narrower interval, and --list writes attempts to label next.
+    whether the attempts truly pass. The first table has a row per model. It shows how often the
+    judge passes attempts that truly fail, how often the judge fails attempts that truly pass, and
+    whether these error rates differ between models. The second table shows pass rates from the
+    verdicts and after correction. --width adds the number of labels for a narrower interval, and
+    --list writes a list of attempts to label next.
 
     # estimate how often a judge errs, and correct pass@1
     passk judge sample_data/evalplus.csv.gz --field truth=label
@@ -39,18 +40,19 @@ class JudgeOptions:
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
         parse="passk_cli.files.export:parse_file", file="written",
-        detail="The file contains model, task and attempt, and an empty column truth. passk draws"
-        " attempts without a label at random (see --seed). It draws at least ten for each verdict,"
-        " both from tasks that mostly pass and from other tasks. Fill in the column truth, and"
-        " read the file with --truth FILE.")] = None
+        detail="The file contains the columns model, task and attempt, and an empty column truth."
+        " passk draws attempts without a label at random (see --seed): at least ten per verdict"
+        " from tasks that mostly pass, and ten from other tasks. Fill in the column truth, and give"
+        " the file to --truth.")] = None
     number: Annotated[int | None, Option(
         "--number", "N", "Number of attempts to list per model.", low=1,
-        detail="Default: the number that --width needs. Without --width, the default is 100.",
+        detail="Default: the number of labels that --width needs, or 100 without --width.",
     )] = None
     each: Annotated[int, Option(
         "--each", "K", "List K attempts per listed task, for metrics up to k = K.", low=1,
-        detail="The tasks are the same for all models. Without this option, listed attempts are"
-        " scattered over tasks. This is best for k = 1, but not enough for k of 3 or more.")] = 1
+        detail="The tasks are the same for all models. Without this option, passk scatters the"
+        " listed attempts over all tasks, which is best for k = 1 but not enough for k of 3 or"
+        " more.")] = 1
     # fmt: on
 
 

@@ -1,4 +1,4 @@
-"""The report on a judge: its errors by model, corrected numbers, and attempts to label next."""
+"""The report on a judge: errors per model, corrected numbers, and attempts to label next."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
-    "the labels of {models} are in fewer than half as many tasks as randomly drawn labels would be",
-    meaning="The labelled attempts are concentrated in few tasks.",
-    why="Corrected numbers and their intervals are correct only if the attempts with labels are"
-    " random, or if random tasks have labels at k attempts or more. A few selected tasks do not"
-    " show how often the judge errs in other tasks.",
+    "the labels of {models} are at fewer than half as many tasks as randomly drawn labels would be",
+    meaning="The labelled attempts are at few tasks.",
+    why="Corrected numbers and their intervals are correct only if you label randomly chosen"
+    " attempts, or at least k attempts at each of several randomly chosen tasks. A few selected"
+    " tasks do not show how often the judge errs at all other tasks.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
-    example="warning[concentrated-labels]: the labels of m1 are in fewer than half as many tasks as"
+    example="warning[concentrated-labels]: the labels of m1 are at fewer than half as many tasks as"
     " randomly drawn labels would be",
 )  # fmt: skip
 CHOSEN_LABELS = DiagnosticType(
     "chosen-labels", WARNING,
     "the share of labelled attempts of {models} depends on how often the judge passes the task",
-    meaning="Labels are significantly more frequent in tasks that the judge often passes, or in"
+    meaning="Labels are significantly more frequent at tasks that the judge often passes, or at"
     " tasks that it often fails (p < 0.001).",
-    why="If you label attempts because the judge looks wrong or the task looks easy, the labels do"
-    " not show how often the judge errs in general.",
+    why="If you choose attempts to label because the verdict looks wrong or the task looks easy,"
+    " the labels do not show how often the judge errs in general.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
     example="warning[chosen-labels]: the share of labelled attempts of m1 depends on how often the"
     " judge passes the task",
@@ -80,9 +80,8 @@ _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator ann
 class JudgeErrorRates:
     """The errors of the judge about one model, estimated from the labels of the model.
 
-    The rates are the rates of false passes and of false failures. `p_alike` is the p-value of the
-    hypothesis that both rates equal the rates for all rivals in the group, adjusted for all models
-    (Holm).
+    p_alike : p-value of the hypothesis that the rates of false passes and of false failures equal
+        the rates for all rivals in the group, adjusted for all models (Holm).
     """
 
     series: Series
@@ -95,7 +94,6 @@ class JudgeErrorRates:
 
     @property
     def facts(self) -> Iterator[Result]:
-        """The rates, the agreement and the confusion table as rows of csv and json."""
         more: dict[str, Cell] = {
             "labels": int(self.labels.label_counts.sum()),
             "error_pairs": self.error_clustering.pairs,
@@ -107,7 +105,6 @@ class JudgeErrorRates:
 
 
 def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> Result:
-    """The error rate of the judge among labelled attempts that truly fail (0) or pass (1)."""
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.label_table[:, :, truth].sum(axis=1)
     size = SampleSize(
@@ -138,7 +135,6 @@ def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
 
 
 def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> tuple[Result, ...]:
-    """The confusion table: the share of all attempts for each verdict and each true outcome."""
     level, size, facts = (
         study.confidence.level,
         SampleSize(int(np.count_nonzero(labels.label_counts))),
@@ -188,10 +184,10 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
 
 
 def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
-    """The p-value of the hypothesis that the judge's error rates are equal for a model and rivals.
+    """The p-value of the hypothesis that error rates are equal for a model and its rivals.
 
-    The result is twice the smaller p-value of two Welch t-tests, one per kind of error. The p-value
-    is NaN if for both kinds, the model or the rivals have no labels.
+    The result is twice the smaller p-value of two Welch t-tests, one for false passes and one for
+    false failures. The p-value is NaN if neither test has enough labels.
     """
     from passk_cli.scipy_special import stdtr
 
@@ -209,10 +205,10 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class Correction(NamedTuple):
-    """One metric of one model: judged (from the verdicts) and corrected by labels.
+    """One metric of one model: from the verdicts of the judge, and corrected by labels.
 
-    `labels_for_width` is the number of labels, or of labelled tasks, for an interval of --width. It
-    is None if no number of labels is enough.
+    labels_for_width : number of labels, or of labelled tasks, that --width needs; None if no number
+        is enough.
     """
 
     fact: Result
@@ -226,7 +222,6 @@ class Correction(NamedTuple):
 
     @property
     def width_ratio(self) -> float | None:
-        """The width of the corrected interval, divided by the width of the judged interval."""
         width, plain = map(_width, (self.fact, self.judged))
         return width / plain if width and plain else None
 
@@ -237,7 +232,7 @@ def _width(fact: Result) -> float:
 
 
 def corrections(study: Analysis, width: float | None) -> list[Correction]:
-    """All metrics of all models, judged and corrected.  width : the value of --width."""
+    """All metrics of all models, from the verdicts and corrected by labels."""
     all_values = study.values()
     plain = [
         replace(v, values=v.judged, hidden=0.0, degrees=None, values_near_bound=None, labels=None)
@@ -261,7 +256,7 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
 
 
 class JudgeErrorTable(Section[JudgeErrorRates]):
-    """One row per model: how often the judge errs, and whether errors cluster in tasks."""
+    """A row per model: how often the judge errs, and whether its errors cluster within tasks."""
 
     columns = (
         MODEL,
@@ -269,22 +264,25 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         Column("labels", "count", name="labels", meaning="Number of labelled attempts.",
                cell=lambda row: int(row.labels.label_counts.sum())),
         Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
-               meaning="Share of failing attempts that the judge passes."),
+               meaning="Share of truly failing attempts that the judge passes."),
         Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
-               meaning="Share of passing attempts that the judge fails."),
+               meaning="Share of truly passing attempts that the judge fails."),
         Column("kappa", "score", cell=lambda row: row.agreement.estimate,
-               meaning="Cohen's κ: agreement of judge and labels beyond chance (1 is perfect)."),
+               meaning="Cohen's κ: agreement of the judge with the labels beyond chance (1 is"
+               " perfect)."),
         Column("p (equal rates)", "p", cell=lambda row: row.p_alike, name="p_alike",
-               meaning="p-value of the hypothesis that error rates are equal for this model and for"
-               " all other models, adjusted (Holm). If it is small, the judge errs differently"
-               " about this model.",
+               meaning="p-value of the hypothesis that the judge has equal error rates for this"
+               " model and for all other models, adjusted (Holm). If it is small, the judge errs"
+               " differently about this model.",
                where=lambda section: len(section.records) > 1),
         Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
-               name="error_pairs", meaning="Number of pairs of errors within one task.",
+               name="error_pairs", meaning="Number of pairs of errors of the judge at the same"
+                                           " task.",
                where=lambda section: section.has_repeated_labels),
         Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
                name="error_pairs_expected", where=lambda section: section.has_repeated_labels,
-               meaning="Expected number of pairs if errors did not depend on the task."),
+               meaning="Expected number of pairs of errors at the same task if errors did not"
+               " depend on the task."),
         Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
                meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
                " small, errors cluster within tasks.",
@@ -293,7 +291,6 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     @property
     def has_repeated_labels(self) -> bool:
-        """Whether some model has two or more labels at one task."""
         return any(row.labels.label_pairs for row in self.records)
 
     def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
@@ -301,10 +298,10 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     answers = (
         Answer("judge-errs", lambda section: section.rated and section.fields["failed"],
-               "The judge passes {passed} of the attempts of {model} that fail, and fails {failed}"
-               " of the attempts that pass."),
+               "The judge passes {passed} of the attempts of {model} that truly fail, and fails"
+               " {failed} of the attempts that truly pass."),
         Answer("judge-passes-failures", lambda section: section.rated,
-               "The judge passes {passed} of the attempts of {model} that fail."),
+               "The judge passes {passed} of the attempts of {model} that truly fail."),
     )  # fmt: skip
     further_answers = (
         Answer("judge-differs", lambda section: section.rated and section.differing,
@@ -315,19 +312,18 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     @property
     def rated(self) -> list[JudgeErrorRates]:
-        """The models with a rate of false passes, sorted by this rate, the highest first."""
+        """The models with a known rate of false passes, with the highest rate first."""
         rows = [row for row in self.records if row.rates[0].estimate.value is not None]
         return sorted(rows, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
     @property
     def differing(self) -> list[JudgeErrorRates]:
-        """The models with significantly different error rates, the smallest p-value first."""
+        """The models with significantly different error rates, with the smallest p-value first."""
         rows = [row for row in self.records if row.p_alike is not None and row.p_alike <= 0.05]
         return sorted(rows, key=lambda row: row.p_alike or 0.0)
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The model with the highest rate of false passes, and its two rates."""
         passed, failed = (rate.estimate for rate in self.rated[0].rates)
         return {"model": self.name_of(self.rated[0]), "passed": passed,
                 "failed": None if failed.value is None else failed}  # fmt: skip
@@ -359,7 +355,7 @@ class ConfusionRow(NamedTuple):
 
 
 class ConfusionTable(Section[ConfusionRow]):
-    """Two rows per model: the verdicts of the judge by true outcome, as shares of all attempts."""
+    """Two rows per model: the judge's verdicts by true outcome, as shares of all attempts."""
 
     title = "Confusion table"
     shown = FULL
@@ -368,14 +364,13 @@ class ConfusionTable(Section[ConfusionRow]):
         GROUPS,
         Column("verdict", cell=lambda row: row.verdict, meaning="Verdict of the judge."),
         Column("truly fails", "share", cell=lambda row: row.fails.estimate,
-               meaning="Share of all attempts with this verdict that truly fail."),
+               meaning="Share of all attempts that have this verdict and truly fail."),
         Column("truly passes", "share", cell=lambda row: row.passes.estimate,
-               meaning="Share of all attempts with this verdict that truly pass."),
+               meaning="Share of all attempts that have this verdict and truly pass."),
     )  # fmt: skip
 
     @classmethod
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
-        """The confusion table of `errors`, two rows per model."""
         return cls(study, [
             ConfusionRow(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
@@ -384,7 +379,7 @@ class ConfusionTable(Section[ConfusionRow]):
 
 @dataclass(frozen=True)
 class CorrectionTable(Section[Correction]):
-    """One row per model and metric: judged and corrected values, and the labels for --width."""
+    """A row per model and metric: values before and after correction, and labels for --width."""
 
     title = "Corrected"
     columns = (
@@ -398,11 +393,13 @@ class CorrectionTable(Section[Correction]):
         data_field("judged", "The value computed from the verdicts of the judge, uncorrected.",
                    lambda row: row.judged.estimate.value),
         Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
-               meaning="Width of the corrected interval, divided by the width of the judged one."),
+               meaning="Width of the corrected interval divided by the width of the uncorrected"
+               " interval."),
         Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
-               meaning="Total number of labels per model for an interval of this width. Labels are"
-               " at scattered attempts (\"212 labels\"), or per task (\"3 in each of 80 tasks\")."),
-        data_field("labels_needed", "Total number of labels per model for --width.",
+               meaning='Total number of labels per model for an interval of this width, at'
+               ' scattered attempts ("212 labels") or per task ("3 in each of 80 tasks").'),
+        data_field("labels_needed", "Total number of labels per model for an interval of the width"
+                                    " in --width.",
                    lambda r: _labels(r)),
     )  # fmt: skip
 
@@ -418,7 +415,6 @@ def _labels(row: Correction) -> int | None:
 
 
 def _for_width(row: Correction) -> str:
-    """The number of labels for --width, for example "212 labels" or "3 in each of 80 tasks"."""
     if row.label_need is None:
         k = row.fact.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
@@ -439,9 +435,9 @@ def attempts_to_label(
 ) -> list[UnlabelledAttempt]:
     """The attempts to label next, in the order of models and tasks.
 
-    If `per_task` is 1, the attempts are scattered over tasks. A stratum consists of the attempts
-    with one verdict, in tasks that mostly pass or in other tasks. Each stratum gets its share of
-    scattered attempts, and at least _MIN_PER_STRATUM.
+    If `per_task` is 1, the attempts are scattered over tasks. A stratum contains the attempts with
+    one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets its share of
+    the attempts, and at least _MIN_PER_STRATUM.
     """
     attempts = []
     for series, rows in group_by(counts.facts.unlabelled, lambda row: row.series).items():
@@ -465,7 +461,6 @@ def attempts_to_label(
 
 
 def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
-    """The columns of the file that --list writes: model, groups, task, attempt, empty truth."""
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in attempts] for at, name in enumerate(names)}
     columns |= {"task": [row.task for row in attempts]}
@@ -474,14 +469,13 @@ def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dic
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    """The error for data without labels, which suggests columns that look like labels."""
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     label_columns = [
         column for column in unread if {*spelled_name(column).split("_")} & _LABEL_WORDS
     ]
     return ParameterError(
-        "the data contains no labels, which are needed because verdicts do not show the errors of a"
-        " judge; two judges that agree may both be wrong",
+        "the data contains no labels of true outcomes; without labels, nobody can know how often a"
+        " judge errs, even if two judges agree",
         name="no-labels",
         settles=[
             *(
@@ -496,7 +490,6 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
 
 
 def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
-    """Raise a DataError if all labelled attempts of a model have the same verdict."""
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
@@ -520,17 +513,16 @@ TO_LABEL = (
     Answer("more-to-label",
            lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
            "The file contains more than {number:attempt} per model, because passk lists at least"
-           " ten for each verdict in tasks that mostly pass, and ten in other tasks."),
+           " ten attempts per verdict at tasks that mostly pass, and ten at other tasks."),
 )  # fmt: skip
 
 
 class JudgeQuestion(Question, JudgeOptions):
     sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
     uncorrected = ""
-    unbounded = "labels are compared with verdicts, and a missing outcome has no verdict"
+    unbounded = "passk judge compares labels with verdicts, and a missing outcome has no verdict"
 
     def request(self, options: SharedOptions) -> Request:
-        """The request for data, including the attempts to label if --list is set."""
         refuse_if_any("contradicting-options", (
             options.request.truth_from is not None, OptionValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
@@ -540,7 +532,6 @@ class JudgeQuestion(Question, JudgeOptions):
         return replace(super().request(options), labelling=labelling)
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """Read the labelled data; without labels, read counts and the attempts to label."""
         if options.request.has_labels:
             return super().study(options, read)
         request = self.request(options)
@@ -554,7 +545,6 @@ class JudgeQuestion(Question, JudgeOptions):
         return Analysis(counts, confidence=options.confidence)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a ParameterError if there are neither labels nor --list."""
         if self.to_label is None and not options.request.has_labels:
             raise _no_labels_error(counts)
 

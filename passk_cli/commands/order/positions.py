@@ -1,4 +1,4 @@
-"""Attempts in their order: pass rates by position, first@k and pass@k, tests and verdicts."""
+"""The order of attempts: pass rates by position, first@k and pass@k, tests and verdicts."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Maximum number of positions. More positions are grouped into ranges of equal length.
 _POSITIONS = 20
-# Minimum numbers of tasks, of tasks that always pass (and that always fail), and of attempts per
-# task, for the verdict that constant outcomes look like copies.
+# Minimum number of tasks, of tasks that always pass (or always fail), and of attempts per task, for
+# the verdict that the attempts look like copies.
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
-# Verdicts of the tests of the trend, of neighbours and of pairs if the test is not significant.
+# Verdicts if the tests of the trend, of neighbours and of pairs are not significant.
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
-# Minimum number of attempts per task for which the power of the test of neighbours was measured.
+# Minimum number of attempts per task for which the power of the test of neighbours is known.
 _MIN_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
@@ -77,17 +77,15 @@ class AttemptOrder:
 
     @property
     def name(self) -> str:
-        """The model and its groups as text for a report."""
         return SeriesName(self.series)
 
     @property
     def size(self) -> SampleSize:
-        """The number of tasks, and the smallest and largest number of attempts per task."""
         return SampleSize(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
     def first(self) -> tuple[Ints, Bools]:
-        """For each task, the attempts until the first pass, and whether an attempt passed."""
+        """For each task, the attempts up to the first pass, and whether any attempt passed."""
         return first_pass(self.start, self.passed)
 
     @cached_property
@@ -103,10 +101,10 @@ class AttemptOrder:
 
 
 class FirstVersusAny(NamedTuple):
-    """first@k and pass@k, their difference, and the number of attempts until the first pass.
+    """first@k and pass@k, their difference, and the number of attempts up to the first pass.
 
-    The number of attempts is at most k. It is undefined if an unsolved task has too few attempts.
-    If `--short-tasks drop` leaves out such tasks, their attempts are still included here.
+    The number of attempts is at most k, and undefined if an unsolved task has too few attempts. The
+    mean number also includes tasks that `--short-tasks drop` leaves out.
     """
 
     first: Result
@@ -120,7 +118,7 @@ class FirstVersusAny(NamedTuple):
 
 
 class AgreeingPair(NamedTuple):
-    """Two attempts with outcomes that agree more often than those of independent attempts would."""
+    """Two attempts with outcomes that agree more often than independent attempts would agree."""
 
     series: Series
     name: str
@@ -134,7 +132,7 @@ class AgreeingPair(NamedTuple):
 
 
 class VerdictsOfTests(NamedTuple):
-    """Verdicts of the tests of the trend, of neighbouring attempts and of pairs of attempts."""
+    """The verdicts of the three tests: of the trend, of neighbouring attempts and of pairs."""
 
     trend: str
     neighbours: str
@@ -145,9 +143,9 @@ class VerdictsOfTests(NamedTuple):
 class OrderEvidence:
     """The evidence for or against exchangeable attempts of one model.
 
-    `lag` is the correlation of neighbouring attempts, and `lag_of_trend` is the correlation that a
-    linear trend with this slope would cause. The p-values of the tests of trend, neighbours and
-    copies are adjusted, and `alpha` is the largest significant p-value.
+    lag : correlation of neighbouring attempts.
+    lag_of_trend : correlation that a linear trend with this slope would cause.
+    trend, neighbours, pairs : tests with adjusted p-values.  alpha : largest significant p-value.
     """
 
     order: AttemptOrder
@@ -168,7 +166,7 @@ class OrderEvidence:
 
     @property
     def mixed(self) -> int:
-        """The number of tasks with both passes and failures."""
+        """The number of tasks that have both passes and failures."""
         return self.trend.tasks
 
     @property
@@ -178,14 +176,14 @@ class OrderEvidence:
 
     @property
     def raw_p(self) -> tuple[float, float, float]:
-        """The p-values of the tests of trend, neighbours and copies before the adjustment."""
+        """The p-values of the three tests before the adjustment."""
         if self.order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
         return self.trend.p, self.neighbours.p, self.pairs.smallest_p
 
     @property
     def constant(self) -> bool:
-        """Whether outcomes never vary within a task, in too many tasks for independent attempts."""
+        """Whether so many tasks have only equal outcomes that attempts cannot be independent."""
         n, c = self.order.n, self.order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
@@ -197,8 +195,8 @@ class OrderEvidence:
         """The verdict of each test, or CANNOT_TELL.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
-        attempts are correlated, a trend also requires that the interval of the slope excludes 0,
-        because this interval is valid for any dependence.
+        attempts are correlated, a verdict of a trend also requires that the interval of the slope
+        excludes 0, because this interval is valid for any dependence.
         """
         correlated = self.neighbours.statistic < self.neighbours.mean
         rejected = (
@@ -220,8 +218,8 @@ class OrderEvidence:
         Both are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step of Holm
         with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
         variance, so the required correlation is ρ (1 + ρ). The result is NaN if half of the tasks
-        have fewer than 8 attempts, because correlated attempts then leave hardly any task with both
-        outcomes (benchmarks/order.md).
+        have fewer than 8 attempts, because then hardly any task has both outcomes if attempts are
+        correlated (benchmarks/order.md).
         """
         reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
         sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
@@ -232,16 +230,13 @@ class OrderEvidence:
 
     @property
     def verdict(self) -> str:
-        """DEPENDENT if some test rejects independence, INDEPENDENT if none does, or CANNOT_TELL."""
+        """DEPENDENT if some test is significant, INDEPENDENT if no test is, or CANNOT_TELL."""
         if set(self.verdicts) - {CANNOT_TELL, *NOT_REJECTED}:
             return DEPENDENT
         return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
-        """Whether the unadjusted interval of the trend or of first@k − pass@k excludes 0.
-
-        The result is false if some test is significant.
-        """
+        """Whether an interval of the trend or of first@k excludes 0, without a significant test."""
         differences = [
             comparison.difference.estimate
             for comparison in self.first_versus_any
@@ -253,7 +248,6 @@ class OrderEvidence:
 
     @cached_property
     def agreeing(self) -> list[AgreeingPair]:
-        """The pairs of attempts that agree more often than independent attempts would."""
         pairs, p = self.pairs, self.p[2]
         if p is None or p > self.alpha:
             return []
@@ -268,7 +262,7 @@ class OrderEvidence:
 
     @property
     def slope_may_be_zero(self) -> bool:
-        """Whether the interval of the slope (± 2 standard errors if they are known) includes 0."""
+        """Whether the interval of the slope (± 2 standard errors, if known) includes 0."""
         slope = self.slope.estimate
         low, high = slope.low, slope.high
         if slope.value is not None and slope.se is not None:
@@ -297,7 +291,6 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
                     SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")
                 ],
             )
-        # Attempts with the same time or number and the same outcome are interchangeable.
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
         start = np.concatenate([[0], np.cumsum(n)])
         orders.append(AttemptOrder(series, tasks, n, c, start, passed))
@@ -312,7 +305,6 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
             OptionValue("--interval", "percentile"),
             "percentile intervals draw new attempts, which have no order; use jackknife",
         )
-    # Each position is a range of its own, unless there are too many positions.
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
     orders = ordered_attempts(study.counts, best)
@@ -334,7 +326,6 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
 def _model_evidence(
     study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
 ) -> OrderEvidence:
-    """The evidence of one model.  facts : results of first@k for each k, then of pass@k."""
     slope = _slope(study, order)
     lag = neighbour_correlation(neighbour_changes(order.start, order.passed), order.n, order.c)
     of_trend = neighbour_correlation_of_trend(slope.estimate.value or 0.0, order.n, order.c)
@@ -353,7 +344,6 @@ def _model_evidence(
 
 
 def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result]:
-    """The pass rates of the attempts at positions k to k_to. Positions start at 1."""
     # The unbiased estimate of the variance p(1 − p) of an outcome, from all attempts of its task.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
@@ -369,14 +359,14 @@ def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result
 
 
 def _slope(study: Analysis, order: AttemptOrder) -> Result:
-    """The slope ΣS/ΣQ, as a mean over tasks with weights Q, the information about the slope."""
     several = order.n > 1
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
     scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
-    # The slope is largest if the first half of the attempts fails and the second half passes.
+    # The bound of the slope is reached if the first half of the attempts fails and the second half
+    # passes.
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean(
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
@@ -386,7 +376,6 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
 
 
 def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
-    """The mean number of attempts per task until the first pass, but at most k."""
     attempts, solved = order.first
     expected = mean_attempts_used(order.survival, k)
     value: float | None = expected
@@ -412,7 +401,6 @@ def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) 
 def _first_versus_any(
     study: Analysis, order: AttemptOrder, first: Result, any_k: Result
 ) -> FirstVersusAny:
-    """first@k and pass@k on the tasks that have both, and their difference."""
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)

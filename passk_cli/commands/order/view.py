@@ -49,10 +49,10 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
-# Numbers of the attempts that have a point in the chart.
+# Numbers of the attempts that the chart shows as points.
 _MARKED = range(1, 21)
 _P = "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
-# Reason that the answer names, for each significant verdict of a test.
+# Reason in the answer for each significant verdict of a test.
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
@@ -66,9 +66,9 @@ WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
     "a trend of {points} points per attempt{?lag|, or a correlation of {lag} between neighbours,}"
     " would have been found with power 0.8", "more tasks or attempts can show smaller effects",
-    meaning="With as many tasks and attempts, the tests find effects of this size in four of five"
-    " runs, after the adjustment for all tests. If there are several models, the message contains"
-    " the largest of their effects.",
+    meaning="With this number of tasks and attempts, the tests find effects of this size in four of"
+    " five runs, after the adjustment for all tests. If there are several models, the message"
+    " contains the effect of the model with the largest detectable effect.",
     why="A test that is not significant does not prove independence. Smaller effects are possible.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
@@ -77,36 +77,38 @@ WOULD_BE_FOUND = DiagnosticType(
 )  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
-    "attempts {pair} of {model} look like copies: they differ on {tasks:task}, but {expected} are"
-    " expected{?more| ({more:more pair} {more:looks|look} like copies)}",
-    meaning="The outcomes of the two attempts differ on few tasks. The number of these tasks is at"
-    " most a tenth of the number that is expected for independent attempts.",
-    why="Copies contain no more information than one attempt, so pass@k is too low and intervals"
-    " are too narrow.",
+    "attempts {pair} of {model} look like copies: their outcomes differ on {tasks:task}, but"
+    " {expected} are expected{?more| ({more:more pair} {more:looks|look} like copies)}",
+    meaning="The outcomes of the two attempts differ on few tasks: at most a tenth of the number of"
+    " tasks that you would expect for independent attempts.",
+    why="Copies contain no more information than one attempt. pass@k is therefore too low, and"
+    " intervals are too narrow.",
     advice="Check for a fixed seed, cached responses, or a run that was read twice. `--full` lists"
     " the pairs.",
-    example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: they differ on 3"
-    " tasks, but 40.2 are expected (2 more pairs look like copies)",
+    example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: their outcomes"
+    " differ on 3 tasks, but 40.2 are expected (2 more pairs look like copies)",
 )  # fmt: skip
 AGREEING_ATTEMPTS = DiagnosticType(
     "agreeing-attempts", NOTE,
-    "attempts {pair} of {model} differ on only {tasks:task}, but {expected} are expected"
-    "{?more| ({more:more pair})}",
+    "the outcomes of attempts {pair} of {model} differ on only {tasks:task}, but {expected} are"
+    " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
+    " would)}",
     meaning="These two attempts agree significantly more often than independent attempts would."
     " passk compares them on the tasks with both passes and failures. The expected number is the"
     " mean over all orders of the outcomes of each task.",
-    why="pass@k assumes independent attempts. If attempts agree, pass@k is biased.",
+    why="pass@k assumes that attempts are independent. If attempts agree more often than"
+    " independent attempts would, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
     " `--full` lists the pairs.",
-    example="note[agreeing-attempts]: attempts 1 and 6 of m differ on only 14 tasks, but 33 are"
-    " expected",
+    example="note[agreeing-attempts]: the outcomes of attempts 1 and 6 of m differ on only 14"
+    " tasks, but 33 are expected",
 )  # fmt: skip
 CONSTANT_OUTCOMES = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures, so pass@k equals pass@1",
     "vary the seed, or make one attempt",
-    meaning="All attempts at a task have the same outcome. Either attempts are copies, or each task"
-    " always passes or always fails.",
+    meaning="At every task, all attempts have the same outcome. Either attempts are copies, or each"
+    " task always passes or always fails.",
     why="More attempts then add no information, and pass@k does not show what more attempts would"
     " achieve.",
     advice="Check the seed, the temperature and caches. If the outcomes really are certain, make"
@@ -151,11 +153,11 @@ MOVED_ATTEMPTS = DiagnosticType(
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "unequal-attempts", NOTE,
     "pass rates by attempt use different tasks, because tasks have different numbers of attempts",
-    meaning="Only some tasks have a later attempt, so the pass rate of this attempt includes fewer"
-    " tasks.",
-    why="Pass rates by attempt can rise or fall because the tasks change. The trend test compares"
-    " attempts within tasks, so it is not affected. The attempts to the first success include each"
-    " task until its last attempt (Kaplan–Meier).",
+    meaning="Later attempts exist only at some tasks, so the pass rates of these attempts include"
+    " fewer tasks.",
+    why="Pass rates by attempt can rise or fall because they include different tasks. The trend"
+    " test is not affected, because it compares attempts within tasks. The attempts to the first"
+    " success include each task until its last attempt (Kaplan–Meier).",
     advice="Compare the pass rates only up to the smallest number of attempts, or look at the"
     " trend.",
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
@@ -163,8 +165,8 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 FIRST_ATTEMPTS = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
-    meaning="The test of pairs compares each attempt with each other attempt. With all attempts,"
-    " there would be too many pairs.",
+    meaning="The test of pairs compares every two attempts of a model. With all attempts, there"
+    " would be too many pairs.",
     why="The test does not find copies among later attempts.",
     advice="If you suspect copies among later attempts, read them separately, for example with"
     " `--where`.",
@@ -173,7 +175,6 @@ FIRST_ATTEMPTS = DiagnosticType(
 
 
 def _percentage_points(slope: Estimate) -> Estimate:
-    """Convert a slope to percentage points."""
     numbers = (slope.value, slope.se, slope.low, slope.high)
     value, se, low, high = (None if x is None else 100 * x for x in numbers)
     return replace(slope, value=value, se=se, low=low, high=high, unit="score")
@@ -181,7 +182,7 @@ def _percentage_points(slope: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class VerdictTable(Section[OrderEvidence]):
-    """One row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
+    """A row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
 
     columns = (
         MODEL, GROUPS,
@@ -190,17 +191,18 @@ class VerdictTable(Section[OrderEvidence]):
                meaning="Change of the pass rate from one attempt to the next."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
         Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
-               meaning="Verdict of the trend test. It is unclear if p is significant, but"
+               meaning="Verdict of the trend test. The verdict is unclear if p is significant, but"
                " neighbouring attempts are correlated and the interval of the slope includes 0."),
         Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
-               unit="score"), meaning="Lag-1 correlation of successive attempts at a task. It is"
+               unit="score"), meaning="Lag-1 correlation of successive attempts at a task, which is"
                " near 0 if attempts are independent."),
         Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
         Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of successive attempts."),
         Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
                signed=True, unit="score"),
-               meaning="Lag-1 correlation that a trend without other dependence causes."),
+               meaning="Lag-1 correlation that the trend causes if attempts are otherwise"
+               " independent."),
         Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests uses this difference.",
@@ -214,25 +216,23 @@ class VerdictTable(Section[OrderEvidence]):
         Column("verdict", across=lambda section: [section.middle], example=[],
                cell=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: no test is"
-               " significant, which may be due to few mixed tasks. A note then reports which effect"
-               " would have been found. Intervals are not adjusted for the number of tests, so an"
-               " interval may exclude 0 although no test is significant."),
+               " significant, perhaps because few tasks have both passes and failures. A note then"
+               " reports which effect would have been found. Intervals are not adjusted for the"
+               " number of tests, so an interval may exclude 0 although no test is significant."),
         data_field("k_to", "Last attempt of a range, or second attempt of a pair."),
     )  # fmt: skip
     by_lines: bool = False
 
     @property
     def order(self) -> str:
-        """The column that orders the attempts, for example "trial", or "lines" for their order in
-        files.
-        """
+        """The column that orders the attempts, for example "trial", or "lines"."""
         inputs = self.study.counts.facts.inputs
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.by_lines else ", ".join(columns) or "attempt"
 
     @property
     def middle(self) -> list[int]:
-        """The middle k of those at which first@k and pass@k can differ; empty if there is none."""
+        """The middle of the k's at which first@k and pass@k can differ; empty if there is none."""
         ks = sorted({
             int(b.any.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None and b.difference.note != THE_SAME
@@ -265,7 +265,7 @@ class VerdictTable(Section[OrderEvidence]):
                "Attempts of {dependent} are not independent: {reasons}."),
         Answer("no-dependence", lambda section: section.fields["independent"],
                "No dependence was found between attempts of {independent}: no significant trend,"
-               " correlation of successive attempts or agreement of pairs."),
+               " correlation of successive attempts or agreement of pairs of attempts."),
         Answer("independence-not-tested", lambda _: True,
                "Independence cannot be tested: {flaws}."),
     )  # fmt: skip
@@ -278,7 +278,6 @@ class VerdictTable(Section[OrderEvidence]):
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The models by verdict, and the reasons for the verdicts."""
         names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
         if ALIKE in verdicts:  # Correlated neighbours already explain why pairs agree.
@@ -321,7 +320,8 @@ class VerdictTable(Section[OrderEvidence]):
     def messages(self) -> Iterator[Diagnostic]:
         study = self.study
         if self.by_lines:
-            # The order of lines replaces attempt numbers, so messages about numbers do not apply.
+            # With the order of lines, attempt numbers are not used, so messages about them do not
+            # apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]
         comparisons = [row for model in self.records for row in model.first_versus_any]
@@ -337,7 +337,7 @@ class VerdictTable(Section[OrderEvidence]):
             slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
             yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
-        # The interval shows in which direction dependent attempts bias pass@k.
+        # The interval of first@k − pass@k shows in which direction dependent attempts bias pass@k.
         dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
         limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
                   if b.any.k in self.middle]  # fmt: skip
@@ -369,10 +369,6 @@ class VerdictTable(Section[OrderEvidence]):
             yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
 
     def _agreement_messages(self) -> Iterator[Diagnostic]:
-        """Yield the messages about the most significant pair of copies, and of agreeing attempts.
-
-        Correlated neighbours already explain agreement, so there is no message about it for them.
-        """
         for message, pairs in (
             (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
                                if pair.copied]),
@@ -426,31 +422,31 @@ class AgreeingPairTable(Section[AgreeingPair]):
                cell=lambda pair: pair.differ),
         Column("expected", "count", cell=lambda pair: pair.expected,
                meaning="Expected number of differing tasks for independent attempts."),
-        Column("of tasks", "count", meaning="Number of mixed tasks that have both attempts.",
+        Column("of tasks", "count", meaning="Number of tasks that have both attempts, and both"
+               " passes and failures.",
                cell=lambda pair: pair.tasks),
         Column("p", "p", meaning=_P, cell=lambda pair: pair.adjusted),
     )  # fmt: skip
 
 
 def _position_range(rate: Result) -> tuple[int, int]:
-    """The first and last position in the range of a pass rate."""
     return int(rate.k or 0), int(str(rate.more["k_to"]))
 
 
 class PositionRates(NamedTuple):
-    """A range of positions, with the pass rate of each model for the attempts in this range."""
+    """A range of positions, with the pass rate of each model at the attempts in this range."""
 
     stretch: tuple[int, int]
     rates: dict[str, Result]
 
 
 class PositionRateTable(Section[PositionRates]):
-    """One row per position and one column per model: the pass rates."""
+    """A row per position of an attempt and a column per model, with pass rates."""
 
     title = "Pass rate by attempt"
     shown = FULL
     columns = (
-        Column("attempt", meaning="Position of the attempt.",
+        Column("attempt", meaning="Position of the attempt among the attempts at a task.",
                cell=lambda at: number_range(*at.stretch)),
         Column("{0}", "share", meaning="Pass rate of the model at this attempt.", example="MODEL",
                across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
@@ -463,7 +459,7 @@ class PositionRateTable(Section[PositionRates]):
 
 
 class FirstVersusAnyTable(Section[FirstVersusAny]):
-    """One row per model and k: first@k, pass@k, their difference, and the attempts used."""
+    """A row per model and k: first@k, pass@k, their difference, and the number of attempts used."""
 
     title = "The first k attempts and any k attempts"
     shown = FULL
@@ -482,7 +478,7 @@ class FirstVersusAnyTable(Section[FirstVersusAny]):
 
 
 class FirstSuccessTable(Section[OrderEvidence]):
-    """One row per model: attempts that solve a share of the tasks, and tasks never solved."""
+    """A row per model: attempts that solve a share of the tasks, and unsolved tasks."""
 
     title = "Attempts to the first success"
     shown = FULL
@@ -493,13 +489,12 @@ class FirstSuccessTable(Section[OrderEvidence]):
                cell=lambda model, percent: str(
                    attempts_for_share(model.order.survival, percent / 100)
                    or f"> {len(model.order.survival) - 1}")),
-        Column("never solved", meaning="Number of tasks that no attempt passes.", cell=lambda model:
+        Column("never solved", meaning="Number of tasks that no attempt solves.", cell=lambda model:
                f"{model.never} of {plural(len(model.order.n), 'task')}"),
     )  # fmt: skip
 
 
 def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
-    """The reasons why the order of attempts cannot be tested, each reason once."""
     reasons = (
         STOPPED
         if model.order.stopped_at_first_pass
@@ -512,7 +507,6 @@ def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
 
 
 def _test_results(model: OrderEvidence) -> Iterator[Result]:
-    """The results of the three tests of one model, as rows of csv and json."""
     flaw = "".join(_reasons_untestable([model]))
     tested = model.order.size._replace(tasks=model.mixed)
     neighbours = tested._replace(tasks=model.neighbours.tasks)
@@ -535,7 +529,7 @@ class OrderQuestion(Question, OrderOptions):
                 FirstSuccessTable)  # fmt: skip
 
     unbounded: ClassVar[str] = (
-        "a trend is largest if only early missing outcomes are failures, and not if all missing"
+        "a trend is largest if only early missing outcomes are failures, not if all missing"
         " outcomes are failures or all are passes"
     )
 
@@ -544,11 +538,10 @@ class OrderQuestion(Question, OrderOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        """The metrics first@k and pass@k at each k; a ParameterError if a k is too large."""
         most = int(counts.n.max())
         if short := [k for k in self.k if k > most]:
             raise ParameterError(
-                f"first@{short[0]} needs {short[0]} attempts; the most any task has is {most}",
+                f"first@{short[0]} needs {short[0]} attempts, but no task has more than {most}",
                 name="too-few-attempts",
             )
         top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
@@ -556,7 +549,6 @@ class OrderQuestion(Question, OrderOptions):
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
     def require(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a DataError if attempts with the same time or number have different outcomes."""
         ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:

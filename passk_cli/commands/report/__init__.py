@@ -17,10 +17,10 @@ from passk_cli.study.rules import Rules
 class ReportOptions:
     """Write a full report, or a leaderboard to publish.
 
-    The page contains the leaderboard, differences, curves, tasks needed, order, diversity,
-    temperature, tasks and data quality. The page is an .html file that needs no network, or an .md
-    file with separate pictures. With --by, the page has one section per group, and --average adds
-    the average over groups.
+    The page contains a leaderboard, differences between models, curves, the number of tasks needed,
+    order, diversity, temperature, tasks and data quality. It is an .html file that needs no
+    network, or an .md file with separate pictures. With --by, the page has one section per group,
+    and --average adds the average over groups.
 
     # write a full report as one HTML file
     passk report sample_data/agents.jsonl -m pass@1 -o report.html
@@ -38,18 +38,18 @@ class ReportOptions:
         detail="NAME is a model in the data.")] = None
     average: Annotated[str | None, Option(
         "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
-        detail="COLUMN is, for example, a column of benchmarks. It also splits the page into"
-        " groups, like --by COLUMN."
+        detail="COLUMN is, for example, the column with the benchmark. Like --by COLUMN, the option"
+        " also splits the page into groups."
     )] = None
     headline: Annotated[str, Option(
         "--title", "TEXT", "Title of the page, e.g. the benchmark's name.")] = "Evaluation report"
     board: Annotated[bool, Option(
-        "--board", help="Write only the leaderboard, with numbers to download.")] = False
+        "--board", help="Write only the leaderboard, with data to download.")] = False
     link: Annotated[str, Option(
         "--link", "URL", "Address of transcripts, with {model} and {task}.",
-        detail="Each task of an .html page links to its transcripts. You can also use {attempt} for"
-        " the number of the attempt in the data, and {COLUMN} for the value of a column of --by."
-        " Values are escaped for URLs."
+        detail="Each task on an .html page links to its transcripts. You can also use {attempt} for"
+        " the number of the attempt, and {COLUMN} for the value of a column of --by. Values are"
+        " escaped for URLs."
     )] = ""
     # fmt: on
 

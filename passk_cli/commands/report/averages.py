@@ -1,4 +1,4 @@
-"""Macro averages over groups of tasks, for example benchmarks, and the ranking of models."""
+"""Macro averages over groups of tasks, for example benchmarks, and ranks of the models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from passk_cli.study.values import AVERAGE, TaskValues
 class ModelRanking(NamedTuple):
     """The ranking of models by the macro average of one metric.
 
-    models : names of the models, the best model first.
     better : (models × models), True if the model of the row is significantly better than the model
         of the column.
     lead : difference between the first and the second model, with its interval.
@@ -42,7 +41,6 @@ class ModelRanking(NamedTuple):
 
     @property
     def places(self) -> RankPlaces:
-        """The possible ranks of the models, and the letters that tied models share."""
         limits = rank_limits(self.better).tolist()
         ranks = {
             model: number_range(*rank_range)
@@ -62,7 +60,6 @@ class MacroAverageTable(Section[SeriesRow]):
     """A row per model with its macro average at every metric.
 
     independent : whether the intervals assume that the groups are independent.
-    standings : metric → ranking of the models. Metrics without a ranking are left out.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -124,7 +121,7 @@ class MacroAverageTable(Section[SeriesRow]):
 def macro_panel(page: Page, estimates: Report) -> Panel:
     """The panel with the macro average of every model at every metric.
 
-    estimates : report of `passk estimate` about all groups.
+    estimates : report of `passk estimate` for all groups.
     """
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
@@ -148,7 +145,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
-        """A row per model and metric in the columns of `estimates`, with the group `AVERAGE`."""
+        """A row per model and metric, like in `estimates`. The group is named `AVERAGE`."""
         table = tidy_rows(facts, counts.group_names, page.confidence.population)
         heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data))
         cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
@@ -158,7 +155,7 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
         "macro",
         "Macro average",
         "The macro average of a model is the mean over all groups. Each group has the same weight,"
-        " however many tasks it has. Models without a value in some group have no average.",
+        " whatever its number of tasks. Models without a value in some group have no average.",
         Report(ranked.tables, rows_as_groups, report.context, answer=tuple(section.answer())),
         is_in_page_answer=True,
         board=board,
@@ -166,12 +163,6 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
 
 
 def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independent: bool) -> Result:
-    """The macro average of one model at one metric.
-
-    facts : results of the model in its groups.  groups : total number of groups.
-    If the model has no value in some group, the estimate has a reason instead of a value.
-    """
-
     def all_finite(numbers: Iterable[float | None]) -> bool:
         return all(number is not None and math.isfinite(number) for number in numbers)
 
@@ -202,8 +193,8 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
 def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, ModelRanking]:
     """Metric → ranking of the models by macro averages. Ratios of means are not ranked.
 
-    Two models differ significantly if the interval of their mean difference over groups, at the
-    confidence level 1 − α/pairs (Bonferroni), excludes 0.
+    Two models differ significantly if the interval of their mean difference over groups excludes 0.
+    The confidence level of this interval is 1 − α/pairs (Bonferroni).
     """
     standings: dict[str, ModelRanking] = {}
     for metric, values in group_by(page.values(), lambda rates: rates.metric).items():
@@ -223,7 +214,6 @@ def _rank_models(
     page: Page, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
 ) -> ModelRanking:  # fmt: skip
-    """The ranking by all pairwise differences. Models that share no task in a group are tied."""
     level = 1 - (1 - page.confidence.level) / len(pairs)
     by_series = {rates.series: rates for rates in values}
     groups = list(dict.fromkeys(series[1:] for series in by_series))

@@ -26,8 +26,7 @@ _FILLED_BY_PAGE = ("model", "task", "attempt")
 def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     """The grid of outcomes of one group of tasks.
 
-    counts : counts of the group.  models : all models in the order of the page.
-    link : address of transcripts, as in `TaskGrid`.
+    models : all models in the order of the page.  link : address of transcripts, as in `TaskGrid`.
     Errors: ParameterError if the link contains {attempt} and attempts have no consecutive numbers.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
@@ -39,7 +38,6 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     place_of_task = np.argsort(order, kind="stable")
     place_of_model = [models.index(model) for model, *_ in counts.series]
     present = np.unique(np.asarray(place_of_model))
-    # Each model and task has one text, such as "++-" or "2/3".
     strips = outcome_strips(counts)
     if sum(map(len, set(strips.tolist()))) > _MOST_SIGNS:
         strips = np.full(len(strips), "", dtype=object)
@@ -56,11 +54,6 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
 
 
 def _first_attempt(counts: Counts) -> int:
-    """The number of the first attempt of every model at every task.
-
-    Errors: ParameterError if attempts have no numbers, or if the numbers have gaps or do not start
-    at the same number everywhere.
-    """
     bag = counts.attempts.get("attempt")
     if bag is not None and len(bag.value):
         numbers: Ints = np.asarray(bag.value)
@@ -70,7 +63,7 @@ def _first_attempt(counts: Counts) -> int:
             return int(first)
     raise ParameterError(
         OptionValue("--link"),
-        "{attempt} needs attempt numbers that start at the same number and have no gaps",
+        "{attempt} needs consecutive attempt numbers that start at the same number at every task",
         settles=[SuggestedFix({"--link": None})],
     )  # fmt: skip
 
@@ -87,7 +80,7 @@ def check_link(link: str, groups: Collection[str]) -> None:
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):
         raise ParameterError(
             OptionValue("--link", link),
-            "the address must begin with https:// or with a folder next to the report",
+            "the address must begin with https:// or with a folder that is next to the report",
         )
 
 

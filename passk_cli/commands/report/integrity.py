@@ -13,12 +13,12 @@ from passk_cli.study.section import build_report
 
 _HOW = (
     "Models at the top of this table agree, lack attempts or pass tasks in a way that the"
-    " difficulty of the tasks does not explain. A remark is a reason to look, not a verdict."
+    " difficulty of the tasks does not explain. A remark is a reason to look closer, not a verdict."
 )
 
 
 class PageIntegrityTable(IntegrityTable):
-    """The table of irregular submissions on a page, with a row to download per number."""
+    """The table of irregular submissions on a page, with one row per number in the download."""
 
     title = ""
     shown = ALWAYS

@@ -22,11 +22,7 @@ from passk_cli.study.completeness import MissingAttempts
 
 
 class RankPlaces(NamedTuple):
-    """The ranks of models at one metric.
-
-    ranks : model → possible ranks, such as "1–3".
-    letters : model → letters. Models that share a letter are tied.
-    """
+    """The ranks of models at one metric: possible ranks such as "1–3", and letters of ties."""
 
     ranks: Mapping[str, str]
     letters: Mapping[str, str]
@@ -56,8 +52,8 @@ def leaderboard(
 ) -> tuple[Leaderboard, Report]:
     """The leaderboard, and the report of `estimates` with ranks and letters in its rows.
 
-    places : metric → ranks of the models. Metrics without ranks are left out.
-    uneven : models that lack attempts. The leaderboard marks them and shows the expected number.
+    uneven : models that lack attempts. The leaderboard marks these models and shows the expected
+        number of attempts.
     """
     lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]

@@ -1,4 +1,4 @@
-"""The data and options of a page, from which the commands compute the parts of the page."""
+"""The data and options of a page, on which the commands run to compute the parts of the page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ from passk_cli.study.analysis import Analysis
 class Page(Analysis):
     """An analysis that can run other commands on its data.
 
-    separate_counts : command → counts that were read only for this command, or the reason why they
-        could not be read.
-    baseline_name : model that all other models are compared with; None if all pairs are compared.
+    separate_counts : command → counts that were read only for this command, or the reason why this
+        was not possible.
     absent_parts : (title, reason) of a part that is not shown → sections without this part.
     """
 
@@ -39,7 +38,6 @@ class Page(Analysis):
         """Run a command on counts and return its report.
 
         command_options : options of the command. `metrics` replaces the shared option.
-        Errors: PasskError if the command stops with an error.
         """
         options = replace(self.options, source=counts)
         if "metrics" in command_options:
@@ -56,7 +54,7 @@ class Page(Analysis):
         return answer(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
-        """The counts of one group of --by; all counts if there are no groups."""
+        """The counts of one group of --by; all counts without --by."""
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]

@@ -17,7 +17,8 @@ from passk_cli.report.model import Panel, Report
 from passk_cli.report.plot import Plot
 from passk_cli.report.words import plural
 
-# With more than MANY models, some parts show only the FEW best models to keep the page short.
+# If there are more than MANY models, some parts show only the FEW best models to keep the page
+# short.
 MANY, FEW = 16, 5
 NO_SOLUTIONS = "the data contains no solutions"
 
@@ -26,14 +27,11 @@ NO_SOLUTIONS = "the data contains no solutions"
 class Part:
     """The declaration of a part of a page, which becomes a panel.
 
-    name, title, how, answered : fields of the panel.  command : command that computes the part.
-    command_options : returns the options of the command for a page and its counts.
+    name, title, how, answered : fields of the panel.
     max_models : number of models shown if there are more than MANY; None for all models.
-    min_models : minimum number of models.
     needs_repeats : whether some task must have several attempts.
     reason_absent : returns why the part cannot be computed from the counts, or "".
     refusal : text that replaces an error of the command.
-    has_plots : whether the charts of the command are shown.
     question : class that replaces the question of the command.
     """
 
@@ -52,7 +50,7 @@ class Part:
     question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel. If there is no panel, the reason is added to `page.absent_parts`.
+        """The panel of this part; if there is none, the reason is added to `page.absent_parts`.
 
         counts : the counts, or the reason why they could not be read.
         """
@@ -71,7 +69,6 @@ class Part:
         return None
 
     def _fill(self, page: Page, counts: Counts) -> Panel:
-        """The panel. If there are many models, it may be about the best models only."""
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.max_models is not None and len(page.models) > MANY
         if limited:
@@ -112,7 +109,7 @@ def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
 
 
 def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
-    """The option `metrics` with the metrics of the leaderboard."""
+    """The option `metrics` with the metrics that the leaderboard shows."""
     if len(page.models) > MANY or page.metrics_requested:
         return first_metric(page, counts)
     most = max(metric.k for metric in page.metrics)
@@ -120,7 +117,7 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
 
 
 def reason_order_unknown(page: Page, counts: Counts) -> str:
-    """Why the order of attempts cannot be tested, or ""."""
+    """Why the order of attempts cannot be tested; "" if it can."""
     inputs = counts.facts.inputs
     # Attempts in a list without numbers may not be in the order in which they were made.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
@@ -129,7 +126,7 @@ def reason_order_unknown(page: Page, counts: Counts) -> str:
 
 
 def reason_costs_unknown(page: Page, counts: Counts) -> str:
-    """Why the page has no part about costs, or ""."""
+    """Why the page has no part about costs; "" if it has one."""
     if "cost" in counts.attempts:
         return ""
     inputs = counts.facts.inputs
@@ -138,7 +135,7 @@ def reason_costs_unknown(page: Page, counts: Counts) -> str:
 
 
 def flip_baseline(page: Page, counts: Counts) -> str | None:
-    """The model that the part about flips compares with, or None.
+    """The model with which the part about flips compares all models, or None.
 
     This model is the baseline, the first of two labelled runs, or the weaker of two models.
     """
@@ -165,15 +162,17 @@ COST = Part(
     " is on the frontier if no cheaper model is better.", "cost",
     reason_absent=reason_costs_unknown)
 SEPARATION = Part(
-    "separation", "Tasks needed", "With these results as a pilot, the table shows the differences"
-    " that more tasks or attempts would detect.", "plan", first_metric, has_plots=False)
+    "separation", "Tasks needed", "The table treats these results as a pilot. It shows which"
+    " differences you could detect with more tasks"
+    " or attempts.", "plan", first_metric, has_plots=False)
 ORDER = Part(
-    "order", "Order of attempts", "If the pass rate changes over attempts, pass@k is misleading.",
+    "order", "Order of attempts", "If the pass rate changes from attempt to attempt, pass@k is"
+                                  " misleading.",
     "order", max_models=FEW, needs_repeats=True, has_plots=False,
     reason_absent=reason_order_unknown)
 DIVERSITY = Part(
     "diversity", "Diversity",
-    "If attempts give few different solutions, more attempts add little.", "diversity",
+    "If attempts contain few different solutions, more attempts add little.", "diversity",
     max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
         "" if "solution" in counts.attempts else NO_SOLUTIONS))
 TASKS = Part(
@@ -188,15 +187,15 @@ FLIPS = Part(
         "" if flip_baseline(page, counts) else "flips need a baseline"))
 SUSPECTS = Part(
     "suspects", "Suspicious tasks",
-    "A task is suspicious if models with a lower pass rate at other tasks pass it more often.",
+    "A task is suspicious if models with a lower pass rate at all other tasks pass it more often.",
     "tasks",
     lambda page, counts: {"suspects": True, "rows": 5}, has_plots=False, min_models=4)
 TEMPERATURE = Part(
     "temperature", "Temperature",
-    "A low temperature is often best for one attempt, a higher temperature for many attempts.",
+    "A low temperature is often best for one attempt, and a higher temperature for many attempts.",
     "temperature",
     first_metric, refusal="the data does not contain several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
-# Parts of each section in reading order, after the leaderboard.
+# Parts of each section after the leaderboard, in reading order.
 GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

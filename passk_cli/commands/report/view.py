@@ -1,4 +1,4 @@
-"""The page of `passk report`: all parts that the data allows, and why other parts are missing."""
+"""The page of `passk report`: all parts that the data allows, and why it lacks other parts."""
 
 from __future__ import annotations
 
@@ -50,15 +50,14 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _COST = "cost"
 _RANKS = "rank: possible ranks"
-# A page adjusts tests within each group, but `passk compare --by` adjusts over all groups.
+# A page adjusts tests within each group. In contrast, `passk compare --by` adjusts tests over all
+# groups.
 _ONE_GROUP = "tests adjusted within this group"
 # Commands that need passes and failures even if all metrics are about scores.
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 
 class ReportQuestion(Question, ReportOptions):
-    """The question of `passk report`."""
-
     most_groups = MOST_CHAPTERS
     uncorrected = ""
     reads_again = True
@@ -93,7 +92,6 @@ class ReportQuestion(Question, ReportOptions):
         inputs = study.counts.facts.inputs
         has_costs = bool(inputs) and all(_COST in i.offered for i in inputs)
         if has_costs and not (study.metrics_requested or options.read_once):
-            # If the files contain costs, the leaderboard shows them by default.
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
             metrics = replace(options.metrics, metrics=(*ends, parse_metric(_COST)))
@@ -174,10 +172,6 @@ class ReportQuestion(Question, ReportOptions):
     def _chapter(
         self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
     ) -> Chapter:
-        """The section about one group of tasks.
-
-        all_estimates : report of `passk estimate` about all groups.
-        """
         names = page.counts.group_names
         name, counts = group_words(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else all_estimates
@@ -211,8 +205,8 @@ class ReportQuestion(Question, ReportOptions):
                     page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
             if part is FLIPS:
-                # For one pair, the answer includes the number of flips and of flips by chance. For
-                # several pairs, it includes only the pairs with more flips than chance explains.
+                # For one pair of models, the answer contains all flips. For several pairs, it
+                # contains only the pairs with more flips than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
             if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
@@ -222,7 +216,8 @@ class ReportQuestion(Question, ReportOptions):
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places, uneven_models(counts))
-        # A page with only a leaderboard lacks the panel of differences but needs its messages.
+        # A page that contains only a leaderboard has no panel of differences, but it needs the
+        # messages of this panel.
         messages = (*report.messages, *pair_messages)
         one_group = [_ONE_GROUP] if compared and name else []
         context = (*_method_words(estimates, compared), *one_group, VERSION)
@@ -232,7 +227,6 @@ class ReportQuestion(Question, ReportOptions):
 
 
 def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
-    """Command → counts that are read only for this command, or the reason why they cannot be."""
     inputs = counts.facts.inputs
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
@@ -259,19 +253,16 @@ def _read_separately(request: Request, options: SharedOptions, read: Read) -> Co
 
 
 def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]:
-    """The parts of the line below a leaderboard: size of the data, intervals and tests."""
     parts = [part for part in estimates.context if isinstance(part, str)]
     if compared is not None:
         words = (part for part in compared.context if isinstance(part, str))
         shared = [part.removeprefix("~ or ") for part in words]
-        # If models share all tasks, both reports have the same sizes, which the line names once.
         parts.append(_RANKS)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
 def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
-    """The message with its command in fixes that use an option which `passk report` lacks."""
     page_flags = by_flag(command_of("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)
@@ -292,11 +283,6 @@ def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
 def _finding(
     estimates: Report, sections: Sequence[Chapter], groups: int
 ) -> Iterator[AnswerSentence]:
-    """The answer of the page.
-
-    A page with one section has the answer of this section. A page with several sections has an
-    answer about the macro average (with --average) or about the best model in each group.
-    """
     if groups == 1:
         yield from sections[0].answer
         return
@@ -307,8 +293,8 @@ def _finding(
 def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     """The messages of all panels without repeats, with warnings first.
 
-    A message that only some groups have begins with the names of these groups. If panels have the
-    same message with different fixes, the version with the most fixes is used.
+    A message that only some groups have begins with the names of these groups. If the same message
+    has different fixes in several panels, the message with the most fixes is used.
     """
     titles: dict[Diagnostic, dict[str, None]] = {}
     fullest: dict[Diagnostic, Diagnostic] = {}

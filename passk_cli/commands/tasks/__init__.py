@@ -36,14 +36,14 @@ class TasksOptions:
     always: Annotated[float | None, Option(
         "--always", "RATE", "Test which tasks pass above this rate.", low=0,
         high=1, between=True,
-        detail="For tasks that are not shown to pass above the rate, passk shows how many more"
-        " passes would be enough.")] = None
+        detail="If the attempts do not show that a task passes above the rate, passk shows how many"
+        " more passes would be enough.")] = None
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Show which tasks changed from another run or model.",
         file="read", of_models=True,
-        detail="FILE is a file or folder, or label=path. NAME is a model in the data. Each model is"
-        " compared with the model of the same name in the other run, or with the only model of the"
-        " other run.")] = None
+        detail="FILE is a file, a folder, or label=path. NAME is a model in the data. Each model is"
+        " compared with the model of the same name in the other run. If the other run has only one"
+        " model, each model is compared with this model.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
         help="Show tasks that weaker models pass more often.")] = False
@@ -53,8 +53,8 @@ class TasksOptions:
         "--rows", "N", "Show a row per task, for the first N tasks; csv has all tasks.",
         low=1, high=1_000_000)] = None
     order_from_lines: Annotated[bool, Option(
-        "--order-from-lines", help="Use the order of the lines as the order of attempts.",
-        detail="By default, attempts are ordered by their number or time. Attempts in a list have"
+        "--order-from-lines", help="Use the order of lines in the files as the order of attempts.",
+        detail="By default, attempts are ordered by their number or time. Attempts in a list keep"
         " the order of the list.")] = False
     # fmt: on
 

@@ -25,13 +25,12 @@ class ItemRestCorrelations:
     """The item–rest correlations of tasks. Each array has one value per task.
 
     correlation : Spearman correlation, over models, between the pass rate at the task and the mean
-        pass rate at all other tasks; NaN if it is undefined.
+        pass rate at all other tasks; NaN if undefined.
     low, high : limits of the correlation.
     p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
     smallest : smallest p-value that the test of this task can have.
     share : share of the task in the variance between the models' means. Shares add up to 1 if every
         model has every task.
-    models : number of models with attempts at the task.
     """
 
     correlation: Floats
@@ -58,7 +57,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     least Π ties! / M!, the smallest possible p-value. Models are assumed to be independent.
 
     The correlation is undefined if fewer than 4 models have attempts, or if x or r is constant. The
-    share of a task is cov(x, S) / Σ cov, with the mean S of each model over all tasks. It is
+    share of a task is cov(x, S) / Σ cov, with the mean S of each model over all tasks. The share is
     negative if better models pass the task less often.
     Source: Spearman 1904; Bonett & Wright 2000 for the interval; Lord & Novick 1968 for the
     item–rest correlation; Pitman 1937 for the test.
@@ -96,7 +95,6 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
 
 
 def _ranked(values: Floats) -> Floats:
-    """Mean ranks within each column, minus the mean rank of the column; 0 for NaN."""
     order = np.argsort(values, axis=0, kind="stable")
     ascending = np.take_along_axis(values, order, axis=0)
     first, last = tied_positions(ascending)
@@ -110,7 +108,6 @@ def _ranked(values: Floats) -> Floats:
 def _correlation_tests(
     x: Floats, y: Floats, correlation: Floats, count: Ints
 ) -> tuple[Floats, Floats]:
-    """One-sided p-values of the correlations, and the smallest possible p-values."""
     from passk_cli.scipy_special import stdtr
 
     p, smallest = np.full(len(count), np.nan), np.full(len(count), np.nan)
@@ -123,7 +120,6 @@ def _correlation_tests(
             tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
             p[at] = np.maximum(tails, smallest[at])
             continue
-        # Models without attempts have the centred rank 0 in x and y and are not permuted.
         absent = (x[:, at] == 0.0) & (y[:, at] == 0.0)
         places = np.argsort(absent, axis=0, kind="stable")[:models]
         present_x, present_y = (
@@ -134,10 +130,9 @@ def _correlation_tests(
 
 
 def _least_share(ranks: Floats, models: int) -> float:
-    """The smallest possible p-value Π ties! / M!, as models with equal ranks can be swapped."""
+    """The smallest possible p-value, Π ties! / M!. Models with equal ranks can be swapped."""
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
-    # Models without attempts have the centred rank 0 and are not counted as ties.
     if absent:
         middle = int((ranks == 0.0).sum())
         ties[ties.index(middle)] -= absent

@@ -29,23 +29,23 @@ DRAWN, _LONGEST, _LINES = 30, 24, 20
 
 TASKS_OF_ONE_SIDE = DiagnosticType(
     "tasks-of-one-side", WARNING,
-    "tasks that only one side has are left out: {only} of {model} and {only_base} of {against}"
-    "{?others|; {others} also have such tasks}",
-    meaning="A task can flip only if both runs or models have attempts at this task. Other tasks"
-    " are left out of flips, expected flips and tests.",
-    why="The result is about the shared tasks only, which may be easier or harder than the tasks"
+    "tasks that only one model has are left out: {only} of {model} and {only_base} of"
+    " {against}{?others|; {others} also have such tasks}",
+    meaning="A task can flip only if both runs or models have attempts at this task. All other"
+    " tasks are left out of flips, expected flips and tests.",
+    why="The result describes only the shared tasks, which may be easier or harder than the tasks"
     " that are left out.",
     advice="Run the missing tasks. If the same tasks have different names in the two files, rename"
     " them.",
-    example="warning[tasks-of-one-side]: tasks that only one side has are left out: 8 of"
+    example="warning[tasks-of-one-side]: tasks that only one model has are left out: 8 of"
     " claude-opus-4-7 and 18 of gpt-5.5; 2 other pairs also have such tasks",
 )  # fmt: skip
 NO_TASK_SIGNIFICANT = DiagnosticType(
     "no-task-significant", WARNING,
     "with {attempts} attempts per task, no single task can be significant",
-    meaning="The test of a task compares its passes in both runs. With this number of attempts,"
-    " even a change from all attempts passed to all attempts failed has a p-value above the"
-    " significance level.",
+    meaning="The test of a task compares the numbers of passes in both runs. With so few attempts,"
+    " the p-value is above the significance level even if every attempt of one run passed and every"
+    " attempt of the other run failed.",
     why="No task is reported as improved or regressed, even if some tasks did change.",
     advice="Make more attempts per task. More tasks do not help.",
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
@@ -53,16 +53,17 @@ NO_TASK_SIGNIFICANT = DiagnosticType(
 )  # fmt: skip
 SIGNIFICANT_TOGETHER = DiagnosticType(
     "significant-together", NOTE,
-    "with {attempts:attempt} per task, nothing is significant unless {alone:task} change"
+    "with {attempts:attempt} per task, no change is significant unless {alone:task} change"
     " completely",
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
-    " Hochberg). With few attempts, a single task is not significant even if all attempts passed in"
-    " one run and all attempts failed in the other run. If as many tasks as the message names"
-    " change in this way, all of these tasks are significant.",
-    why="If fewer tasks change completely, the table does not report any task as significant.",
+    " Hochberg). A task changes completely if all attempts passed in one run and all attempts"
+    " failed in the other run. With few attempts, even such a change is not significant at a single"
+    " task. If as many tasks as the message names change completely, all of these tasks are"
+    " significant.",
+    why="If fewer tasks change completely, the table reports no task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",
     example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
-    "note[significant-together]: with 3 attempts per task, nothing is significant unless 79 tasks"
+    "note[significant-together]: with 3 attempts per task, no change is significant unless 79 tasks"
     " change completely",
 )  # fmt: skip
 
@@ -77,29 +78,28 @@ def _change_sort_key(fact: Result) -> tuple[bool, bool, float, float]:
 
 
 def _passes_text(fact: Result, side: int) -> str:
-    """Passes of the model (side 0) or of the other model (side 1), for example "3 of 4"."""
     against = ("", "_against")[side]
     return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
 
 
 class FlippedPairTable(Section[Flips]):
-    """A row per pair of models with the number of flipped tasks and of flips expected by chance."""
+    """A row per pair of models: the number of flipped tasks, and of flips expected by chance."""
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("model", cell=lambda flips: flips.name,
                meaning="The model or agent whose tasks flipped."),
         Column("against", cell=lambda flips: flips.against,
-               meaning="The model or run that it is compared with."),
+               meaning="The model or run with which this model is compared."),
         Column("tasks", "count", cell=lambda flips: len(flips.tasks),
                meaning="Number of tasks at which both models have attempts."),
         Column("flipped", "count", cell=lambda flips: flips.number,
                meaning="Number of tasks with pass rates that differ by more than one half."),
         Column("expected", cell=lambda flips: _expected_text(flips),
-               meaning="Number of flips expected if no task changed, with its range at the"
-               " confidence level in brackets. It is computed by distributing the passes of each"
-               " task at random over the attempts. With one attempt per task, only a range from 0"
-               " is known."),
+               meaning="Number of flips that you can expect if no task changed, with its range at"
+               " the confidence level in brackets. passk computes this number by distributing the"
+               " passes of each task at random over the attempts. With one attempt per task, only a"
+               " range that begins at 0 is known."),
         Column("to passing", "count", cell=lambda flips: flips.signs.tolist().count(1),
                meaning="Number of tasks that flipped from failing to passing."),
         Column("to failing", "count", cell=lambda flips: flips.signs.tolist().count(-1),
@@ -151,7 +151,6 @@ class FlippedPairTable(Section[Flips]):
             )
 
     def tables(self) -> Iterator[Table]:
-        # The answer already contains the numbers of a single pair.
         for table in super().tables():
             yield replace(table, shown=ALWAYS if len(self.records) > 1 else FULL)
 
@@ -161,7 +160,7 @@ class FlippedTaskTable(Section[Result]):
     """A row per task that flipped, or that has significantly different pass rates.
 
     records : all shared tasks of all pairs. The table shows only the tasks that changed.
-    rows_requested : whether --rows is set, which also shows the tasks of several pairs.
+    rows_requested : whether --rows is set, so that the table also shows the tasks of several pairs.
     """
 
     rows_requested: bool = False
@@ -172,12 +171,13 @@ class FlippedTaskTable(Section[Result]):
                where=lambda section: section.several,
                meaning="The model or agent whose task flipped."),
         Column("against", cell=lambda fact: fact.against, where=lambda section: section.several,
-               meaning="The model or run that it is compared with."),
+               meaning="The model or run with which this model is compared."),
         Column("task", name="task", cell=lambda fact: fact.more["task"],
                meaning="Name of the task."),
                Column("{0[1]}", cell=lambda fact, side: _passes_text(fact, side[0]),
                across=lambda section: enumerate(section.sides), example=(0, "MODEL"),
-               meaning="Number of attempts that passed, and number of attempts at the task."),
+               meaning="Number of attempts at the task that passed, and number of all attempts at"
+               " the task."),
         Column("change", "share", cell=lambda fact: fact.estimate,
                meaning="Difference between the two pass rates."),
         Column("flip", name="flip", cell=lambda fact: fact.more["flip"],
@@ -187,7 +187,8 @@ class FlippedTaskTable(Section[Result]):
         Column("adjusted p", "p", cell=lambda fact: fact.p_adjusted,
                meaning="p-value adjusted by Benjamini and Hochberg over the tasks of all pairs."),
         Column("verdict", cell=lambda fact: fact.verdict,
-               meaning="improved or regressed if the adjusted p-value is at most 1 − level."),
+               meaning="improved or regressed if the adjusted p-value is at most the significance"
+               " level (1 − confidence level)."),
         Column("attempts", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts"]),
                where=lambda section: section.in_order,
@@ -195,7 +196,8 @@ class FlippedTaskTable(Section[Result]):
         Column("attempts against", "strip", shown=FULL,
                cell=lambda fact: strip_cell(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
-               meaning="Outcomes of the attempts of the other run or model in their order."),
+               meaning="Outcomes of the attempts of the other run or model, in the order in which"
+               " they were made."),
         data_field("passes", "Number of attempts that passed."),
         data_field("passes_against", "Number of attempts of the other run or model that passed."),
     )  # fmt: skip
@@ -206,7 +208,6 @@ class FlippedTaskTable(Section[Result]):
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The headers of the columns with the passes of both models."""
         first = self.records[0]
         headers = SeriesName(first.series), first.against
         return ("passed", "other passed") if self.several else headers
@@ -233,7 +234,6 @@ class FlippedTaskTable(Section[Result]):
     def plots(self) -> tuple[Plot, ...]:
         largest = self.changes[: max(self.first, DRAWN)]
         if self.several:
-            # The chart shows the tasks of a pair next to each other.
             largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
             {
@@ -267,7 +267,7 @@ class ComparedTaskTable(FlippedTaskTable):
         data_field("n", "Number of attempts at the task."),
         data_field("n_against", "Number of attempts of the other run or model at the task."),
         data_field(
-            "flip_by_chance", "Probability that the task flips if its pass rate is the same."
+            "flip_by_chance", "Probability that the task flips if both pass rates are equal."
         ),
         data_field("attempts", "Outcomes of the attempts in the order in which they were made."),
         data_field("attempts_against", "Outcomes of the attempts of the other run or model."),
@@ -293,7 +293,6 @@ def strip_cell(strip: str) -> str:
 
 
 def _expected_text(flips: Flips) -> str:
-    """Flips expected by chance, like "12.3 (6–19)", or "0 to 40" with one attempt per task."""
     if flips.single.all():
         return f"0 to {flips.most_single:.0f}"
     several = f"{flips.expected:.1f} ({number_range(*flips.range)})"
@@ -301,7 +300,7 @@ def _expected_text(flips: Flips) -> str:
 
 
 def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
-    """Sentences about the number of flips, flips that chance explains, and significant changes."""
+    """Sentences about the flips, the flips expected by chance, and significant changes."""
     totals = FlipTotals(pairs)
     yield from first_true(FLIPS, totals)
     yield from first_true(BEYOND_CHANCE, totals)
@@ -320,7 +319,6 @@ class FlipTotals:
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
-        """The flips of the first pair and of all pairs, with the number of significant changes."""
         first = self.first
         verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
@@ -332,7 +330,6 @@ class FlipTotals:
 
     @property
     def beyond_fields(self) -> Mapping[str, Any]:
-        """The pair with the smallest p-value, and the number of more pairs beyond chance."""
         return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
@@ -351,22 +348,24 @@ _FLIPPED = (
     "{flips} of {tasks:task} flipped from {against} to {model}, {gains} to passing and {losses} to"
     " failing; "
 )
-_EXPECTED = "{expected} ({range}) expected with no change."
+_EXPECTED = "{expected} ({range}) are expected if no task changed."
 FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models: {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "0 to {most} expected with no change, because each task has one attempt."),
+           _FLIPPED + "0 to {most} are expected if no task changed, because each task has one"
+                      " attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
-           _FLIPPED + "of {several:task} with several attempts {repeated}, " + _EXPECTED),
+           _FLIPPED + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
 )  # fmt: skip
 BEYOND_CHANCE = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
            "Chance does not explain this number of flips."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
-           "More flips than chance explains: {model} against {against} ({repeated:flip}, {expected}"
-           " expected){?more| and {more:more pair}}.", lambda totals: totals.beyond_fields),
+           "Chance does not explain all flips: {model} against {against} ({repeated:flip},"
+           " {expected} expected){?more| and"
+           " {more:more pair}}.", lambda totals: totals.beyond_fields),
     Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
            "No pair has more flips than chance explains."),
 )  # fmt: skip
@@ -387,10 +386,9 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
 
 
 def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
-    """The changes of each pair for the log of a pipeline, with a line per changed task.
+    """The changes of each pair for the log of a pipeline, with one line per changed task.
 
-    failed : whether the gate failed. If it failed, changes that are not significant are listed
-        together with the significant changes.
+    failed : whether the gate failed. Then the log also lists changes that are not significant.
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
@@ -410,12 +408,12 @@ def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks
 
 
 def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
-    """The report of --against: tasks that changed between each model and another run or model."""
+    """The report of --against: tasks that changed between a model and another run or model."""
     pairs, against = pairs_to_compare(study), str(study.decided["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "this run contains no model of the data (in the same groups)",
+            "no model of the data is in this run (in the same groups)",
             name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)

@@ -37,10 +37,10 @@ KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 
 @dataclass(frozen=True)
 class TaskRates:
-    """A matrix of the pass rates of all models of one group at the tasks of the group.
+    """The matrix of the pass rates of all models of one group at the tasks of the group.
 
-    series : index of each model in Counts.series.  tasks : names of the tasks.
-    cells : rows of Counts, (models × tasks); −1 if a model has no attempts at a task.
+    series : index of each model in Counts.series.
+    cells : index of the row of Counts of each model and task; −1 without attempts.
     """
 
     counts: Counts
@@ -57,7 +57,7 @@ class TaskRates:
         return tuple(self.counts.series[s][0] for s in self.series)
 
     def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Arrange values of the rows of Counts as (models × tasks), with `missing` if empty."""
+        """Arrange values of the rows of Counts as a matrix (models × tasks)."""
         return np.where(self.cells < 0, missing, values[self.cells])
 
     @cached_property
@@ -70,7 +70,7 @@ class TaskRates:
 
     @cached_property
     def rates(self) -> Floats:
-        """Pass rates c/n, (models × tasks); NaN without attempts."""
+        """Pass rates (models × tasks); NaN if the model has no attempts at the task."""
         return self.at(self.counts.c / self.counts.n, np.nan)
 
     @property
@@ -81,8 +81,8 @@ class TaskRates:
     def ordered(self) -> TaskRates:
         """The matrix with the best models and the easiest tasks first.
 
-        Tasks with equal mean rates are sorted by the models that pass them, so that tasks with
-        equal columns are next to each other.
+        Tasks with equal mean rates are sorted by the models that pass them, so that equal columns
+        are next to each other.
         """
         rates = self.rates.T.copy()
         best = np.argsort(-np.nanmean(rates, axis=0).round(12), kind="stable")
@@ -135,7 +135,7 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 
 @dataclass(frozen=True, eq=False)
 class LazyResults(Sequence[Result]):
-    """Results that are computed when they are used.  make : returns the result at an index."""
+    """Results that are computed when they are first used."""
 
     number: int
     make: Callable[[int], Result]
@@ -153,8 +153,8 @@ def facts_by_task(
 ) -> Sequence[Result]:
     """A result per model and task.
 
-    Results are sorted by the further passes that `rate` needs, by class (flaky tasks first), by the
-    distance of the pass rate from 0.5, and by the number of attempts (largest first).
+    With --always, the results are sorted by the number of further passes that are needed. Then
+    flaky tasks come first, pass rates near 0.5 before other rates, and many attempts before few.
 
     rate : the rate of --always, or None.  by_name : whether to sort by the names of tasks.
     """
@@ -201,8 +201,6 @@ def facts_by_task(
 class SuspectTask(NamedTuple):
     """One task with its item–rest correlation over the models of a group.
 
-    groups : values of the columns of --by.  models : number of models of the group.
-    models_with_attempts : number of models with attempts at the task.
     n, c : number of attempts and of passes of all models at the task.
     mean : mean of the models' pass rates.
     correlation, low, high, p, smallest, share : fields of `ItemRestCorrelations`, or None for NaN.
@@ -229,9 +227,10 @@ class SuspectTask(NamedTuple):
 
 
 def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
-    """The tasks of every group, sorted by p and correlation, with undefined correlations last.
+    """The tasks of every group, sorted by p-value and correlation; undefined correlations come
+    last.
 
-    A task is suspect if its adjusted p is at most 1 − level.
+    A task is suspect if its adjusted p-value is at most 1 − level.
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [(f"m{i}", t, 1, int(i > 2)) for i in range(5) for t in "abc"]

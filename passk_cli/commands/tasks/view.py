@@ -78,26 +78,27 @@ from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
-# Width of a list of task names in characters, and maximum number of rows of PassCountTable.
+# Maximum width of a list of task names in characters, and maximum number of rows of PassCountTable.
 _WIDE, _MOST_ROWS = 50, 11
 # Default number of rows of tables with a row per task.
 _ROWS = 12
-# Width of a screen, of a model in a header, and of the name of a task, in characters.
+# Maximum width of the screen, of a model in a header, and of the name of a task, in characters.
 _SCREEN, _NAME, _TASK = 100, 16, 24
-# Maximum number of cells in a row and in all of a heat map, and minimum number in a row.
+# Maximum number of cells per row and in a whole heat map, and minimum number of cells per row.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 
 FEW_MODELS = DiagnosticType(
     "few-models", WARNING,
-    "a correlation over models needs {fewest} models; a group has only {models}",
-    meaning="The item–rest correlation of a task is computed over models and needs four models.",
-    why="Tasks of a group with fewer models have no correlation and no test.",
+    "the correlations need at least {fewest} models, but a group has only {models}",
+    meaning="passk computes the item–rest correlation of a task over models. This needs at least"
+    " four models.",
+    why="The tasks of a group with fewer models have no correlation and no test.",
     advice="Add results of more models to this group, or leave out --by.",
-    example="warning[few-models]: a correlation over models needs 4 models; a group has only 3",
+    example="warning[few-models]: the correlations need at least 4 models, but a group has only 3",
 )  # fmt: skip
 _COARSE = (
-    "With few models, a p-value can take only a few values, and p-values are adjusted for the"
+    "With few models, a p-value can have only a few values. passk also adjusts the p-values for the"
     " number of tasks."
 )
 _LOOK_AT_LOWEST = (
@@ -106,13 +107,15 @@ _LOOK_AT_LOWEST = (
 )
 NO_SUSPECT_POSSIBLE = DiagnosticType(
     "no-suspect-possible", NOTE,
-    "{models:model} {models:is|are} too few to flag a task (smallest possible p {smallest:=p})",
+    "{models:model} {models:is|are} too few to find suspect tasks (smallest possible p"
+    " {smallest:=p})",
     meaning=_COARSE,
     why="No task can be significant, so an empty list of suspects does not show that all tasks are"
-    " sound.",
+    " correct.",
     advice=_LOOK_AT_LOWEST,
     example="passk tasks sample_data/agents.jsonl --suspects\n"
-    "note[no-suspect-possible]: 8 models are too few to flag a task (smallest possible p 0.13)",
+    "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
+    " 0.13)",
 )  # fmt: skip
 SUSPECTS_TOGETHER = DiagnosticType(
     "suspects-together", NOTE,
@@ -128,22 +131,22 @@ SUSPECTS_TOGETHER = DiagnosticType(
 )  # fmt: skip
 RELATED_MODELS = DiagnosticType(
     "related-models", NOTE,
-    "models are assumed independent; related models make intervals too narrow",
+    "passk assumes that models are independent; related models make intervals too narrow",
     meaning="passk treats each model as an independent observation. Versions of one model, or"
     " models trained on the same data, tend to pass the same tasks.",
     why="If many models are related, intervals of correlations are too narrow and p-values are too"
     " small.",
     advice="Keep one model of each family with `--model`.",
     example="passk tasks sample_data/agents.jsonl --suspects\n"
-    "note[related-models]: models are assumed independent; related models make intervals too"
-    " narrow",
+    "note[related-models]: passk assumes that models are independent; related models make intervals"
+    " too narrow",
 )  # fmt: skip
 PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
     "pairs-without-attempts", WARNING,
     "{pairs:model–task pair} without attempts {pairs:is|are} left out",
     meaning="Some models have no attempts at tasks that other models have.",
-    why="passk computes the correlation of each task from the models with attempts at this task, so"
-    " correlations of different tasks are about different models.",
+    why="passk computes the correlation of each task from the models with attempts at this task."
+    " Correlations of different tasks may therefore describe different models.",
     advice="Run the missing tasks, or keep only models that have all tasks with `--model`.",
     example="warning[pairs-without-attempts]: 12 model–task pairs without attempts are left out",
 )  # fmt: skip
@@ -153,7 +156,6 @@ _FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
 
 
 def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
-    """The number of tasks that every model always passed, and that every model always failed."""
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
     return {
@@ -163,15 +165,15 @@ def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
 
 AGREEMENT = (
     Answer("agreed", lambda section: all(_agreement_fields(section).values()),
-           "{passed} of {tasks:task} passed every attempt of every model, {failed} failed every"
-           " attempt.",
+           "All attempts of all models passed at {passed} of {tasks:task}, and failed at {failed}.",
            _agreement_fields),
     Answer("passed-by-all", lambda section: _agreement_fields(section)["passed"],
-           "{passed} of {tasks:task} passed every attempt of every model.", _agreement_fields),
+           "All attempts of all models passed at {passed} of {tasks:task}.", _agreement_fields),
     Answer("failed-by-all", lambda section: _agreement_fields(section)["failed"],
-           "{failed} of {tasks:task} failed every attempt of every model.", _agreement_fields),
+           "All attempts of all models failed at {failed} of {tasks:task}.", _agreement_fields),
     Answer("nothing-agreed", lambda _: True,
-           "No task passed, or failed, every attempt of every model.", _agreement_fields),
+           "At no task did all attempts of all models pass, or all"
+           " of them fail.", _agreement_fields),
 )  # fmt: skip
 
 
@@ -188,12 +190,12 @@ class PassCountGroup(NamedTuple):
 
 
 class PassCountTable(Section[PassCountGroup]):
-    """A row per number of passes with the tasks of one model that have this number of passes."""
+    """A row per number of passes, with the tasks of one model that have this number of passes."""
 
     view = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
         Column("passed", cell=lambda passes: passes.label,
-               meaning="Number of attempts that passed, or share of attempts that passed."),
+               meaning="Number or share of the attempts at a task that passed."),
                Column("tasks", "count", cell=lambda passes: len(passes.names),
                       meaning="Number of tasks with this number or share of passes."),
         Column("true rate", "share", cell=lambda passes: passes.limits,
@@ -209,9 +211,10 @@ class PassCountTable(Section[PassCountGroup]):
                " {failed} failed."),
         Answer("flaky-of-equal-attempts",
                lambda section: section.fields["most"] == section.fields["least"],
-               _FLAKY + "; {passed} passed all {most} attempts, {failed} failed all."),
+               _FLAKY + "; all {most} attempts passed at {passed:task} and failed at"
+                        " {failed:task}."),
         Answer("flaky", lambda _: True,
-               _FLAKY + "; {passed} passed every attempt, {failed} failed every attempt."),
+               _FLAKY + "; every attempt passed at {passed:task} and failed at {failed:task}."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -238,7 +241,6 @@ class PassCountTable(Section[PassCountGroup]):
         name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
         tasks = {row.label: len(row.names) for row in self.records}
         if n.min() == n.max() < _MOST_ROWS:
-            # The chart also has an empty bar for a number of passes that no task has.
             labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
             tasks = {label: tasks.get(label, 0) for label in labels}
         rows = [{"passed": label, "tasks": number, "model": name}
@@ -248,7 +250,7 @@ class PassCountTable(Section[PassCountGroup]):
 
 
 def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
-    """Group the tasks of one model by passes, or by tenths of the pass rate to limit the rows."""
+    """Group the tasks of one model by number of passes, or by tenths of the pass rate."""
     n, c = study.counts.n.tolist(), study.counts.c.tolist()
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
@@ -267,7 +269,7 @@ def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
 
 
 class ModelTaskClasses(NamedTuple):
-    """The names of the tasks of one model by class (flaky, passed, failed, missing)."""
+    """The names of the tasks of one model by class (flaky, passed, failed or missing)."""
 
     series: Series
     tasks: dict[str, list[str]]
@@ -285,25 +287,26 @@ class FlakinessTable(Section[ModelTaskClasses]):
         MODEL, GROUPS,
         Column("tasks", "count", cell=lambda model: model.number,
                where=lambda section: len({model.number for model in section.records}) > 1,
-               meaning="Number of tasks at which some model of the group has attempts."),
+               meaning="Number of tasks with attempts of at least one model of the group."),
         Column("flaky", "count", cell=lambda model: len(model.tasks[FLAKY]),
                meaning="Number of tasks with attempts that passed and attempts that failed."),
         Column("passed every attempt", "count", cell=lambda model: len(model.tasks[PASSED]),
-               meaning="Number of tasks without a failed attempt."),
+               meaning="Number of tasks at which every attempt passed."),
         Column("failed every attempt", "count", cell=lambda model: len(model.tasks[FAILED]),
-               meaning="Number of tasks without a passed attempt."),
+               meaning="Number of tasks at which every attempt failed."),
         Column("missing", "count", cell=lambda model: len(model.tasks[MISSING]),
                where=lambda section: any(model.tasks[MISSING] for model in section.records),
-               meaning="Number of tasks at which only other models have attempts."),
+               meaning="Number of tasks with attempts of other models only."),
         Column("flaky tasks", cell=lambda model: names_that_fit(model.tasks[FLAKY] or [""], 30),
                meaning="Names of the flaky tasks."),
     )  # fmt: skip
 
     answers = (
         Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
-               "Each of the {models} models has {most:flaky task} out of {tasks}."),
+               "Each of the {models} models has {most:flaky task} among its {tasks} tasks."),
         Answer("flakiest", lambda _: True,
-               "Flaky tasks per model: {least} to {most} of {tasks}, most for {flakiest}."),
+               "Models have {least} to {most} flaky tasks among {tasks} tasks,"
+               " {flakiest} the most."),
     )  # fmt: skip
     further_answers = (AGREEMENT,)
 
@@ -334,7 +337,7 @@ class TaskList(Section[Result]):
     """A row per model and task with its attempts and its pass rate.
 
     rate : the rate of --always, or None.
-    first : number of rows of the table; 0 to show the table only with --full.
+    first : maximum number of rows of the table. If it is 0, only --full shows the table.
     """
 
     title = "Each task"
@@ -344,11 +347,13 @@ class TaskList(Section[Result]):
         Column("task", name="task", cell=lambda fact: fact.more["task"],
                meaning="Name of the task."),
         Column("passed", cell=lambda fact: f"{fact.more['passes']:,} of {fact.size.n_min:,}",
-               meaning="Number of attempts that passed, and number of attempts at the task."),
+               meaning="Number of attempts at the task that passed, and number of all attempts at"
+               " the task."),
         Column("attempts", "strip", name="attempts",
                cell=lambda fact: strip_cell(fact.more["attempts"]),
                where=lambda section: section.in_order and section.rate is None,
-               meaning="Outcomes of the attempts in their order; + passed, - failed."),
+               meaning="Outcomes of the attempts in the order in which they were made: + for"
+               " passed, - for failed."),
         Column("pass rate", "share", cell=lambda fact: fact.estimate,
                meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
         Column("class", name="class", cell=lambda fact: fact.more["class"],
@@ -358,17 +363,19 @@ class TaskList(Section[Result]):
         Column("above {0}", across=lambda section: [f"{section.rate:g}"] if section.rate else [],
                cell=lambda fact, rate: "shown" if fact.more["above_shown"] else "not shown",
                example="0.95",
-               meaning="Whether the attempts show that the task passes above this rate."),
+               meaning="Whether the attempts show that the true pass rate of the task is above this"
+               " rate."),
         Column("more passes", where=lambda section: section.rate is not None,
                cell=lambda fact: "many" if fact.more["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.more['passes_needed']:,}",
-               meaning="Number of further attempts that, if all pass, would show that the task"
-               " passes above the rate."),
+               meaning="Number of further attempts that, if all of them pass, would show that the"
+               " true pass rate is above the rate."),
         data_field("passes", "Number of attempts that passed."),
         data_field("above", "The rate of --always."),
-        data_field("above_shown", "1 if the task is shown to pass above the rate, else 0."),
-        data_field("passes_needed", "Number of further attempts that, if all pass, would"
-                          " show that the task passes above the rate."),
+        data_field("above_shown", "1 if the attempts show that the true pass rate is above the"
+                                  " rate, otherwise 0."),
+        data_field("passes_needed", "Number of further attempts that, if all of them pass, would"
+                          " show that the true pass rate is above the rate."),
     )  # fmt: skip
 
     rate: float | None
@@ -387,7 +394,7 @@ class TaskList(Section[Result]):
     answers = (
         Answer("shown-to-pass", lambda section: section.rate is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
-               " failure needs {needed:attempt} for this."),
+               " failure needs {needed:attempt} to show this."),
     )  # fmt: skip
 
     @property
@@ -417,7 +424,7 @@ class TaskList(Section[Result]):
 
 
 def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
-    """The report about flaky tasks or, with --always, about tasks that pass above a rate.
+    """The report on flaky tasks or, with --always, on tasks that pass above a rate.
 
     brief : whether to leave out the list of tasks.
     """
@@ -438,7 +445,7 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
 
 
 def classes_of_models(study: Analysis) -> list[ModelTaskClasses]:
-    """The tasks of each model by class, with the best model first."""
+    """The tasks of each model by class. The best model comes first."""
     models: dict[int, ModelTaskClasses] = {}
     for group in task_rates(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
@@ -465,7 +472,7 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 class MatrixTable(Section[MatrixRow]):
     """A row per task and a column per model with pass rates.
 
-    part : slice of the models that the table shows.  room : maximum width of a header.
+    part : the models that the table shows.  room : maximum width of a header in characters.
     """
 
     separate_schema = True
@@ -474,7 +481,7 @@ class MatrixTable(Section[MatrixRow]):
         _GROUPS,
         Column("task", name="task", cell=lambda row: row.task, meaning="Name of the task."),
         Column("models' mean", "share", cell=lambda row: row.mean,
-               meaning="Mean of the models' pass rates. The easiest task comes first."),
+               meaning="Mean of the models' pass rates at the task. The easiest task comes first."),
         Column("{0[1]}", "share", name="MODEL", cell=lambda row, model: row.rates.get(model[0]),
                across=lambda section: section.models[slice(*section.part)], example=("", "MODEL"),
                meaning="Pass rate of this model at the task. The best model comes first."),
@@ -485,7 +492,6 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def models(self) -> list[tuple[str, str]]:
-        """Each model with the unique header of its column."""
         reserved = (*self.study.counts.group_names, "task", "models' mean")
         models = list(dict.fromkeys(model for row in self.records for model in row.rates))
         heads = (f"{name} (model)" if name in reserved else name for name in models)
@@ -493,7 +499,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def parts(self) -> list[tuple[int, int]]:
-        """The slices of models that fit on a screen next to each other."""
+        """The models in slices that fit on a screen next to each other."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
@@ -509,7 +515,6 @@ class MatrixTable(Section[MatrixRow]):
 
     @property
     def brief(self) -> MatrixTable:
-        """The table with shortened names of models, if the names are long or do not fit."""
         long = any(len(header) > _NAME for _, header in self.models)
         return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
 
@@ -544,7 +549,7 @@ def matrix_report(study: Analysis, rows: int) -> Report:
 
 
 def heat_maps(study: Analysis) -> tuple[Plot, ...]:
-    """Heat maps of pass rates with a row per model and a column per task, one map per group.
+    """One heat map per group: pass rates with a row per model and a column per task.
 
     If there are many tasks, neighbouring tasks share a cell.
     """
@@ -594,9 +599,9 @@ class SuspectTable(Section[SuspectTask]):
         Column("item–rest correlation", "score",
                cell=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
                                           signed=True, unit="score"),
-               meaning="Spearman correlation over models between the pass rate at the task and at"
-               " all other tasks, with its interval. If it is below 0, weaker models pass the task"
-               " more often."),
+               meaning="Spearman correlation over models between the pass rate at the task and the"
+               " pass rate at all other tasks, with its interval. If the correlation is below 0,"
+               " weaker models pass the task more often."),
         data_field("estimate", "", lambda task: task.correlation),
         data_field("low", "", lambda task: task.low),
         data_field("high", "", lambda task: task.high),
@@ -606,7 +611,8 @@ class SuspectTable(Section[SuspectTask]):
         Column("adjusted p", "p", name="p_adjusted", cell=lambda task: task.adjusted,
                meaning="p-value adjusted by Benjamini and Hochberg over all tasks."),
         Column("finding", name="verdict", cell=lambda task: task.kind,
-               meaning="What the task shows about differences between models."),
+               meaning="Finding about the task, for example that weaker models pass"
+               " it more often."),
         data_field("models", "Number of models with attempts at the task.",
                    lambda task: task.models_with_attempts),
         data_field("n", "Number of attempts of all models at the task.", lambda task: task.n),
@@ -692,8 +698,6 @@ def suspects_report(study: Analysis, rows: int) -> Report:
 
 
 class TasksQuestion(Question, TasksOptions):
-    """The question of `passk tasks`."""
-
     sections = (PassCountTable, FlakinessTable, TaskList, FlippedPairTable, ComparedTaskTable,
     MatrixTable,
                 SuspectTable)  # fmt: skip
@@ -702,7 +706,7 @@ class TasksQuestion(Question, TasksOptions):
     brief: ClassVar[bool] = False
 
     unbounded: ClassVar[str] = (
-        "whether a task is flaky changes with each missing outcome that passes or fails"
+        "a task may be flaky or not, depending on which missing outcomes pass"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -746,6 +750,6 @@ class TasksQuestion(Question, TasksOptions):
 
 
 class BriefTasksQuestion(TasksQuestion):
-    """The number of flaky tasks, without a list of tasks."""
+    """The report on flaky tasks without the list of tasks."""
 
     brief = True
