@@ -138,7 +138,7 @@ def test_curves_can_be_the_only_metrics(passk: Passk) -> None:
     full = passk(*base, "-f", "csv").out.splitlines()
     assert {line for line in at if ",pass@3,3," in line} <= set(full)
     result = passk(*base, "-k", "1", "--max-k", "3")
-    assert (result.code, "-k: it already sets all k's\n" in result.err) == (2, True)
+    assert (result.code, "-k: this option already sets all k's\n" in result.err) == (2, True)
     result = passk(*base, "-k", "5")
     assert (result.code, "needs 5 attempts per task" in result.err) == (2, True)
     rates = passk("curve", "--rates", "x=0.2,0.8", "-m", "pass@k", "-k", "1,7", "-f", "csv").out

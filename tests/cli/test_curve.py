@@ -145,8 +145,8 @@ def test_errors_of_bad_rates_name_the_place(
         (["--rates", "0.5,x"], "'x' is not a probability"),
         ([TOYS, "--where", "rate > 0.1"], "--where: this option applies to outcomes"),
         ([TOYS, "--cluster", "task"], "--cluster: this option applies to outcomes"),
-        ([TOYS, "--band", "simultaneous"], "--band: it needs outcomes"),
-        ([TAU, "--max-k", "5"], "the most any task has is 4"),
+        ([TOYS, "--band", "simultaneous"], "--band: this option needs outcomes"),
+        ([TAU, "--max-k", "5"], "no task has more than 4"),
         ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
     ],
 )

@@ -127,9 +127,9 @@ def test_groups_that_only_the_new_run_has(passk: Passk, run: Run) -> None:
     code, output = document(passk, *base)
     assert code == 3
     (row,) = [row for row in output["rows"] if row["verdict"] == "error"]
-    assert row["note"] == "cannot be checked: old.csv is not in this group"
+    assert row["note"] == "cannot be checked: old.csv has no attempts in this group"
     result = passk("gate", *base, "--unpaired", "drop")
-    assert (result.code, "new hard is not compared: old.csv is not in" in result.err) == (0, True)
+    assert (result.code, "new hard is not compared: old.csv has no" in result.err) == (0, True)
     single = [run("hard", range(30, 60)), "--baseline", run("old", range(30)), "--by", "kind"]
     result = passk("gate", *single, *DROP, "--unpaired", "drop")
     assert (result.code, "no rule was checked" in result.err) == (2, True)
@@ -288,7 +288,7 @@ def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:
     code, output = document(passk, models("y.csv", {"z": 2, "a": 2}), "--baseline", old, *DROP)
     assert code == 1
     verdicts = {(r["model"], r["rule"]): (r["verdict"], r["note"]) for r in output["rows"]}
-    reason = "cannot be checked: old.csv has no model z; there are a, b"
+    reason = "cannot be checked: old.csv has no model z, only a, b"
     assert verdicts["z", "pass@1 drop ≤ 0.15"] == ("error", reason)
     assert verdicts["b", "every baseline task"][0] == "fail"
     assert verdicts["a", "pass@1 drop ≤ 0.15"][0] == "pass"
@@ -411,7 +411,7 @@ def test_without_a_baseline_what_a_candidate_lacks_of_the_others(passk: Passk, r
     assert "easy: 24 of 60 tasks in the data" in output["answer"]
     _, output = document(passk, *base, "--by", "kind")
     texts = [note["text"] for note in output["messages"]]
-    assert "easy has no attempts in hard" in texts
+    assert "easy has no attempts in the group hard" in texts
 
 
 def test_the_baseline_as_a_model_of_the_data_loses_tasks_alike(passk: Passk, run: Run) -> None:

@@ -264,4 +264,4 @@ def test_a_list_of_tasks_has_a_limit(folder: Path, passk: Passk) -> None:
     assert "--must-pass long.txt: the file is longer than 10,000,000 bytes" in result.err
     os.mkfifo("pipe")
     for path in ("pipe", "/dev/zero"):
-        assert f"no task {path} in the data" in passk("gate", "run.jsonl", "--must-pass", path).out
+        assert f"the data has no task {path}" in passk("gate", "run.jsonl", "--must-pass", path).out

@@ -151,7 +151,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ("estimate FILE --error al --error all", "no message is named 'al'"),
         ("estimate result.jsonl", "result.jsonl: no such file; did you mean results.jsonl?"),
         ("compare FILE --baseline result.jsonl", "no such file; did you mean results.jsonl?"),
-        ("gate FILE --must-pass task1", "no task task1 in the data; did you mean task 1?"),
+        ("gate FILE --must-pass task1", "the data has no task task1; did you mean task 1?"),
     ],
 )
 def test_what_is_meant_is_asked(

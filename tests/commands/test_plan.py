@@ -143,7 +143,7 @@ def test_what_is_not_there_says_why() -> None:
     assert (few["difference"], few["note"]) == (None, "too few tasks to detect any difference")
     assert few["se"] is not None
     wide = rows(assumed("pass@10", detect=0.3, attempts=(10,)), fact="detect")[0]
-    note = "two models around 0.9375 cannot differ that much"
+    note = "two models with means of 0.9375 cannot differ that much"
     assert (wide["tasks"], wide["note"]) == (None, note)
 
 
@@ -231,7 +231,7 @@ def test_nothing_varies() -> None:
     # All splits are as good: of these, the one with the most tasks.
     splits = rows(report, fact="split", metric="pass@100")
     assert [r["tasks"] for r in splits if "pass@100" in str(r["best_for"])] == [200]
-    assert remarks(report)["50 × 100"].endswith("two models around 1 cannot differ")
+    assert remarks(report)["50 × 100"].endswith("two models with means of 1 cannot differ")
 
 
 def test_pilot_of_one_model() -> None:
@@ -348,7 +348,9 @@ def test_a_best_split_for_each_goal_shows_its_own_metric() -> None:
 def test_what_is_left_out_is_said() -> None:
     cells = [("m", f"t{t}", 4, 1 + t % 3) for t in range(12)]
     report = piloted(Counts.from_cells(cells), "pass@1,pass@4")
-    assert said(report)["unplanned-metrics"].startswith("pass@4 of m left out: every task has")
+    assert said(report)["unplanned-metrics"].startswith(
+        "the plan leaves out pass@4 of m: every task"
+    )
     counts = Counts.from_cells([("m", f"t{t}", 3, t % 4) for t in range(60)])
     few = passk_cli.plan(counts).report
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
@@ -504,7 +506,7 @@ def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
     assert "3 tasks × 1 attempt detect no difference in pass@1" in answer(
         assumed(tasks=(3,), attempts=(1,), power=0.99)
     )
-    assert "No design detects 30 points in pass@10: two models around 0.9375 cannot" in answer(
+    assert "No design detects 30 points in pass@10: two models with means of 0.9375" in answer(
         assumed("pass@10", detect=0.3, attempts=(10,))
     )
     assert answer(assumed("pass@10", attempts=(1,))) == (

@@ -32,7 +32,7 @@ def test_a_change_for_the_worse_fails_until_it_is_acknowledged(passk: Passk) -> 
     assert result.code == 1
     start = "FAIL: pass@1 of agent is lower by 0.097 since 17bd287 (2026-10-30). Otherwise runs"
     assert result.out.startswith(start)
-    (run,) = re.findall("; --acknowledge (.*) accepts it as the new level", result.err)
+    (run,) = re.findall("; --acknowledge (.*) accepts the new level", result.err)
     accepted = passk("trend", NIGHTS, "--fail", "--acknowledge", run)
     assert accepted.code == 0
     assert accepted.out.startswith("PASS: pass@1 of agent has not become worse since 17bd287. ")
@@ -83,7 +83,7 @@ def test_refusals(passk: Passk, tmp_path: Path) -> None:
     for words, problem in (
         (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # adds it"),
         (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
-        (["--fail", "-m", "cost-per-success"], "only changes fail the command"),
+        (["--fail", "-m", "cost-per-success"], "no change can fail the command"),
     ):
         result = passk("trend", NIGHTS, *words)
         assert (result.code, result.out, problem in result.err) == (2, "", True), words

@@ -50,7 +50,7 @@ class WatchedRun:
 
     @property
     def kept(self) -> dict[str, Any]:
-        """The file of looks."""
+        """The looks file."""
         content: dict[str, Any] = json.loads(self.looks.read_text())
         return content
 
@@ -302,8 +302,8 @@ def test_rules_of_a_file(passk: Passk, tmp_path: Path, run: Callable[..., Watche
     for key, value, expected_words in (
         ("min-by", "estimate", "passk watch always compares a minimum with the interval"),
         ("by", "arm", "watch each group separately"),
-        ("cluster", "repository", "a look counts single tasks"),
-        ("population", "these-tasks", "a look is about new tasks"),
+        ("cluster", "repository", "passk watch counts single tasks"),
+        ("population", "these-tasks", "passk watch judges performance on new tasks"),
     ):
         book.write_text(f'{key} = "{value}"\n' + suite)
         assert f"{book}:1: suite a: {key}: {expected_words}" in passk(*words).err

@@ -52,8 +52,8 @@ class ConvertOptions:
     engine: Annotated[str, Option(
         "--engine", help="The engine that counts the rows.", choices=("duckdb", "spark"),
         detail="duckdb counts on this machine. spark counts on a cluster, and needs --counts and"
-        " --map. Its table also contains the sum of each amount that the map names, for example"
-        " cost_sum.")] = "duckdb"
+        " --map. The table then also contains the sum of each amount that the map names, for"
+        " example cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(
         "--spark-master", "URL", "The Spark master, e.g. spark://host:7077, sc://host.",
         detail="Default: the active Spark session. If there is none, Spark runs on this machine"
@@ -61,7 +61,7 @@ class ConvertOptions:
     # fmt: on
 
 
-# passk can read the table again, so options that would change its names or numbers are left out.
+# passk can read the table again, so convert has no options that change names or numbers.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 _EACH_FILE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(

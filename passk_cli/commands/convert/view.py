@@ -25,7 +25,7 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The columns of --with that passk finds under many names in the data.
+# Columns that --with finds under many names in the data.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _COUNTS = (SuggestedFix({"--counts": True}, "writes counts"),)
@@ -71,7 +71,7 @@ class ConvertQuestion(Question, ConvertOptions):
         form, request = export_form(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
-        about = OptionValue("--spark-master"), "only the engine spark uses this option", without
+        about = OptionValue("--spark-master"), "this option works only with --engine spark", without
         refuse_if_any("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionValue, object] = {
@@ -139,7 +139,6 @@ class ConvertQuestion(Question, ConvertOptions):
 
 
 def _require_output_outside(source: Any, output: Path) -> None:
-    """Raise a ParameterError if the output file is in a folder that passk reads."""
     folder = output.resolve().parent
     for argument in paths_of(source):
         read = split_label(argument)[1]

@@ -39,7 +39,7 @@ from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# Ending of the name of a gain that is computed as if all tasks were equally hard.
+# Suffix of the name of a gain that is computed as if all tasks were equally hard.
 EVEN = " if all tasks were equally hard"
 # Interval methods of Δ_k, the coverage deficit and the moments, by population.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
@@ -70,8 +70,8 @@ class Curves:
     """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
 
     The results of each curve are sorted by k. The results of Δ_k and of the deficit contain the
-    largest possible value. `never` and `always` are the shares of tasks that failed every attempt
-    and that passed every attempt.
+    largest possible value. `never` is the share of tasks without a passing attempt, and `always` is
+    the share of tasks without a failing attempt.
     """
 
     series: Series
@@ -260,8 +260,8 @@ class CurveComputation:
             shorter = SuggestedFix({option: None}, "ends the curve at the number of attempts")
             raise ParameterError(
                 OptionValue(option, str(grid.max_k)),
-                f"it needs {plural(grid.max_k, 'attempt')} per"
-                f" task; the most any task has is {most}",
+                f"this k needs {plural(grid.max_k, 'attempt')} per task, but no task has more than"
+                f" {most}",
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
         order = study.best_first
@@ -295,7 +295,6 @@ class CurveComputation:
         )
 
     def _k_ranges(self, s: int) -> list[KRange]:
-        """One range of k, or with `--short-tasks drop` one range per number of tasks."""
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
         if rates.degrees is not None:
@@ -312,9 +311,8 @@ class CurveComputation:
         ]
 
     def _labelled_range(self, rates: TaskValues) -> list[KRange]:
-        """The k's for outcomes corrected by human labels; a ParameterError for a k beyond them."""
         largest_k, labels = self.grid.max_k or 1, rates.labels
-        reason, most = "labels of other attempts correct k = 1 only", 1
+        reason, most = "labels of other attempts can correct only k = 1", 1
         if labels is not None:
             reason, most = labels.refusal_reason(Metric("pass@", largest_k)), labels.largest_k
         if reason and largest_k > most:
@@ -326,7 +324,6 @@ class CurveComputation:
         return [KRange(rates, ks, self.study.confidence.level)]
 
     def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
-        """The ranges of k with the pointwise levels that simultaneous bands need."""
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [
@@ -337,7 +334,7 @@ class CurveComputation:
                 replace(k_range, level=band_level_these_tasks(*cell, confidence.level, **draws))
                 for k_range, cell in zip(k_ranges, cells, strict=True)
             ]
-        # The resampled tasks are shared by all models with equal numbers of tasks and clusters.
+        # All models with equal numbers of tasks and clusters use the same resampled tasks.
         same_tasks = group_pairs(
             ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
             for i, r in enumerate(k_range.rates for k_range in k_ranges)
@@ -353,7 +350,7 @@ class CurveComputation:
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
     def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
-        """Compute the curves of one model.  shared : k's that all models have, as in `k_steps`."""
+        """Compute the curves of one model.  shared : k's that all models have."""
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
@@ -383,7 +380,7 @@ class CurveComputation:
     def _pointwise(self, fact: Result, **more: Cell) -> Result:
         """The result with its pointwise level, which differs from the confidence level in a band.
 
-        The task values are dropped, because those of a long curve would need too much memory.
+        The task values are dropped, because the values of a long curve would need too much memory.
         """
         if fact.level is not None:
             more = {"pointwise_level": fact.level, **more}
@@ -391,7 +388,6 @@ class CurveComputation:
         return replace(fact, level=level, values=None, more=more)
 
     def _points(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
-        """Yield the results of pass@k and pass^k at each k of a range."""
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
         if rates.degrees is not None:
             s = self.study.counts.series.index(rates.series)
@@ -440,7 +436,6 @@ class CurveComputation:
         )
 
     def _unevenness(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
-        """Yield (name of the curve, Δ_k or coverage deficit) for each k of a range."""
         setting, rates = self._interval_setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
@@ -467,7 +462,6 @@ class CurveComputation:
     def _corrected(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
-        """The result of a number that is corrected for the noise of attempts, with its limits."""
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
         level = confidence.interval_level
         estimate = Estimate(
@@ -482,7 +476,7 @@ class CurveComputation:
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Differences in difficulty lower pass@k. Equally hard tasks would not lose this part.
+        # Differences in difficulty lower pass@k, and equally hard tasks would not lose this part.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

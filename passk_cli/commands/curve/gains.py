@@ -14,15 +14,15 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
 
-# Gains that differ by at most _EQUAL are equal. A sentence names at most _NAMED models.
+# Largest difference of equal gains, and maximum number of models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
 class ModelGains(NamedTuple):
     """The gains of several models between two numbers of attempts, `start` and `k`.
 
-    `where` describes the tasks if some tasks are left out. A metric is rising if more attempts can
-    only increase it.
+    `where` describes the tasks if some tasks are left out. `rising` means that more attempts can
+    only increase the metric.
     """
 
     facts: Sequence[Result]
@@ -52,9 +52,7 @@ class ModelGains(NamedTuple):
 
     @property
     def overlapping(self) -> list[Result]:
-        """Models with a smaller gain, but with an interval that overlaps the interval of the
-        largest gain.
-        """
+        """Smaller gains with an interval that overlaps the interval of the largest gain."""
         lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
         smaller = [fact for fact in self.facts if fact not in self.most]
         return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]
@@ -80,7 +78,6 @@ class ModelGains(NamedTuple):
         return name_with_groups(fact.series, self.groups, " at ")
 
     def _names(self, facts: Sequence[Result]) -> list[str]:
-        """The names of the models, or the number of models if there are many."""
         return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
 
@@ -92,7 +89,6 @@ _RANGE = (
 GAINS = (
     Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
            "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}."),
-    # passk does not rank models of different groups.
     Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + "."),
     Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested."),
     Answer("gains-overlap", lambda gains: bool(gains.overlapping),
@@ -137,9 +133,7 @@ class OneCurve:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The first and last values of the curves, and whether the curves rise or fall between
-        them.
-        """
+        """The first and last values of the curves, and the direction of each curve."""
         start = self.start.value or 0.0
         rises, falls = (
             _sign((fact.estimate.value or 0.0) - start) for fact in (self.last, self.hat)
@@ -174,7 +168,6 @@ OF_ONE = (
 
 
 def _sign(change: float) -> int:
-    """The sign of a change: 1 for a rise, −1 for a fall, 0 for no change."""
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 

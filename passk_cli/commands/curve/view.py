@@ -112,8 +112,8 @@ NO_GAINS = DiagnosticType(
     tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
     "With `--missing bounds`, every number is a range. The lower limit of this range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
-    why="A gain of pass@k need not be between its values at these two limits. The gain may be"
-    " largest if only some of the missing outcomes are passes.",
+    why="A gain of pass@k may lie outside the gains at these two limits. The gain may be largest if"
+    " only some of the missing outcomes are passes.",
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
@@ -206,10 +206,10 @@ class CurveTable(Section[Curves]):
                across=lambda section: section.unreached_k,
                cell=lambda model, k: model.at(model.main_curve, k).size.tasks),
         Column("passed every attempt", "share", shown=FULL,
-               meaning="Share of tasks that passed every attempt. More attempts at these tasks"
-               " gain nothing.", cell=lambda model: model.always.estimate),
+               meaning="Share of tasks at which every attempt passed. More attempts at these"
+               " tasks gain nothing.", cell=lambda model: model.always.estimate),
         Column("failed every attempt", "share", shown=FULL,
-               meaning="Share of tasks that failed every attempt.",
+               meaning="Share of tasks at which every attempt failed.",
                cell=lambda model: model.never.estimate),
         data_field("pointwise_level", "Confidence level at each single k of a simultaneous band."),
         data_field("at_most", "Largest possible Δ_k or deficit at this mean success rate."),
@@ -222,7 +222,7 @@ class CurveTable(Section[Curves]):
 
     @cached_property
     def ks(self) -> list[int]:
-        """The k's that all models share. If there are many k's, only round ones are shown."""
+        """The k's that all models share. If there are many k's, only round numbers are shown."""
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
@@ -259,9 +259,7 @@ class CurveTable(Section[Curves]):
 
     @property
     def unreached_k(self) -> list[int]:
-        """The last k as a list, if some tasks have fewer attempts than that k; otherwise an empty
-        list.
-        """
+        """A list with the last k if some tasks have fewer attempts, otherwise an empty list."""
         return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
 
     def facts(self) -> list[Result]:
@@ -476,13 +474,13 @@ class RateMomentTable(Section[Curves]):
                 ("mean", "share", "Mean success rate of the tasks."),
                 ("sd", "share", "Standard deviation of the success rates, corrected for noise."),
                 ("skewness", "number",
-                 "Skewness of the success rates. Above 0, only few tasks have high rates."),
+                 "Skewness of the success rates. If it is above 0, few tasks have high rates."),
             ))
         ),
         Column("at 0", "share", cell=lambda model: model.never.estimate,
-               meaning="Share of tasks with success rate 0, or that failed every attempt."),
+               meaning="Share of tasks with success rate 0, or without a passing attempt."),
         Column("at 1", "share", cell=lambda model: model.always.estimate,
-               meaning="Share of tasks with success rate 1, or that passed every attempt."),
+               meaning="Share of tasks with success rate 1, or without a failing attempt."),
     )  # fmt: skip
 
 
@@ -490,7 +488,7 @@ def sections_of(
     study: Analysis, models: Sequence[Curves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
-    """The sections of the report. The arguments are those of `CurveTable`."""
+    """The sections of the report. The arguments are the fields of `CurveTable`."""
     return [
         CurveTable(study, models, grid, levels, chart_curves),
         EveryKTable(study, rows_of_k(models)),
@@ -501,7 +499,6 @@ def sections_of(
 
 
 def _complete_k_rules(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
-    """A vertical line in the chart, beyond which points include fewer tasks."""
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
         later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
@@ -531,7 +528,6 @@ def _chart_rows(
     return rows
 
 
-# Metric families of the two curves that passk shows by default.
 _PASS_FAMILIES = ("pass@", "pass^")
 
 
@@ -590,9 +586,9 @@ class CurveQuestion(Question, CurveOptions):
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
         OptionValue(
             option, value
-        ): f"{quantity} does not lie between its values at all failing and at all passing"
+        ): f"{quantity} need not lie between its values if all missing outcomes fail or all pass"
         for option, value, quantity in (
-            ("--delta", None, "how uneven tasks are"),
+            ("--delta", None, "the unevenness of tasks"),
             ("--band", SIMULTANEOUS, "the level of a band"),
         )
     }
@@ -657,13 +653,12 @@ class CurveQuestion(Question, CurveOptions):
                        sign=lambda: signature, methods=None)  # fmt: skip
 
     def _check(self, options: SharedOptions) -> None:
-        """Raise a ParameterError for options that contradict each other for any data."""
         k_options = [
             option for option in ("--max-k", "--points") if option in changed_options(self)
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
         refuse_if_any("contradicting-options", (
-            self.k and k_options, OptionValue("-k"), "it already sets all k's", (without,),
+            self.k and k_options, OptionValue("-k"), "this option already sets all k's", (without,),
         ))  # fmt: skip
         ranged = any(metric.kind.ranged for metric in self.metrics)
         of_k = [

@@ -28,8 +28,8 @@ from passk_cli.study.rules import FAIL, PASS, Rules
 TRUST_RULES = Annotated[bool, Option(
     "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
     detail="Without this option, a rules file may name only files in its folder and in subfolders."
-    " Addresses, absolute paths, and links out of the folder are refused. Use this option only for"
-    " rules that you wrote.",
+    " URLs, absolute paths, and links out of the folder are refused. Use this option only for rules"
+    " that you wrote.",
 )]  # fmt: skip
 
 
@@ -65,15 +65,15 @@ class GateOptions(
     )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
-        "--tier", "NAME", "Run only the suites of this tier of --rules.", rare=True,
+        "--tier", "NAME", "Run only the suites of this tier in the rules file.", rare=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
     baseline: Annotated[DATA, Option(
         "--baseline", "FILE|NAME", "Compare with this file or with this model.",
         file="read", of_models=True,
-        detail="You can name several files, which are read together. history.parquet:last5 pools"
-        " the last 5 runs of a history (see passk record). The intervals then include the variation"
-        " between runs.")] = None  # fmt: skip
+        detail="Several files are read as one baseline. history.parquet:last5 pools the last 5 runs"
+        " of a history (see passk record). The intervals then include the variation between"
+        " runs.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
         "--first-run", help="Accept that the baseline does not exist yet.",
         detail="Use this option once, for the first run. Rules about changes are then not judged."
@@ -90,11 +90,11 @@ class GateOptions(
         " cannot pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded."
         " Without --baseline, the run is compared with itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
-        "--max-false-alarms", "SHARE", "With --rehearse: exit with 1 above this share.",
+        "--max-false-alarms", "SHARE", "With --rehearse: maximum share of false alarms.",
         low=0.0, high=1.0, rare=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip
-    # The content of the rules file, and the rules that cannot be judged before a baseline exists.
+    # The contents of the rules file, and the rules that wait for a first baseline.
     book: Any = None
     later: Any = ()
 

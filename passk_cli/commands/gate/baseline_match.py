@@ -29,16 +29,15 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class CandidateAttempts:
-    """The number of attempts of a candidate at each task, and the expected number.
+    """The observed and the expected number of attempts by a candidate at each task.
 
-    cells : (tasks,) indices of the candidate's tasks among the cells of the counts.
-    attempts : (tasks,) int ≥ 1, attempts in the data, including attempts without an outcome.
-    expected : (tasks,) int ≥ 1, the value of --attempts, or the number of attempts of the baseline
-        at the same task. None if no number is expected.
+    cells : (tasks,) index of the candidate's cell in the counts, per task.
+    expected : (tasks,) the value of --attempts, or the baseline's numbers of attempts. None if no
+        number is expected.
     other_attempts : numbers of attempts at tasks that the baseline lacks.
     declared : whether `expected` comes from --attempts.
-    design : whether the numbers look planned. All are as expected; or all tasks have equally many
-        attempts, or the same share of the baseline's attempts (5 attempts for 20).
+    design : whether the numbers of attempts look planned: all numbers are as expected, all numbers
+        are equal, or all tasks have the same share of the baseline's attempts.
     """
 
     cells: Ints
@@ -125,11 +124,9 @@ class CandidateAttempts:
 class BaselineMatch:
     """The candidates and their baseline, with counts that use the same list of tasks.
 
-    counts, candidates : counts of the new run, and indices of the series that the gate judges.
-    baseline, bases : counts of the baseline or None, and indices of its series.
-    label : the name of the baseline, which is a model or a file.
+    candidates, bases : indices of the series in `counts` and in `baseline`.
     separate_file : whether the baseline is another file, so that its models may have other names.
-    latest : the last run of a history, which sets the expected attempts. None without a history.
+    latest : the last run of the history, which sets the expected numbers of attempts.
     """
 
     counts: Counts
@@ -148,13 +145,13 @@ class BaselineMatch:
     def from_one_run(cls, counts: Counts, name: str) -> BaselineMatch:
         """Use one model as the baseline, and all other models of the same data as candidates.
 
-        Errors: ParameterError if the data lack this model, or contain only this model.
+        Errors: ParameterError if the data lacks this model, or contains only this model.
         """
         models = sorted({series[0] for series in counts.series})
         if name not in models:
             raise missing_baseline_error("--baseline", name, models)
         if len(models) == 1:
-            problem = "the data contains only the model of the baseline, and no candidate"
+            problem = "the data contains only this model, so no model can be compared with it"
             raise ParameterError(problem, name="no-such-model")
         candidates, bases = (
             tuple(s for s, series in enumerate(counts.series) if (series[0] == name) == is_base)
@@ -210,11 +207,7 @@ class BaselineMatch:
         return {model for model, *_ in self.baseline_tasks}
 
     def base_model(self, model: str) -> str | None:
-        """The model of the baseline that a candidate is compared with, or None.
-
-        If the baseline has one model, its name does not matter. If it has several models, the
-        candidate is compared with the model of the same name.
-        """
+        """The only model of the baseline or, among several models, the model of the same name."""
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
@@ -224,16 +217,15 @@ class BaselineMatch:
         return base if base in self.baseline_tasks else None
 
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
-        """Let missing outcomes pass for the candidates and fail for the baseline, or the
-        reverse."""
+        """Count missing outcomes as passes, or as failures, and the opposite in the baseline."""
         baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
         return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)
 
     def reason_not_compared(self, series: Series) -> str:
         if self.base_model(series[0]) is None:
             models = ", ".join(sorted(self.base_models))
-            return f"{self.label} has no model {series[0]}; there are {models}"
-        return f"{self.label} is not in this group"
+            return f"{self.label} has no model {series[0]}, only {models}"
+        return f"{self.label} has no attempts in this group"
 
     @cached_property
     def missing_series(self) -> dict[Series, Coverage]:
@@ -266,8 +258,8 @@ class BaselineMatch:
     def renamed_model(self) -> tuple[str, str] | None:
         """The names (old, new) if baseline and run have one model each that may have been renamed.
 
-        Two names in a history may always be one model. In other data, the pass rates must be
-        similar, and the names must come from the data.
+        Two names in a history always count as a possible renaming. In other data, the pass rates
+        must be similar, and the names must come from the data.
         """
         models = {model for model, *_ in self.series}
         if self.baseline is None or not self.separate_file or models == self.base_models:
@@ -310,7 +302,7 @@ class BaselineMatch:
         }
 
     def attempts_by_series(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
-        """Candidate → its attempts and the expected attempts.
+        """Map each candidate to its observed and expected numbers of attempts.
 
         declared : the value of --attempts. If it is None, the baseline sets the expected attempts,
             and candidates that share no task with their baseline are left out.
@@ -345,8 +337,7 @@ class BaselineMatch:
     def _series_by_plan(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
         """Yield lists of series that should have the same number of attempts per task.
 
-        Groups of a model that have different tasks should have the same number. Groups that share
-        tasks, for example temperatures, may have different numbers.
+        Groups that share tasks, for example temperatures, may have different numbers of attempts.
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
@@ -385,7 +376,6 @@ def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
 
 
 def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
-    """Cells of a series, and their numbers of attempts, including attempts without an outcome."""
     rows = counts.rows_of(counts.series.index(series))
     cells, attempts = np.arange(rows.start, rows.stop), counts.n[rows]
     losses = counts.facts.missing_outcomes

@@ -1,4 +1,4 @@
-"""The run that a gate judges, matched with its baseline, and notes on data that it leaves out."""
+"""The run that a gate judges, its baseline, and notes on data that verdicts leave out."""
 
 from __future__ import annotations
 
@@ -47,12 +47,9 @@ def with_passes(counts: Counts, c: Ints) -> Counts:
 class GateContext:
     """The new run and its baseline, which the rules of a gate judge.
 
-    study : the new run as it was read, with all metrics that the rules need.
-    sides : the candidates and their baseline.
     general : the metrics of -k and -m, for rules that name no metric.
-    unpaired : how to treat missing tasks and attempts.  With "fail", they fail the gate.  With
-        "drop", the gate compares the tasks that both runs have, and reports missing tasks.
-    attempts : the value of --attempts, or None without this option.
+    unpaired : "fail" if missing tasks and attempts fail the gate. "drop" if the gate compares the
+        tasks that both runs have, and reports missing tasks.
     """
 
     study: Analysis
@@ -63,10 +60,7 @@ class GateContext:
 
     @property
     def missing_outcome_cases(self) -> tuple[GateContext, ...]:
-        """The contexts for the worst and the best case of missing outcomes.
-
-        Without --missing bounds, there is only this context.
-        """
+        """The contexts for the worst and the best case of missing outcomes."""
         if not self.study.has_ranges:
             return (self,)
         sides = (self.sides.with_missing_filled(passing=passing) for passing in (False, True))
@@ -74,8 +68,7 @@ class GateContext:
 
     @property
     def for_simulation(self) -> GateContext:
-        """The context for judging simulated runs, with fewer resamples and only `rehearsable`
-        metrics."""
+        """The context for judging simulated runs, with only `rehearsable` metrics."""
         study, confidence = self.study, self.study.confidence
         study = replace(
             study, metrics=tuple(filter(rehearsable, study.metrics)),
@@ -85,8 +78,7 @@ class GateContext:
 
     @property
     def extremes(self) -> tuple[GateContext, GateContext]:
-        """Two contexts: one in which every attempt of the new run passes, and one in which every
-        attempt fails."""
+        """Two contexts: every attempt of the new run passes, and every attempt fails."""
         counts, base = self.sides.counts, self.sides.baseline
         all_pass, all_fail = with_passes(counts, counts.n), with_passes(counts, 0 * counts.n)
         best, worst = replace(all_pass, missing=None), replace(all_fail, missing=None)
@@ -113,10 +105,7 @@ class GateContext:
 
     @cached_property
     def expected_attempts(self) -> list[dict[Series, CandidateAttempts]]:
-        """Candidate → its attempts and the expected attempts.
-
-        The first mapping is for --attempts, if it is given. The last mapping is for the baseline.
-        """
+        """The attempts of each candidate, first for --attempts if given, then for the baseline."""
         by_source = [] if self.attempts is None else [self.sides.attempts_by_series(self.attempts)]
         if self.sides.baseline is not None or not by_source:
             by_source.append(self.sides.attempts_by_series())
@@ -137,8 +126,7 @@ class GateContext:
     def failed_attempts(self) -> dict[str, dict[Series, tuple[int, int]]]:
         """Kind of failure → candidate → (number of failed attempts, number of attempts).
 
-        The kind "missing" includes attempts without an outcome. The kind "errors" also includes
-        attempts with an error.
+        Attempts without an outcome are failed attempts of both kinds, "missing" and "errors".
         """
         missing, errors, counts = {}, {}, self.sides.counts
         for series in self.sides.series:
@@ -173,9 +161,9 @@ class GateContext:
         ]
 
     def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
-        """The candidates without a baseline, for some metrics.
+        """The values of the candidates that have no baseline.
 
-        With --unpaired drop, a model that the baseline has in another group is left out.
+        With --unpaired drop, a model is left out if the baseline has this model in another group.
         """
         sides, dropped = self.sides, self.unpaired == "drop"
         return [
@@ -228,7 +216,8 @@ class GateContext:
             verb = "is" if cover.more == 1 else "are"
             words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
         if self.unpaired == "drop":
-            # Models that only the baseline has have no rows, so the notes list them.
+            # Models that are only in the baseline have no row in the table, so the notes list these
+            # models.
             words += [
                 f"0 of {plural(lost.expected, 'baseline task')} in {SeriesName(missing_series)}"
                 for missing_series, lost in sides.missing_series.items()
@@ -238,11 +227,7 @@ class GateContext:
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run with the judgements of its gate.
-
-    gate : the `GateQuestion` with the rules.  context : the run and its baseline.
-    lines : the judgements of the rules.
-    """
+    """A run, the `GateQuestion` with the rules, and the judgements of the run."""
 
     gate: Any
     context: GateContext

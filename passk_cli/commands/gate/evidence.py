@@ -1,4 +1,4 @@
-"""Evidence of a gate rule that is a count: tasks or attempts out of an expected number."""
+"""Counts that decide gate rules: tasks or attempts out of an expected number."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SHARED = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
-    """A count as the evidence of a rule, for example "24 of 60".
+    """A count that decides a rule, for example "24 of 60".
 
     words : template of the text, with {0} for the part and {1} for the total.
     """
@@ -27,7 +27,6 @@ class CountEvidence(NamedTuple):
 class Coverage:
     """Number of expected tasks that a candidate has.
 
-    shared : number of expected tasks that the candidate has.
     expected : number of tasks of the baseline, or of all candidates together.
     more : number of tasks that only the candidate has.
     """

@@ -23,16 +23,15 @@ class Judgement:
     """The judgement of one rule about one candidate, which is a row of the gate's report.
 
     phrase : template of the rule in words.  place : index of the rule in the gate.
-    fact : result that is compared with the limit.  count : evidence that replaces the result.
-    limit : the limit of the rule.  reason : why the rule fails or is undecided, in a few words.
+    count : evidence that replaces the estimate of `fact`.
     template, fields : template of the sentence about the evidence, and its fields.
     details : further notes, for example about tasks that the verdict leaves out.
     covered : number of baseline tasks that the candidate has.
     shut : whether the rule fails for some values of the missing outcomes. The rule then fails the
         gate, although the verdict is undecided.
-    failing : whether the rule fails the gate.  absent : whether there are no data to judge.
+    absent : whether there are no data to judge.
     name : the model and its groups, or the number of models in a row about several models.
-    noun : the subject of the row, if it differs from the subject of most rows.
+    noun : word for what `name` names, if the row is not about a model, group or suite.
     """
 
     phrase: str
@@ -106,7 +105,7 @@ class Judgement:
 
     @property
     def row(self) -> Result:
-        # A rule that is judged by its interval has no test, so empty texts become None.
+        # A rule that is judged by an interval has no test, so empty strings become None.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),
@@ -132,9 +131,9 @@ def flatten(sentence: Sentence) -> Iterator[Any]:
 def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
     """Join the judgements of a rule for the worst and the best case of the missing outcomes.
 
-    If both cases have the same verdict, the rule has this verdict. Otherwise the rule is undecided.
-    If one case fails, the rule fails the gate, because a gate passes only if it would pass for all
-    values of the missing outcomes.
+    If the verdicts differ, the rule is undecided. If one of the verdicts is fail, the rule then
+    fails the gate, because a gate passes only if it would pass for all values of the missing
+    outcomes.
     """
     verdicts = worst.verdict, best.verdict
     if ERROR in verdicts:

@@ -164,10 +164,8 @@ class GateQuestion(Question, GateOptions):
         return replace(super().request(options), attempts=attempts, scores_only=scores_only)
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
-        """All metrics that the rules need. Metrics that are compared with the baseline come first.
-
-        general : the metrics of -k and -m.
-        """
+        """All metrics that the rules need, first the metrics that are compared with the
+        baseline."""
         rule_metrics = [m for rule in reversed(self.active_rules) for m in rule.option_metrics]
         more = general if any(rule.general for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))
@@ -284,16 +282,16 @@ class GateQuestion(Question, GateOptions):
         refuse_if_any(
             "contradicting-options",
             (self.min_by != BY_INTERVAL and not self.minimum,
-             OptionValue("--min-by"), "this option works only with a minimum",
+             OptionValue("--min-by"), "this option works only with --min",
              (SuggestedFix({"--min-by": None}),)),
             (self.max_false_alarms is not None and not self.rehearse,
-             OptionValue("--max-false-alarms"), "this option works only in a rehearsal",
-             (SuggestedFix({"--rehearse": True}, "adds it"),)),
+             OptionValue("--max-false-alarms"), "this option works only with --rehearse",
+             (SuggestedFix({"--rehearse": True}, "adds a rehearsal"),)),
             (self.skip_run and not parse_last_runs(self.baseline), OptionValue("--skip-run"),
              "this option leaves out runs of a history, but the baseline is not a history",
              (SuggestedFix({"--skip-run": None}),)),
             (self.must_pass_rate != 1.0 and not self.must_pass,
-             OptionValue("--must-pass-rate"), "this option works only with tasks that must pass",
+             OptionValue("--must-pass-rate"), "this option works only with --must-pass",
              (SuggestedFix({"--must-pass": Placeholder("TASKS")}, "names the tasks"),)),
             (self.needs_baseline and self.baseline is None and not self.rehearse,
              OptionValue(differing), "this rule needs a baseline",
@@ -312,7 +310,6 @@ def _history_request(request: Request) -> Request:
 def _with_errors(
     counts: Counts, request: Request, read: Read, files: Sequence[str] | None
 ) -> Counts:
-    """Add the numbers of attempts that have text in an error column, if there is one."""
     columns = {name for file in counts.facts.inputs for name in file.unused}
     name = next((name for name in _ERRORS if name in columns), None)
     if name is None:
@@ -322,6 +319,5 @@ def _with_errors(
     try:
         erring = read(replace(request, where=where, attempts=()), files).missing_outcomes
     except DataError:
-        # No attempt has an error.
         return counts
     return replace(counts, facts=replace(counts.facts, error_outcomes=erring))

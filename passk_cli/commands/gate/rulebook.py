@@ -45,9 +45,8 @@ from passk_cli.toml import read_toml
 # passk looks for rules in these files if you name neither result files nor a rules file.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
-# Fields of the `passk trend` options that the table [trend] may contain.
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Keys of earlier releases, each with a replacement.
+# Keys that only earlier releases allowed, each with advice on what to write instead.
 _REMOVED_KEYS = {
     "average": "the average over suites was removed; write a rule for each suite",
     "weight": "weights of suites were removed; leave this key out",
@@ -59,8 +58,6 @@ _NOT_IN_FILE = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
 )  # fmt: skip
-# Keys that name files, keys that name a file, a model or a column, and keys that name tasks or a
-# file of tasks.
 PATHS = ("runs", "history", "map", "price", "truth_from")
 PATHS_OR_NAMES = ("baseline", "truth")
 TASKS = ("must_pass", "only_tasks", "exclude_tasks")
@@ -75,11 +72,11 @@ _NO_SUITE = "the file has no suite; write [[suite]] with a name and runs"
 
 
 class QuarantinedTask(NamedTuple):
-    """A flaky task in quarantine, which verdicts leave out until a last day.
+    """A flaky task that verdicts leave out until the last day of its quarantine.
 
-    until : the last day of the quarantine, in UTC.
-    n : number of attempts in the new run, including attempts without an outcome.  0 means that the
-        data does not contain the task.  c : number of passes in the new run.
+    until : last day of the quarantine, in UTC.
+    n : number of attempts in the new run, including attempts without an outcome; 0 if the data
+        lacks the task.  c : number of passes in the new run.
     """
 
     task: str
@@ -137,8 +134,9 @@ class Suite:
     quarantine: Annotated[tuple[Any, ...], Option(
         "quarantine", "TABLE", "Flaky tasks, each with task, until and reason.",
         parse=parse_quarantine,
-        detail="The verdict leaves these tasks out, and a row shows their passes. After the day in"
-        " until, the task is judged again, and passk prints a warning.")] = ()  # fmt: skip
+        detail="Verdicts leave these tasks out, and a row shows how many of their attempts passed."
+        " After the day in until, the task is judged again, and passk prints a"
+        " warning.")] = ()  # fmt: skip
 
     @property
     def quarantined(self) -> list[QuarantinedTask]:
@@ -159,8 +157,7 @@ class TrendTable:
 class TrendEntry:
     """The table [trend] of a rules file.
 
-    history : path of the history.  values : field of an option → value.
-    refused : adds the file and the line to an error.
+    values : field of an option → value.  refused : function that adds file and line to an error.
     """
 
     history: str
@@ -173,8 +170,8 @@ class SuiteEntry:
     """A suite of a rules file, with the options of its gate.
 
     values : field → value, from the top of the file and from the suite, with `runs` as paths.
-    refused : adds the file and the line to an error.
-    gate, options : the `GateQuestion` and the shared options. None until `with_questions`.
+    refused : function that adds file and line to an error.
+    gate, options : the `GateQuestion` and the shared options; None before `with_questions`.
     """
 
     suite: Suite
@@ -185,7 +182,7 @@ class SuiteEntry:
 
     @contextmanager
     def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
-        """Add the file, the line and the suite to errors of the block.
+        """Add the file, the line and the suite to errors that the `with` block raises.
 
         flags : options of the command line. An error about these options stays unchanged.
         """
@@ -218,7 +215,6 @@ def with_file_keys(message: Diagnostic) -> Diagnostic:
 
 
 def _fix_as_keys(fix: SuggestedFix) -> str:
-    """A fix as keys of a rules file, for example 'by = "effort" keeps them separate'."""
     key_names = {"--alias": "aliases"}
     keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
     parts = (f"without {k}" if v is None else f"{k} = {_toml_value(v)}" for k, v in keys.items())
@@ -237,11 +233,9 @@ def _toml_value(value: Any) -> str:
 class Rulebook:
     """The contents of a rules file.
 
-    name : path of the file.  entries : the suites that are judged.
-    trend : the history that must not become worse, or None.
+    name : path of the file.  trend : the history that must not become worse, or None.
     tier : the tier, or "" for all suites.  other_suites : names of suites outside this tier.
     digest : first 12 digits of the SHA-256 of the file.
-    level : confidence level of all verdicts together.
     statements : number of verdicts that can be wrong by chance.
     quarantined : number of tasks in quarantine.
     """
@@ -282,7 +276,7 @@ class Rulebook:
     ) -> Rulebook:
         """Create the `GateQuestion` of each suite.
 
-        ask : creates a question.  command_options : options that replace options of the file.
+        command_options : options that replace options of the file.
         Errors: one ParameterError that lists the problems of all suites with their lines.
         """
         overrides = {field: value for field, value in command_options.items() if is_given(value)}
@@ -345,9 +339,9 @@ def trend_keys() -> dict[str, DeclaredOption]:
 def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
     """Read a rules file; None if there is no rules file.
 
-    path : the rules file. None stands for passk.toml in the current folder or, if this file does
-        not exist, for [tool.passk] in pyproject.toml.
-    trusted : whether the rules file may name addresses and files outside its folder.
+    path : the rules file. If it is None, passk reads passk.toml in the current folder or, if there
+        is no such file, [tool.passk] in pyproject.toml.
+    trusted : whether the rules file may name URLs and files outside its folder.
     Errors: ParameterError with the line, for text that is not TOML, unknown keys, wrong values, and
         files that the rules file may not name. passk does not open these files.
     """
@@ -367,8 +361,8 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
 class _RuleFile:
     """The text of a rules file and its tables.
 
-    name : path of the file.  prefix : prefix of table names, "tool.passk." in pyproject.toml.
-    trusted : whether the file may name addresses and files outside its folder.
+    prefix : prefix of table names, which is "tool.passk." in pyproject.toml.
+    trusted : whether the file may name URLs and files outside its folder.
     """
 
     name: str
@@ -411,10 +405,8 @@ class _RuleFile:
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _lines(self, at: int | str) -> dict[str, int]:
-        """Key → line, in the suite with index `at`, in [trend], or above the suites (-1).
-
-        The key "" stands for the header of the table.
-        """
+        """Key → line, in suite `at`, in [trend], or above the suites (-1); "" → line of the
+        header."""
         lines, suite, inside = dict[str, int](), -1, not self.prefix
         place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -434,7 +426,7 @@ class _RuleFile:
         return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
-        """The contents of the file, with the suites of one tier or, for None, with all suites."""
+        """Parse the file, and keep the suites of one tier. If `tier` is None, keep all suites."""
         if TABLE in self.tables:
             read_maps(self.name)
         suites = self.tables.get(SUITE) or [None]
@@ -443,7 +435,6 @@ class _RuleFile:
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
 
-        # One error lists the problems above the suites and the problems in the suites.
         def read_shared_options() -> None:
             top.update(self._option_values(shared, file_options(), self.refused, (SUITE, TREND)))
 
@@ -515,7 +506,7 @@ class _RuleFile:
             if key in _REMOVED_KEYS:
                 raise refused(f"{key}: {_REMOVED_KEYS[key]}")
             if option is None:
-                # If the key contains underscores, the suggested keys contain underscores, too.
+                # If the unknown key contains underscores, the suggested keys contain underscores.
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
@@ -552,7 +543,6 @@ class _RuleFile:
     def _location(
         self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
     ) -> Any:
-        """Make a path relative to the current folder. Values that are not paths stay unchanged."""
         is_file: Callable[[str], bool] = os.path.isfile
         if field in TASKS:
             label, path = None, str(value)
@@ -570,7 +560,7 @@ class _RuleFile:
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):
                     return str(value)
-                # The value names a file in the current folder, which passk would read.
+                # passk would read a file of this name in the current folder.
                 located = str(value)
         if not kind and points_outside(located, os.path.dirname(self.name)):
             kind = "outside the folder of the rules file"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# Choices of --min-by, with their words in the name of the rule and in its sentence.
+# Choices of --min-by, with their words in the rule's name and in the rule's sentence.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BY = {
     BY_INTERVAL: ("", "its interval"),
@@ -51,7 +51,6 @@ _BY = {
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 COMPARING = "Rules that need --baseline"
-# All verdicts, from best to worst.
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
 # Key of a judgement: index of the rule, series and name of the metric.
 Line = tuple[int, tuple[str, ...], str]
@@ -163,10 +162,11 @@ class GateRule:
 
     title : heading of the rule's options in the help.
     phrase : template of the rule's name, with the fields of `name_fields`.
-    findings : verdict → template of a sentence. The key "" is for all verdicts without a key.
-    compares : whether the rule compares the run with the baseline.
+    findings : verdict → template of the sentence about the evidence. The key "" stands for all
+        other verdicts.
+    compares : whether the rule needs a baseline.
     general : whether the rule judges the metrics of -k and -m.
-    can_simulate : whether only passes and failures decide the rule, so that it can be rehearsed.
+    can_simulate : whether a rehearsal can simulate the rule.
     """
 
     title: ClassVar[str] = "Rules about this run"
@@ -230,7 +230,7 @@ class GateRule:
         limit: float | None = None, notes: Sequence[str] = (), count: CountEvidence | None = None,
         **evidence: Any,
     ) -> Judgement:  # fmt: skip
-        """Create a judgement of this rule.  evidence : further fields of its sentence."""
+        """Create a judgement of this rule.  evidence : further fields of the sentence."""
         fields = {**self.name_fields(metric), **evidence}
         template = self.findings.get(verdict, self.findings.get("", ""))
         return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
@@ -245,7 +245,7 @@ class EveryTask(GateRule):
         "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
         detail="With fail, the gate fails. With drop, the gate compares the tasks that both runs"
-        " have, and reports other numbers of attempts than --attempts without failing.",
+        " have. Numbers of attempts other than --attempts are then reported, but do not fail.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = COMPARING
     can_simulate = False
@@ -280,11 +280,11 @@ class EveryTask(GateRule):
 
 @dataclass(frozen=True)
 class EveryAttempt(GateRule):
-    """The rule that each task has as many attempts as in the baseline, or as --attempts sets.
+    """The rule that each task has the number of attempts of the baseline, or of --attempts.
 
     Compared with a baseline, the rule also passes if all tasks have equally many attempts, or the
     same share of the baseline's attempts.  Any other deviation means that attempts were lost, or
-    that failures were tried again.
+    that failed attempts were repeated.
     """
 
     attempts: Annotated[int | None, Option(
@@ -299,7 +299,6 @@ class EveryAttempt(GateRule):
 
     @property
     def is_active(self) -> bool:
-        # Without --attempts, the rule uses the number of attempts of the baseline.
         return True
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
@@ -336,12 +335,11 @@ class ShareRule(GateRule):
     can_simulate = False
     phrase = "attempts {noun} ≤ {limit}"
     findings: ClassVar[Mapping[str, str]] = {
-        "": "{wrong} of {made:attempt} of {model} {wrong:is|are} {noun} ({share})"
+        "": "{wrong} of {made:attempt} by {model} {wrong:is|are} {noun} ({share})"
     }
 
     @property
     def is_active(self) -> bool:
-        # A limit of 0 is a limit, too.
         return self.value is not None
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
@@ -386,7 +384,7 @@ class MaxErrors(ShareRule):
 
 @dataclass(frozen=True)
 class Minimum(GateRule):
-    """The rule that a metric reaches a minimum, by its interval, estimate or lower limit."""
+    """The rule that the interval, the estimate or the lower limit of a metric reaches a minimum."""
 
     minimum: Annotated[Mapping[Any, float], Option(
         "--min", "METRIC=X", "Fail if METRIC is significantly below X.",
@@ -420,7 +418,7 @@ class Minimum(GateRule):
         return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """Judge each candidate and metric. Intervals are computed only if they decide."""
+        """Judge each candidate and metric. Only intervals that decide a verdict are computed."""
         study = contexts[0].study
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
@@ -465,10 +463,7 @@ class BaselineRule(GateRule):
         return [self.words(metric) for metric in self.option_metrics]
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """Compare the candidates of each context with their baselines, without tests.
-
-        The intervals of all contexts are computed together, because this is faster.
-        """
+        """Compare the candidates of each context with their baselines, without tests."""
         from passk_cli.study.comparison import difference_intervals
 
         pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
@@ -522,11 +517,10 @@ class BaselineRule(GateRule):
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
         fact = c.result(context.study.confidence)
         if verdict == ERROR:
-            missing = "its test has no p" if self.general else getattr(c.interval, "reason", "")
+            missing = "no p-value" if self.general else getattr(c.interval, "reason", "")
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
-            # A rehearsal needs only the verdict, so the evidence is left out.
             return self.judgement(fact, verdict, metric, limit=limit)
         if isinstance(limit, RelativeLimit):
             from passk_cli.study.comparison import relative_change
@@ -545,8 +539,7 @@ class BaselineRule(GateRule):
 class NoRegression(BaselineRule):
     """The rule that no metric of -k and -m is significantly lower than in the baseline.
 
-    A metric fails if it is significantly lower, after adjustment for the number of metrics. A
-    metric passes if it is significantly higher. Otherwise the metric is undecided.
+    A metric passes if it is significantly higher. The tests are adjusted for the number of metrics.
     """
 
     no_regression: Annotated[bool, Option(
@@ -573,10 +566,7 @@ class NoRegression(BaselineRule):
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """Compare the candidates with their baselines.
-
-        For several contexts, only the p-values or intervals that decide the verdict are computed.
-        """
+        """Compare the candidates. For several contexts, compute only what decides the verdicts."""
         from passk_cli.study.pairwise_tests import compare_pairs, test_pairs
 
         study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
@@ -607,7 +597,7 @@ class NoRegression(BaselineRule):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
-            # If only p is adjusted, the interval does not show how many tasks would decide.
+            # With adjusted p-values, the interval does not show how many tasks would decide.
             worse = "lower" if c.first.metric.sign > 0 else "higher"
             truth = f" if {_default_distance(fact)} {worse}"
             to_decide = _needed_to_decide(fact, context, 0.0, truth, context.reach_of_runs(c))
@@ -636,7 +626,7 @@ class ToleranceRule(BaselineRule):
         return {"a": a, "change": change, **_limit_fields(metric, self.value, "points")}
 
     def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        """Compare a candidate with its baseline, which is scaled by a relative limit."""
+        """Compare a candidate with its baseline. A relative limit scales the baseline."""
         c, most = super().matched(pair), self.value[pair[0].metric]
         return c if c.reason or not isinstance(most, RelativeLimit) else c.with_share(
             1.0 - pair[0].metric.sign * most
@@ -692,7 +682,7 @@ class SingleTaskRule(GateRule):
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        # The task values of pass@1 contain the tasks and attempts that these rules judge.
+        # These rules judge the tasks and attempts from which pass@1 is calculated.
         from passk_cli.metrics.registry import Metric
 
         return (Metric("pass@", 1),) if self.is_active else ()
@@ -708,10 +698,10 @@ class SingleTaskRule(GateRule):
 
 @dataclass(frozen=True)
 class MustPass(SingleTaskRule):
-    """The rule that named tasks pass all attempts, or a share of their attempts."""
+    """The rule that all attempts, or a share of the attempts, pass at each named task."""
 
     must_pass: Annotated[tuple[str, ...], Option(
-        "--must-pass", "TASKS|FILE", "Fail unless these tasks pass every attempt.",
+        "--must-pass", "TASKS|FILE", "Fail unless every attempt at these tasks passes.",
         parse=partial(parse_tasks, "--must-pass"), several=True,
         detail="TASKS are names or patterns such as a,b* ('*' for all tasks). FILE has one name per"
         " line, and no comments. Repeatable.",
@@ -727,7 +717,7 @@ class MustPass(SingleTaskRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        # A file of names appears with its path and the number of names.
+        # The signature contains the path of a names file and the number of names.
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
         names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
@@ -773,7 +763,7 @@ class MustPass(SingleTaskRule):
                     for file, number in lists.items()]  # fmt: skip
         if unlisted:
             remedy = _unknown_tasks_fix(unlisted, places)
-            problems.append(f"no task {cut_long_words(first_few(unlisted))} in the data{remedy}")
+            problems.append(f"the data has no task {cut_long_words(first_few(unlisted))}{remedy}")
         return replace(line, details=()).as_error("; ".join(problems), absent=True)
 
 
@@ -855,7 +845,6 @@ class MinEach(SingleTaskRule):
 
 
 def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
-    """Words such as "t1 passed 2 of 4 (p = 0.01), t2 passed …"."""
     names = context.sides.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
@@ -890,7 +879,6 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING:
-        # A difference that is not significant is a change, and neither a loss nor a gain.
         size = Phrase(((replace(estimate, signed=True), POINTS),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
@@ -900,14 +888,12 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
 
 
 def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> Ends:
-    """The limits of a difference, with the opposite sign if a lower metric is better."""
     if limits is None or limits.low is None or limits.high is None:
         return None, None
     return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
 
 
 def _verdict(ends: Ends, limit: float) -> str:
-    """PASS if an interval is above a limit, FAIL if it is below, and UNDECIDED in between."""
     low, high = ends
     if low is None or high is None:
         return ERROR
@@ -915,13 +901,12 @@ def _verdict(ends: Ends, limit: float) -> str:
 
 
 def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
-    """What to do about unknown tasks, for example "; did you mean t1?"."""
     if any(name.startswith("#") for name in unknown):
         return "; a file of tasks must not contain comments"
     if suggested := nearest_names(unknown[0], tasks):
         return f"; {did_you_mean(suggested)}"
     is_file = any(Path(name).suffix or os.sep in name for name in unknown)
-    return ", and no such file" if is_file else ""
+    return ", and there is no such file" if is_file else ""
 
 
 def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
@@ -943,11 +928,11 @@ def _needed_to_decide(
 ) -> str:
     """Words with the number of tasks that would decide an undecided rule with power 0.8.
 
-    If the tasks are fixed, the number is one of attempts per task.  The half-width h of the
-    interval shrinks with the square root of the number of tasks, except for the part r that is
+    If the tasks are fixed, the words contain a number of attempts per task.  The half-width h of
+    the interval shrinks with the square root of the number of tasks, except for the part r that is
     caused by the variation between runs.  A true value at distance `away` from the limit is decided
     if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not used, because its distance from the limit
-    may be chance.  If the run already has that many tasks, the words are "near the limit".
+    may be chance.  If the run already has that number of tasks, the words are "near the limit".
 
     away : distance from the limit.  0 means 5 points or, for costs, a tenth of the estimate.
     truth : the assumption in words.  of_runs : r.  Power: benchmarks/gate.md.
@@ -971,7 +956,8 @@ def _needed_to_decide(
 
 
 def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
-    """Words with the number of tasks that would decide if all attempts pass, like all so far.
+    """Words with the number of tasks that would decide the rule if all attempts pass, like until
+    now.
 
     The words are similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
     lower limit is about α^{1/n}.  This limit reaches the minimum m at n = n₀ ln(limit₀) / ln(m).
@@ -990,7 +976,7 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
 
 
 def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
-    """The number of tasks and False or, if the tasks are fixed, the fewest attempts and True."""
+    """(number of tasks, False) or, if the tasks are fixed, (fewest attempts at a task, True)."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
@@ -1004,7 +990,7 @@ def _about_text(count: float, truth: str, *, fixed: bool) -> str:
 def verdicts_of(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
-    """For each context, key of a judgement → verdict, without rules that cannot be simulated.
+    """One mapping per context: key of a judgement → verdict, only for rules that can be simulated.
 
     places : indices of the rules, or None for all rules.
     If outcomes are missing, the worst and the best case are judged, and the worse verdict counts.

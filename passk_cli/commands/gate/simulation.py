@@ -1,4 +1,4 @@
-"""Rehearsals of a gate: its verdicts on simulated runs without a change or with a planted drop."""
+"""Rehearsals of a gate: the verdicts on simulated runs without a change or with a planted drop."""
 
 from __future__ import annotations
 
@@ -49,16 +49,15 @@ from passk_cli.study.values import Series
 # Number of rehearsals without a change, number per planted drop, and the divisor of both numbers
 # if intervals are slow to compute.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# Number of rehearsals per set of estimated success rates, and number of sets from the posterior.
+# Number of rehearsals per set of estimated success rates, and number of posterior draws.
 _OF_ESTIMATED, _DRAWN = 10, 50
 # The search for a drop tries at least _LEAST runs. It stops when the share of failing runs differs
 # from the power by more than _CLEAR standard errors.
 _LEAST, _CLEAR = 20, 3.0
-# Number of simulated runs that are judged together.
 _TOGETHER = 100
 # A drop is detected if the rule fails with this power. _DEVIATE is the normal quantile of 0.8.
 POWER, _DEVIATE = 0.8, 0.8416
-# The bisection stops if the drop is known to 3 % of its size, or to 0.1 % of all passes.
+# The bisection stops when the error of the drop is 3 % of the drop, or 0.1 % of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 # The largest variance of a number between 0 and 1.
 _LARGEST = 0.25
@@ -102,8 +101,8 @@ class VerdictRates:
     """How often a rule failed and was undecided in rehearsals without a change.
 
     failing, undecided : number of rehearsals with this verdict, out of `runs` rehearsals.
-    both_fail : share of pairs of rehearsals with the same success rates in which both failed, plus
-        one standard error, because few rehearsals have the same success rates.
+    both_fail : share of pairs of rehearsals with the same success rates in which both rehearsals
+        failed, plus one standard error, because there are few such pairs.
     """
 
     failing: int
@@ -155,7 +154,7 @@ class DetectableDrop:
 
     lost : share of passes that is lost at every task, or None if no loss of passes is detected.
     drop : drop of the metric, with its Monte-Carlo standard error.
-    reached : share of runs that failed at this drop, or with all passes lost.
+    reached : share of runs that failed at this drop or, if `lost` is None, with all passes lost.
     """
 
     lost: float | None
@@ -169,7 +168,6 @@ class SimulatedJudgement(Judgement):
 
     odds : rehearsals at the estimated success rates, or None if the rule cannot be rehearsed.
     predicted : rehearsals at success rates from the posterior.
-    detectable : smallest drop that the rule detects, or None for the whole gate.
     best, worst : verdicts if every attempt passes, and if every attempt fails.
     """
 
@@ -190,9 +188,8 @@ class SimulatedJudgement(Judgement):
 class SimulationSetup:
     """The simulation of a gate, with pairs of runs that have the same success rates.
 
-    context : the run, with only the metrics that can be rehearsed.  rules : the rules of the gate.
+    context : the run, with only the metrics that can be rehearsed.
     new, old : (sets × cells) success rates of the new run and of the baseline.
-    on_undecided : "fail" if undecided rules fail.
     runs : number of rehearsals without a change, which use the sets of success rates in turn.
     purpose : seed of the random numbers, so that suites with the same data simulate the same runs.
     scales : series of a history → (sets,) standard deviation between runs, in logits.
@@ -238,9 +235,10 @@ class SimulationSetup:
     def detectable_drop(self, line: Line) -> DetectableDrop:
         """Find the smallest planted drop at which a rule fails with power 0.8, by bisection.
 
-        A planted drop loses the same share of passes at every task: a rate p becomes (1 − share) p.
-        All shares use the same random numbers.  Therefore, if a share fails, a larger share almost
-        always fails.  Each share is tried on more runs until its power clearly differs from 0.8.
+        A planted drop removes the same share of passes at every task: a rate p becomes (1 − share)
+        p. All shares use the same random numbers.  Therefore, a rule that fails at one share almost
+        always fails at a larger share.  Each share is tried on more runs until its power clearly
+        differs from 0.8.
         """
         low, high = 0.0, 1.0
         reached = self._power(line, high)
@@ -285,11 +283,8 @@ class SimulationSetup:
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def run(self, lost: float, run: int) -> GateContext:
-        """Simulate a new run that lost a share of its passes, and a baseline.
-
-        If the baseline is a history, all runs of the history are simulated, with random variation
-        between runs.
-        """
+        """Simulate a new run that lost a share of its passes, and the baseline or all runs of a
+        history."""
         sides, study, at = self.context.sides, self.context.study, run % len(self.new)
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
         base, new, past = None, self.new[at], study.past
@@ -345,13 +340,12 @@ def simulation_setup(
 ) -> SimulationSetup:  # fmt: skip
     """Set up the simulation of a gate, with success rates from their posterior.
 
-    Both runs have the success rates of the baseline, or of the new run if there is no baseline.
-    The estimated success rates are the posterior draws at which the metrics are closest to the
-    observed metrics.  These draws differ between tasks as much as the posterior does.
+    Both runs have the success rates of the baseline, or of the new run if there is no baseline. The
+    estimated success rates are the posterior draws at which the metrics are closest to the observed
+    metrics.  These draws differ between tasks as much as the posterior does.
 
     predictive : whether to use all posterior draws, and twice as many rehearsals.
     fewer : whether to use fewer rehearsals even if intervals are fast to compute.
-    purpose : seed of the random numbers, so that suites with the same data simulate the same runs.
     """
     context = context.for_simulation
     study, metrics = context.study, context.study.metrics
@@ -366,7 +360,8 @@ def simulation_setup(
             return draws
         rows = counts.rows_of(s)
         n, c = judged_attempts(counts)[rows], counts.c[rows]
-        # The distance is the squared difference from the observed metrics, in standard deviations.
+        # The distance is the sum of squared differences from the observed metrics, in standard
+        # deviations.
         distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
@@ -433,8 +428,7 @@ def rehearse(
 ) -> RehearsalTable:  # fmt: skip
     """Rehearse a gate, and return a table with one row per rule and a row for the whole gate.
 
-    most : the value of --max-false-alarms.  book : the rules file, if the runs are suites.
-    unread : rows of suites with unreadable data.
+    most : the value of --max-false-alarms.  unread : rows of suites with unreadable data.
     """
     fewer = not all(has_fast_intervals(run.context) for run in runs)
     rows, pairs = list[SimulatedJudgement](), list[tuple[SimulationSetup, SimulationSetup]]()
@@ -505,7 +499,6 @@ def judged_attempts(counts: Counts) -> Ints:
 
 
 def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
-    """(runs × tasks) posterior draws of success rates.  seed : the seed and the purpose."""
     rows = counts.rows_of(s)
     n, c = judged_attempts(counts)[rows], counts.c[rows]
     has_outcome = n > 0
@@ -537,7 +530,6 @@ _LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
 
 
 def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
-    """A function for the cells of a column, with empty cells in rows without rehearsals."""
     return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
 
 
@@ -546,8 +538,6 @@ class RehearsalTable(RuleTable):
     """One row per rule, with its false alarms and the smallest drop that it detects.
 
     The last row is about the whole gate. It has a verdict if --max-false-alarms is given.
-
-    setups : the simulation of each run.  most : the value of --max-false-alarms.
     """
 
     title = "Rehearsal"

@@ -42,7 +42,8 @@ QUARANTINED = DiagnosticType(
     meaning="The rules file lists flaky tasks, each with a reason and a last day. All verdicts of"
     " the suite leave these tasks out, in the new run and in the baseline.",
     why="The gate does not detect a regression in these tasks.",
-    advice="Fix the tasks before their last day. A row of the table shows their passes.",
+    advice="Fix the tasks before their last day. A row of the table shows how many attempts at"
+    " these tasks passed.",
     example="passk gate --rules sample_data/passk.toml\n"
     "warning[quarantined]: airline: 1 task in quarantine is not judged (1 of 4 attempts passed):"
     " 17",
@@ -163,7 +164,7 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
 
     A suite with unreadable data becomes a row with the verdict "error".
 
-    gate : the question of the command.  Errors: DataError if no suite can be read.
+    Errors: DataError if no suite can be read.
     """
     if gate.check:
         return _check_report(book)
@@ -200,7 +201,7 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
-    # Suites may set these options differently, so the signature of the report leaves them out.
+    # Suites may set these options differently, so the signature leaves these options out.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
@@ -210,7 +211,8 @@ def _cached_reader(read: Read) -> Read:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
-        # Data frames are not cached, because two data frames may have the same text.
+        # Data frames are not cached, because str() may give the same text for different data
+        # frames.
         parts = source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(part, str) for part in parts):
             return read(request, source)
@@ -245,7 +247,6 @@ def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> lis
 
 
 def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
-    """The row for the trend of one model.  several : whether the row names the model."""
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
@@ -255,7 +256,6 @@ def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
 
 
 def _combined_study(studies: Sequence[Analysis]) -> Analysis:
-    """The analysis of the table of all suites, without the messages about single suites."""
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
     counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)

@@ -69,15 +69,14 @@ from passk_cli.study.rules import (
 from passk_cli.study.section import Section, data_field
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# Maximum number of rows without --full and in a comment, and number of columns of a screen.
+# Maximum number of rows without --full and in a pull-request comment, and width of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
-# Maximum number of characters of the first sentence, and characters of a number with an interval.
+# Maximum length of the first sentence, and length of a number with an interval, in characters.
 _LONGEST, _NUMBER = 212, 23
-# Order of verdicts in the table and in the first sentence.
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
-# If a rule allows ten times the cost of the baseline, the rule can hardly fail.
+# A rule that allows ten times the cost of the baseline can hardly fail.
 _TIMES = 10.0
-# Number of runs from which the variation between runs is known well enough.
+# Minimum number of runs for a good estimate of the variation between runs.
 _KNOWN = 5
 
 RUNS_POOLED = DiagnosticType(
@@ -88,7 +87,7 @@ RUNS_POOLED = DiagnosticType(
     " difference includes σ² (1 + 1/R), the variation between runs. passk estimates σ² from all"
     " runs of the history.",
     why="Without this variance, intervals would be too narrow if runs differ by more than chance"
-    " within tasks.",
+    " within tasks explains.",
     example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
     " include the variation between runs",
 )  # fmt: skip
@@ -155,8 +154,8 @@ RENAMED_MODEL = DiagnosticType(
     "{old} has no attempts, but {new} has the same tasks and similar pass rates",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="A model of the baseline is not in the new run. A model of the new run has at least"
-    " nine tenths of its tasks, and passes these tasks equally often, apart from chance within"
-    " tasks.",
+    " nine tenths of the tasks of the missing model, and passes these tasks equally often, apart"
+    " from chance within tasks.",
     why="If the model was renamed, the gate does not compare it with its baseline.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file."
     " The alias also applies to baselines and histories.",
@@ -180,18 +179,19 @@ NOT_COMPARED = DiagnosticType(
     " With `--unpaired drop`, models and groups without a baseline are left out.",
     why="No rule compares this model with the baseline in this group.",
     advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails.",
-    example="warning[not-compared]: m2 · hard is not compared: old.jsonl is not in this group",
+    example="warning[not-compared]: m2 · hard is not compared: old.jsonl has no attempts in this"
+    " group",
 )  # fmt: skip
 GROUP_NOT_RUN = DiagnosticType(
-    "group-not-run", WARNING, "{model} has no attempts in {group}",
+    "group-not-run", WARNING, "{model} has no attempts in the group {group}",
     meaning="The model has no attempts in this group of `--by`, but other models have attempts.",
     why="No rule judges this model in this group.",
     advice="Check whether the model was run in this group, and whether passk read all files.",
-    example="warning[group-not-run]: m2 has no attempts in hard",
+    example="warning[group-not-run]: m2 has no attempts in the group hard",
 )  # fmt: skip
 MISSING_DECIDE = DiagnosticType(
     "missing-outcomes-decide", WARNING,
-    "{rules:rule} would fail for some values of the missing outcomes, which fails the gate",
+    "{rules:rule} would fail for some values of the missing outcomes, so the gate fails",
     meaning="With `--missing bounds`, each rule is judged in the worst and the best case. In the"
     " worst case, missing outcomes are failures in the new run and passes in the baseline.",
     why="With `--missing bounds`, a gate passes only if it would pass for all values of the missing"
@@ -199,7 +199,7 @@ MISSING_DECIDE = DiagnosticType(
     advice="Find the missing outcomes, or choose how to count them with `--missing fail` or"
     " `--missing drop`.",
     example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
-    " outcomes, which fails the gate",
+    " outcomes, so the gate fails",
 )  # fmt: skip
 DECIDES_NOTHING = DiagnosticType(
     "rule-decides-nothing", WARNING,
@@ -276,7 +276,6 @@ FIELDS = (
 class FailingRules:
     """The judgements of one rule that fail the gate with the same verdict.
 
-    lines : judgements, with the largest change or the smallest value first.
     who : the models in a few words, for example "12 of 24 models".
     """
 
@@ -287,8 +286,7 @@ class FailingRules:
     def groups(cls, lines: Sequence[Judgement], noun: str) -> list[FailingRules]:
         """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
-        Among these, rules about changes come first.
-        noun : what a judgement is about, which is a "model", "group" or "suite".
+        Among rules with the same verdict, rules about changes come first.
         """
 
         def merit(line: Judgement) -> float:
@@ -321,10 +319,7 @@ class FailingRules:
 
 
 class GateVerdict:
-    """The verdict of a gate, which the first sentence of the report states.
-
-    lines : the judgements.  noun : what a judgement is about, for example "model".
-    """
+    """The verdict of a gate, which the first sentence of the report states."""
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
@@ -371,10 +366,7 @@ class GateVerdict:
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Clauses that follow the first sentence if there is room, and clauses that always follow.
-
-        omitted : clauses about tasks and attempts that the verdict leaves out.
-        """
+        """Clauses after the first sentence: if there is room, and always."""
         line_notes = [] if self.line is None else list(self.line.details)
         if not self.groups:
             return [*omitted, *line_notes], []
@@ -421,9 +413,7 @@ def with_notes(
     head: AnswerSentence, notes: Sequence[str], counts: Sequence[str] = (),
     line: Judgement | None = None,
 ) -> AnswerSentence:  # fmt: skip
-    """Add as many notes to a sentence as fit, the number of further notes, and counts.
-
-    Notes that the sentence already contains are left out.
+    """Add to a sentence the notes that fit, the number of remaining notes, and counts.
 
     line : the judgement that the sentence is about. If the rule fails, its reason is the first
         note. Otherwise its reason is the last note if there is room.
@@ -452,7 +442,7 @@ def with_notes(
 class RuleTable(Section[Judgement]):
     """One row per rule and candidate, with the evidence and the verdict.
 
-    runs : the run that was judged, or one run per suite.  book : the rules file with the suites.
+    runs : the judged run, or one run per suite.  book : the rules file with the suites.
     reasons : whether the table shows the reason next to the verdict.
     """
 
@@ -544,7 +534,7 @@ class RuleTable(Section[Judgement]):
         sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
-            # If all rules use counts, the numbers are the tasks and attempts of the candidates.
+            # If no rule has an estimate, the report shows the tasks and attempts of the candidates.
             counts, sides = context.sides.counts, context.sides
             for s, series in zip(sides.candidates, sides.series, strict=True):
                 n = counts.n[counts.rows_of(s)]
@@ -553,7 +543,6 @@ class RuleTable(Section[Judgement]):
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
 
     def _tests(self) -> str:
-        """The adjustment of p-values in words, or "" if fewer than two p-values were calculated."""
         tested = [line.fact for line in self.lines if line.fact.p_adjusted is not None]
         if len(tested) < 2:
             return ""
@@ -578,7 +567,7 @@ class RuleTable(Section[Judgement]):
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
         if self._tests() and adjustments & {MIN_P, BONFERRONI}:
             # A rule about a single metric has the unadjusted interval of this metric.
-            yield "the tests and intervals of several metrics are adjusted, all others are not"
+            yield "adjusted: only tests and intervals of rules about several metrics"
 
     @property
     def differences(self) -> Confidence:
@@ -595,11 +584,10 @@ class RuleTable(Section[Judgement]):
     def tables(self) -> Iterator[Table]:
         """The tables for the screen, for --full, and for a comment on a pull request.
 
-        Failing rows come first, then undecided rows. The comment contains all rows that do not pass
-        or have an estimate.
+        Failing rows come first, then undecided rows. The comment contains all rows that do not
+        pass, and all rows with an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            # Among failing rows, changes come first. The row of the whole gate is the last row.
             not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
             line.failing and not line.fact.against,
         ))  # fmt: skip
@@ -618,7 +606,6 @@ class RuleTable(Section[Judgement]):
         yield replace(self.table(comment), shown=COMMENT)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
-        """Join all rows that pass the same rule about a count into one row."""
         rows = list(lines)
         for judged in group_by(lines, lambda line: line.rule).values():
             passing = [line for line in judged if line.count and line.verdict == PASS]
@@ -640,7 +627,8 @@ class RuleTable(Section[Judgement]):
     def _with_reasons(self, lines: Sequence[Judgement], room: int) -> list[Judgement]:
         """Add the reason to each verdict, shortened to `room` characters.
 
-        A reason such as "about 80 tasks would decide if …" is not cut, because it needs its end.
+        A reason such as "about 80 tasks would decide if …" is never cut, because its end matters
+        most.
         """
         rows = []
         for line in lines if self.reasons else ():
@@ -712,10 +700,7 @@ class RuleTable(Section[Judgement]):
 
 
 def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
-    """Cut the rows to a maximum of `room`, with a last row that counts the hidden rows by verdict.
-
-    Rows about the whole gate are never cut.
-    """
+    """Cut the rows to a maximum of `room`. The last row then counts the hidden rows by verdict."""
     last = [line for line in lines if not line.name]
     model_lines = [line for line in lines if line.name]
     most = max(room - len(last), 2)
@@ -732,11 +717,6 @@ def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
 
 
 def _omitted(context: GateContext) -> list[str]:
-    """Clauses about missing or additional tasks and attempts, with the names of the models.
-
-    With --attempts and without a baseline, a clause states the number of tasks, because no rule
-    checks this number.
-    """
     all_series, notes = context.sides.series, list[tuple[str, str]]()
     is_declared = context.attempts and context.sides.baseline is None
     declared = context.expected_attempts[0] if is_declared else {}
@@ -754,7 +734,6 @@ def _omitted(context: GateContext) -> list[str]:
 
 
 def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
-    """Messages about the data of one run, and about data that its verdicts leave out."""
     context, sides, past = run.context, run.context.sides, run.context.study.past
     baseline = sides.baseline
     yield from run.messages
@@ -795,7 +774,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
     if gone and sides.separate_file:
-        # If only the run has a model, --unpaired drop does not help, so it is not suggested.
+        # If only the new run has a model, --unpaired drop does not help.
         suggests_fix = not (run.name or dropped) and models <= sides.base_models
         shared = sorted(models & sides.base_models)
         diagnostic = MODELS_NOT_RUN(
@@ -820,7 +799,6 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
 
 
 def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
-    """Messages about groups in which only some models have attempts, without a baseline."""
     tasks = context.sides.tasks
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):

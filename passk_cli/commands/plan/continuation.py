@@ -21,9 +21,8 @@ NOW = "nothing more"
 class ContinuationStep:
     """A way to continue a run, with the size of the continued run.
 
-    way : what the budget is spent on, in words.  tasks : number of tasks of the continued run.
-    n : attempts per task of each model.  more : number of attempts to add.
-    cost : cost of the added attempts in dollars; None if it is unknown.
+    way : what the budget is spent on, in words.  n : attempts per task of each model.
+    more : number of attempts to add.  cost : cost of the added attempts in dollars, if known.
     error : standard error of the mean, or of the difference of two models, in the continued run.
     """
 

@@ -25,9 +25,8 @@ _USUAL_TASKS = (50, 200, 800)
 class DesignChoice:
     """A design of a run for one metric.
 
-    fact : the planned result. Its number of tasks is None if no number of tasks is enough.
+    fact : planned result. The number of tasks is None if no number of tasks is enough.
     remarks : how the design differs from the other designs, for example "best split".
-    cost : cost of the attempts in dollars; None if it is unknown.
     """
 
     fact: Result
@@ -50,7 +49,6 @@ class DesignChoice:
 class Designs:
     """All planned designs: requested designs, best splits, and designs that detect --detect.
 
-    metric_components : variance components of each metric.  targets : options of the plan.
     several : whether the pilot has several models.
     cost : mean cost of an attempt in the pilot, if it was measured.
     """
@@ -64,9 +62,9 @@ class Designs:
     def aims(self) -> PlanTargets:
         """The options of the plan, with default designs and a default budget if none are set.
 
-        By default, numbers of tasks are a quarter, once and four times the tasks of the pilot, up
-        to --max-tasks. Numbers of attempts are 1, k, and once and twice the attempts of the pilot.
-        The budget is the number of attempts of one model in the pilot.
+        By default, the number of tasks is 1/4, 1 and 4 times the number of tasks in the pilot, up
+        to --max-tasks. The number of attempts is 1, k, and 1 and 2 times the number in the pilot.
+        The budget is the number of attempts by one model in the pilot.
         """
         targets = self.targets
         pilots = [o.pilot for o in self.metric_components if o.pilot is not None]
@@ -124,10 +122,7 @@ class Designs:
 
     @cached_property
     def facts(self) -> list[Result]:
-        """The planned results of all designs, with the widths of intervals.
-
-        Widths of designs with the same number of attempts are computed together, which is faster.
-        """
+        """The planned results of all designs, with the widths of intervals."""
         detecting = [
             self.detecting_design(components, n)
             for n in self.aims.attempts
@@ -250,8 +245,7 @@ class Designs:
         if reason := components.reason_difference_unknown(n):
             return None, reason
         if components.largest_difference <= ROUNDING:
-            # Both models pass every attempt, or fail every attempt.
-            return None, f"two models around {components.values.expected:.4g} cannot differ"
+            return None, f"two models with means of {components.values.expected:.4g} cannot differ"
         difference = components.paired_test(n, self.aims.level).detectable_difference(
             tasks, self.aims.power
         )
@@ -270,7 +264,8 @@ class Designs:
         """The design with n attempts per task that detects the difference of --detect."""
         aims, tasks, reason = self.aims, None, components.reason_difference_unknown(n)
         if not reason and aims.detect > components.largest_difference:
-            reason = f"two models around {components.values.expected:.4g} cannot differ that much"
+            mean = f"{components.values.expected:.4g}"
+            reason = f"two models with means of {mean} cannot differ that much"
         if not reason:
             tasks = components.paired_test(n, aims.level).tasks_needed(aims.detect, aims.power)
             reason = "" if tasks else "more than a billion tasks"
@@ -283,7 +278,6 @@ class Designs:
         """The planned result of a metric in a design.
 
         tasks : number of tasks; None if no number of tasks is enough.
-        difference : smallest detected difference.  reason : why the result is incomplete.
         best_for : metrics for which a split is best, or "all".
         """
         metric, aims, se = components.metric, self.aims, None

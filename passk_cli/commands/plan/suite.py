@@ -33,10 +33,7 @@ class SuiteDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class FixedSuiteTable(Section[SuiteDesign]):
-    """A row per number of attempts with the difference that chance causes between two runs.
-
-    allowed_difference : largest difference that chance may cause.
-    """
+    """A row per number of attempts, with the difference that chance causes between two runs."""
 
     allowed_difference: float
 

@@ -21,7 +21,7 @@ _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?
 
 
 def parse_tasks(value: Any) -> tuple[int, ...]:
-    """Parse numbers of tasks such as "200,50"; sorted and without repeats.
+    """Parse numbers of tasks such as "200,50" into a sorted tuple without repeats.
 
     >>> parse_tasks(["200,50"])
     (50, 200)
@@ -30,7 +30,7 @@ def parse_tasks(value: Any) -> tuple[int, ...]:
 
 
 def parse_attempts(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts per task such as "1,10"; sorted and without repeats."""
+    """Parse numbers of attempts per task such as "1,10" into a sorted tuple without repeats."""
     return _parse_sizes("--attempts", value, *_ATTEMPTS)
 
 
@@ -85,7 +85,6 @@ def parse_cost(value: Any) -> str:
 
 
 def _parse_positive(number: str) -> float:
-    """A finite number above 0; 0.0 if the text is not such a number."""
     try:
         amount = float(number)
     except ValueError:
@@ -118,7 +117,7 @@ class PlanTargets:
     mean: Annotated[float | None, Option(
         "--mean", "P", "Mean success rate, without a pilot.")] = None
     spread: Annotated[float | None, Option(
-        "--spread", "S", "Standard deviation over tasks, without a pilot.")] = None
+        "--spread", "S", "Standard deviation of success rates, without a pilot.")] = None
     correlation: Annotated[float | None, Option(
         "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
         detail="Default: the correlation in the pilot if it has several models, else 0.5.")] = None
@@ -166,8 +165,8 @@ class PlanTargets:
         " together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
-        detail="pilot is the mean cost of an attempt in the pilot, and the default for a --budget"
-        " in dollars. --field cost=COLUMN names the column of costs.")] = None
+        detail="With pilot, passk uses the mean cost of an attempt in the pilot, which is the"
+        " default for a --budget in dollars. --field cost=COLUMN names the cost column.")] = None
     # fmt: on
 
     def check(self) -> None:

@@ -46,13 +46,14 @@ _ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance
 class VarianceComponents:
     """The variance of a metric over tasks and attempts, and of the difference of two models.
 
-    series : the model with its groups. If there are several models, the most variable model.
+    series : the model with its groups. If there are several models, the model with the most
+        variable values.
     pair : the two models with the most variable difference; None if the second model is assumed
         to be similar to the first model.
     ends : 95 % limits of the variance of true differences over tasks; None if not estimated.
     excess : variance that clusters of tasks add to the value and to the difference at a task.
     cluster_size : number of tasks in the cluster of an average task; 1 without clusters.
-    clusters : code of the cluster of each task of the pilot; empty without clusters.
+    clusters : cluster code per task of the pilot; empty without clusters.
     correlation : correlation of the true values of two models over tasks; None if unknown.
     """
 
@@ -171,10 +172,7 @@ class VarianceComponents:
         return self._variances[n]
 
     def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """Widths of the default interval of designs with n attempts per task; None if unknown.
-
-        tasks : number of tasks of each design.
-        """
+        """Widths of the default interval, per number of tasks; None if unknown."""
         if self.reason_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
         values, shares = self.values.distribution(n)
@@ -195,7 +193,7 @@ def similar_models(
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
 ) -> VarianceComponents:
-    """The components of two models with the same distribution of values and a correlation."""
+    """The variance components of two models with correlated values of the same distribution."""
     correlation = USUAL_CORRELATION if correlation is None else correlation
     difference = PlannedDifference(values, values, correlation * values.between_variance)
     return VarianceComponents(metric, values, difference, correlation, series)
@@ -203,10 +201,10 @@ def similar_models(
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a pilot shows about each metric.
+    """The variance components that a pilot shows, and the metrics that cannot be planned.
 
     unusable : reason → values that cannot be used for a plan for this reason.
-    clustering : factor by which clusters increase the number of tasks needed at the first metric;
+    clustering : factor by which clusters increase the number of tasks that the first metric needs;
         None without clusters.
     """
 
@@ -270,7 +268,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
                 "this pilot has several models, so passk measures the correlation itself",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
-                    SuggestedFix({"--model": (widest.series[0],)}, "plans with one"),
+                    SuggestedFix({"--model": (widest.series[0],)}, "plans with one model"),
                 ],
             )  # fmt: skip
         first_model, second_model = max(pairs, key=_spread)
@@ -302,10 +300,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
 
 
 def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
-    """Pairs of models in one group, on their shared tasks, with differences that vary.
-
-    Errors: ParameterError if there are too many models.
-    """
+    """Pairs of models in one group, on their shared tasks, with differences that vary."""
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
         max(map(len, groups.values())), sum(math.comb(len(models), 2) for models in groups.values())
@@ -322,6 +317,5 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
 
 
 def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
-    """The variance of the difference of two models over the tasks of the pilot."""
     first, second = pair
     return float((first.values - second.values).var())

@@ -51,7 +51,6 @@ from passk_cli.study.signature import signature
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Options that --population these-tasks does not support.
 _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
@@ -60,19 +59,19 @@ _NEW_TASKS_OPTIONS = frozenset({
 _FEW_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNSURE = 0.2
-# A note appears if the limits of the correlation change the tasks needed by a factor above 1.5.
+# A note appears if the limits of the correlation change the number of tasks by a factor above 1.5.
 _APART = 1.5
 _CURVE_POINTS = 20
 
 LEFT_OUT = DiagnosticType(
-    "unplanned-metrics", WARNING, "{metrics} of {models} left out: {reason}",
+    "unplanned-metrics", WARNING, "the plan leaves out {metrics} of {models}: {reason}",
     meaning="The pilot must show how a metric differs from task to task. A pilot does not show this"
     " if it has too few attempts, only one task or cluster, or the same value at every task.",
     why="The plan contains neither a table nor rows for this metric of this model.",
     advice="Choose harder or easier tasks for the pilot, or make more attempts, as the reason"
     " requires.",
-    example="warning[unplanned-metrics]: pass@1 of gpt-5.5 left out: every task has the value 1, so"
-    " the spread of new tasks is unknown",
+    example="warning[unplanned-metrics]: the plan leaves out pass@1 of gpt-5.5: every task has the"
+    " value 1, so the spread of new tasks is unknown",
 )  # fmt: skip
 UNCERTAIN = DiagnosticType(
     "uncertain-correlation", NOTE,
@@ -93,9 +92,8 @@ CLUSTERED = DiagnosticType(
     meaning="Tasks of one cluster are related, for example by a common repository. The factor is"
     " the ratio of the variances with and without clusters, at the pilot's number of attempts.",
     why="Each task of a cluster adds less information than an independent task.",
-    advice="You need to do nothing: the plan assumes clusters of the same sizes as in the pilot. If"
-    " you add tasks, tasks from new clusters add more information than tasks from the same"
-    " clusters.",
+    advice="You need not do anything, because the plan assumes clusters of the same sizes as in the"
+    " pilot. If you add tasks, tasks from new clusters add more information.",
     example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
     " needs 2.3 times as many tasks",
 )  # fmt: skip
@@ -114,9 +112,10 @@ MODELLED = DiagnosticType(
     "modelled-pilot", NOTE,
     "with {n:attempt} per task in the pilot, some planned numbers of {metric} assume"
     " Beta-distributed success rates",
-    meaning="A pilot does not determine the standard error of designs with more attempts per task,"
-    " and with fewer than 2k attempts per task it does not determine differences. passk computes"
-    " both from a Beta distribution with the pilot's mean and standard deviation.",
+    meaning="A pilot does not determine the standard error of designs with more attempts per task"
+    " than the pilot has. A pilot with fewer than 2k attempts per task does not determine"
+    " differences. passk then computes these numbers from a Beta distribution with the pilot's"
+    " mean and standard deviation.",
     why="The Beta distribution gives wrong numbers if the true success rates have another"
     " distribution.",
     advice="The column source of `--full` shows which numbers use the Beta distribution. If you"
@@ -180,8 +179,8 @@ PILOT_MODELS = DiagnosticType(
 PILOT_COST = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
     " {others}}",
-    meaning="The plan uses the mean cost of an attempt in the pilot, of the model that it plans"
-    " for. Every task has the same weight in this mean.",
+    meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every"
+    " task has the same weight in this mean.",
     why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
     " spend exactly the budget, about every second run costs more.",
     advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
@@ -276,7 +275,7 @@ class DesignTable(Section[DesignChoice]):
             meaning="Source of the standard error: assumed, pilot, or pilot and model (the Beta"
             " distribution, for more attempts than the pilot has).",
             cell=lambda choice: choice.fact.more["source"]),
-        Column("remark", meaning="How the design differs from others, or why a number is missing.",
+        Column("remark", meaning="Difference from other designs, or why a number is missing.",
                cell=lambda choice: ", ".join(choice.remarks)),
         data_field("fact", "Kind of row: design, split (best split of the budget), detect (tasks"
                    " needed to detect the difference of --detect), or next (with --next)."),
@@ -571,7 +570,6 @@ def _decisions(designs: Designs) -> dict[str, Any]:
 
 
 def _basis_words(designs: Designs) -> str:
-    """The size of the pilot or the assumed success rates, for example "pilot of 50 tasks"."""
     pilots = [
         components.pilot for components in designs.metric_components if components.pilot is not None
     ]
@@ -684,7 +682,7 @@ class PlanQuestion(Question, PlanOptions):
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
     def study(self, options: SharedOptions, read: Read) -> Analysis:
-        """Read the pilot, with costs if the budget is or may be in dollars.
+        """Read the pilot, including costs if the budget may be in dollars.
 
         Without -k and -m, the plan is for the smallest and the largest of the default values of k.
         """
@@ -719,10 +717,7 @@ class PlanQuestion(Question, PlanOptions):
         return replace(pilot, metrics=ends, hint=hint)
 
     def report(self, study: Analysis) -> Report:
-        """The plan from a pilot.
-
-        Errors: ParameterError if the pilot cannot be used to plan any metric.
-        """
+        """The plan from a pilot; ParameterError if the pilot cannot be used to plan any metric."""
         if self.population == THESE_TASKS:
             return self._suite_report(study)
         pilot = analyse_pilot(study, self.correlation)
@@ -753,11 +748,9 @@ class PlanQuestion(Question, PlanOptions):
         return _report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        """The plan of the number of attempts at each task of a fixed suite."""
         noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky_tasks]
         if not noises:
-            problem = "attempts at the same task never differ, or attempts stopped because of"
-            " outcomes"
+            problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
             place = OptionValue("--population", self.population)
             raise ParameterError(place, f"{problem}; make more attempts per task", name="no-pilot")
         study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
@@ -773,7 +766,6 @@ class PlanQuestion(Question, PlanOptions):
         targets: PlanTargets,
         messages: Sequence[Diagnostic],
     ) -> Report:
-        """The report of --next: ways to continue the run of the pilot with a budget."""
         prices: dict[str, float] | None = None
         unit = targets.unit_cost
         if unit is not None:
@@ -820,10 +812,7 @@ def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = 
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
-    """The mean cost of an attempt of each model, with limits.
-
-    The estimate is a range if costs are missing.
-    """
+    """The mean cost of an attempt by each model, with limits; a range if costs are missing."""
     counts, costs = study.counts, dict[Series, Estimate]()
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)

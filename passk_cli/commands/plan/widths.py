@@ -22,7 +22,7 @@ def guard_widths(
 ) -> Floats:  # fmt: skip
     """Widths of the guard intervals of runs with T tasks from a distribution of values.
 
-    The width is computed as if T·share tasks had each value, also if T·share is not a whole number.
+    The width is computed as if each value occurred at T·share tasks, even for a fraction of a task.
     The mean width of random samples differs from this width by at most 10 % (benchmarks/plan.md).
 
     values, shares : possible values of a task and their probabilities, (atoms,).

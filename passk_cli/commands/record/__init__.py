@@ -47,7 +47,7 @@ class RecordOptions:
         detail="If you record several runs of one revision, give them different names.",
     )] = None
     incomplete: Annotated[bool, Option(
-        "--incomplete", help="Record a run that lacks tasks or attempts, and mark it.",
+        "--incomplete", help="Record a run that lacks tasks or attempts, marked as incomplete.",
         detail="Without this option, passk stops with exit code 3 if the run has fewer tasks or"
         " attempts than the last complete run of its suite and model. A marked run stays in the"
         " history, but no baseline and no trend uses it.",
@@ -66,7 +66,7 @@ class RecordOptions:
     # fmt: on
 
 
-_MISSING_COST = "a history contains missing costs as missing; use this option with passk trend"
+_MISSING_COST = "a history keeps missing costs as missing values; use this option with passk trend"
 COMMAND = Command(
     RecordOptions, (Request,), without=("missing_cost",),
     lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST),

@@ -81,7 +81,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
-# Series → its runs, with the index of each run among the series of the history.
+# Series → runs, each with an index into the series of the history.
 RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
@@ -152,7 +152,7 @@ class RecordQuestion(Question, RecordOptions):
             }
             settles = [
                 SuggestedFix(lacking, "sets them" if len(lacking) > 1 else "sets it"),
-                SuggestedFix(today, "records it as today's run"),
+                SuggestedFix(today, "records the run with today's date"),
             ]
             problem = "passk record needs a history and the revision of the run"
             raise ParameterError(problem, name="bad-output", settles=settles)
@@ -213,7 +213,6 @@ class RecordQuestion(Question, RecordOptions):
         return replace(study, decided=decided, reading=tuple(messages))
 
     def _history(self, counts: Counts, read: Read) -> Counts | None:
-        """The complete runs of the history, or None if it has no complete runs."""
         path = str(self.to)
         is_folder = is_folder_history(path)
         files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
@@ -250,7 +249,6 @@ class RecordQuestion(Question, RecordOptions):
     def _copied_runs(
         self, counts: Counts, history: Counts, runs: RunSizes
     ) -> Iterator[DuplicateRun]:
-        """Runs of this suite in the history of which the new run is a copy."""
         for place, series in enumerate(counts.series):
             for recorded_series, rows in runs.items():
                 if series[1:] == recorded_series[1:]:
@@ -259,7 +257,6 @@ class RecordQuestion(Question, RecordOptions):
                     yield from copies_between(counts, place, history, rivals, name)
 
     def _other_models(self, counts: Counts, runs: RunSizes) -> Iterator[Diagnostic]:
-        """A message if the history has no run of any model of the new run."""
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
         if models and not {*models} & {*new}:
@@ -301,7 +298,7 @@ def _attempts(counts: Counts, place: int) -> dict[str, int]:
 
 
 def _attempt_lists(counts: Counts) -> dict[str, Any]:
-    """Column → one list per model and task, with a value per attempt, for passes first."""
+    """Column → one list per model and task, with the values of passing attempts first."""
     import numpy as np
 
     def column(values: Any) -> Any:

@@ -38,9 +38,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 # Number of k's, spaced logarithmically, at which the power law of T* is fitted.
 _KS = 64
 # Minimum share of resamples in which a power law can be fitted. With a smaller share, an interval
-# from only these resamples would be biased, so none is reported.
+# from only these resamples would be biased, so passk reports no interval.
 _MOSTLY = 0.95
-# Means whose difference is smaller are equal except for rounding errors.
+# A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL = 1e-12
 TEMPERATURE = "temperature"
 _PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
@@ -215,7 +215,8 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """Group comparisons by pair of models. Pairs with a changing order come first."""
+    """Group comparisons by pair of models. The pairs in which the better model changes come
+    first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
         comparisons,
@@ -278,7 +279,7 @@ def fit_power_laws(
 def _fit_power_law(
     model: Series, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> BestTemperaturePowerLaw:
-    """Fit one model.  shared : its temperatures in increasing order, on their shared tasks."""
+    """Fit one model.  shared : values on shared tasks, sorted by temperature."""
     ks = np.unique(np.geomspace(1, k_max, _KS).round().astype(np.int64))
     curves = [curve(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)
@@ -293,7 +294,7 @@ def _fit_power_law(
     if math.isnan(exponent):
         reason = (
             f"not fitted: T* has {plural(len(best), 'value')} ({', '.join(best)}); a power law"
-            f" needs {FEWEST_TEMPERATURES} above 0"
+            f" needs {FEWEST_TEMPERATURES} values above 0"
         )
     else:
         draws = bootstrap_means(
@@ -356,7 +357,7 @@ def temperatures_of(
                 f" the only temperature is {temperatures.pop()}"
             )
         reasons = (rates.reason for rates in values if not rates.has_values)
-        why = next(reasons, "no model has two, or no task is shared by them")
+        why = next(reasons, "no model has two temperatures with shared tasks")
         raise ParameterError(
             f"there are no temperatures to compare: {why}; passk estimate shows the temperatures"
             " of each model"

@@ -74,7 +74,7 @@ SCALES_OF_GRID = DiagnosticType(
     meaning="The article's grid for exponential tasks is b = 2⁰ … 2⁹ in exp(−|c|/b). The regression"
     " uses the standard deviation s of the tasks.",
     why="The spreads of the points are therefore √2 times the scales b of the article.",
-    advice="Nothing. Divide a spread by √2 if you compare it with the scales of the article.",
+    advice="If you compare a spread with a scale of the article, divide the spread by √2.",
     example="passk temperature --toy exponential --fit\n"
     "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
     " standard deviations s ≈ √2·b",
@@ -87,8 +87,8 @@ POWER_LAW_GRID = DiagnosticType(
     " can have only some standard deviations.",
     why="The regression uses fewer points than the regressions for gaussian and exponential tasks."
     " The article contains no regression that you could compare it with.",
-    advice="Nothing. The rows of csv and json list all points, with the points of the regression"
-    " marked in the column kept.",
+    advice="You need not do anything. The rows of csv and json list all points, and the column kept"
+    " marks the points of the regression.",
     example="passk temperature --toy power-law --fit\n"
     "note[power-law-grid]: for power-law tasks, the regression uses only k > 20 and 10 of 10"
     " spreads of the grid",
@@ -229,7 +229,7 @@ class Regression(NamedTuple):
 
 
 class RegressionTable(Section[Regression]):
-    """The fitted power law T* = factor · k^power · s^power, next to the one of the article."""
+    """The power laws T* = factor · k^power · s^power, fitted by passk and from the article."""
 
     title = "T* = factor · k^power · s^power"
     columns = (
@@ -271,7 +271,6 @@ FITTED = Answer(
                   "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
 )  # fmt: skip
 SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
-# A section needs an Analysis, although the toy model has no data.
 NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
@@ -281,7 +280,6 @@ def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
 
 
 def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
-    """The message about power laws of tasks that are cut off, if there are any."""
     cut = sorted({(p.largest, p.spread, p.gamma) for p in all_points if p.largest is not None})
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
@@ -295,7 +293,6 @@ def _report(
     sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint],
     rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
-    """Build a report from its sections and from the rows of csv and json."""
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
     fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])

@@ -69,14 +69,14 @@ PART_OF_TASKS = DiagnosticType(
     meaning="A task without attempts at some temperature cannot show which temperature is best."
     " passk ignores such a task for this choice. The estimates of `--full` use all tasks of each"
     " temperature.",
-    why="The best temperature for the shared tasks may differ from the best one for all tasks.",
+    why="Another temperature may be best for all tasks together.",
     advice="Run all tasks at all temperatures.",
     example="warning[best-on-part-of-tasks]: best temperatures use only the tasks that all"
     " temperatures share: alpha 90 of 120",
 )  # fmt: skip
 UNEQUAL_TEMPERATURES = DiagnosticType(
     "unequal-temperatures", NOTE,
-    "the column first in resamples is empty for {models}, because the number of attempts differs"
+    'the column "first in resamples" is empty for {models}, because the number of attempts differs'
     " between temperatures",
     meaning="With more attempts, pass@k has more possible values and fewer ties. A temperature"
     " with more attempts may therefore be first in too many or too few resamples.",
@@ -84,8 +84,8 @@ UNEQUAL_TEMPERATURES = DiagnosticType(
     " and their tests are valid for unequal numbers of attempts.",
     advice="Use the differences and their tests, or make the same number of attempts at each"
     " temperature.",
-    example="note[unequal-temperatures]: the column first in resamples is empty for alpha, because"
-    " the number of attempts differs between temperatures",
+    example='note[unequal-temperatures]: the column "first in resamples" is empty for alpha,'
+    " because the number of attempts differs between temperatures",
 )  # fmt: skip
 RANK_FLIP = DiagnosticType(
     "rank-flip", NOTE,
@@ -105,11 +105,11 @@ _FIRST = (
 )
 # The temperature is the first group and has its own columns, so these columns leave it out.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
-_TOY = SuggestedFix({"--toy": "gaussian"}, "is the toy model")
+_TOY = SuggestedFix({"--toy": "gaussian"}, "shows the toy model")
 
 
 class BestTemperatureRow(NamedTuple):
-    """The best temperatures of one model, with one verdict per name of a metric."""
+    """The best temperatures of one model, with one verdict per metric name."""
 
     series: Series
     verdicts: dict[str, TemperatureVerdict]
@@ -158,11 +158,11 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         Column("{0.header}", meaning="{0.meaning}", cell=lambda choice, part: part.cell(choice),
                across=lambda section: section.parts, units=lambda section, part: part.kind,
                example=BestColumn(
-                   "METRIC: best", "The highest estimate and its temperature. The column ahead by"
+                   "METRIC: best", 'The highest estimate and its temperature. The column "ahead by"'
                    " contains the difference to the second-best temperature.", Metric("pass@", 1),
                    "text")),
-        data_field("fact", "estimate, temperatures (two temperatures of one model), models (two"
-                   " models), power law; with --fit regression or point."),
+        data_field("fact", "Kind of row: estimate, temperatures (two temperatures of one model),"
+                   " models (two models), power law, or, with --fit, regression or point."),
         data_field("leads", _FIRST),
         data_field("test", "Test of the difference."),
         data_field("adjustment", "Adjustment of p for the number of tests."),
@@ -317,7 +317,7 @@ def _part_words(count: int, total: int, noun: str) -> str:
 
 
 class ByTemperatureTable(NumberTable):
-    """The estimates of each model at each temperature, and the share of resamples it leads."""
+    """The estimates of each model at each temperature, and how often the temperature is first."""
 
     title = "Estimates by temperature"
     shown = FULL
@@ -332,7 +332,7 @@ class ByTemperatureTable(NumberTable):
 
 @dataclass(frozen=True)
 class TemperatureLeadTable(Section[TemperatureVerdict]):
-    """The best temperature T* per model and metric, and the lead over the second-best one."""
+    """The best temperature T* per model and metric, and the lead over the second-best."""
 
     title = "Best temperature T*, and its difference to the next best"
     shown = FULL
@@ -394,7 +394,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
 
 
 class SuperiorityPlaces(NamedTuple):
-    """The temperatures and metrics at which one model is better than, or tied with, another."""
+    """The temperatures and metrics at which a model is better than, or tied with, a rival."""
 
     series: Series
     verdict: str
@@ -451,7 +451,6 @@ def _places_text(
 
 
 def _extreme_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """The metrics with the smallest and the largest k of each family."""
     families = [
         [candidate for candidate in metrics if candidate.family == m.family] for m in metrics
     ]
@@ -483,8 +482,8 @@ class TemperatureQuestion(Question, TemperatureOptions):
                 ModelPairTable, *toy.SECTIONS)  # fmt: skip
 
     unbounded: ClassVar[str] = (
-        "the best temperature may differ from the best temperatures with all missing outcomes"
-        " failing and with all passing"
+        "the true best temperature may differ from the best temperatures in the two extreme cases,"
+        " in which all missing outcomes fail or all pass"
     )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:

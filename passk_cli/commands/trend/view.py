@@ -136,7 +136,7 @@ MIXED_SETTINGS = DiagnosticType(
     meaning="A history contains the options that change counts, for example --missing and"
     " --threshold, and the prices that costs were computed with. These options differ between"
     " runs.",
-    why="The options may have caused a change of the metric, and not the model.",
+    why="A change of the metric may be due to these options, and not to the model.",
     advice="Record the runs again with the same options, or leave runs out with `--skip-run"
     " REVISION`.",
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
@@ -183,7 +183,7 @@ CORRELATED_RUNS = DiagnosticType(
 )  # fmt: skip
 WORSE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
-    SuggestedFix({"--acknowledge": "{run}"}, "accepts it as the new level"),
+    SuggestedFix({"--acknowledge": "{run}"}, "accepts the new level"),
     meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
     " At least half of the change still exists.",
     why="With `--fail`, passk trend exits with 1 on every run until the change is acknowledged or"
@@ -192,7 +192,7 @@ WORSE = DiagnosticType(
     " `--acknowledge REVISION`.",
     example="passk trend sample_data/nights.parquet --fail\n"
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
-    " it as the new level",
+    " the new level",
 )  # fmt: skip
 OLD_RUNS = DiagnosticType(
     "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
@@ -289,7 +289,6 @@ class LevelChange(NamedTuple):
 
     first : index of the first run after the change.
     detected_at : index of the run at which the change became significant.
-    before, after : means of the runs before and after the change.
     size : after − before or, for costs, the ratio of geometric means.
     """
 
@@ -308,8 +307,7 @@ class LevelChange(NamedTuple):
 class RunSeries:
     """The runs of one setup, with the metric per run, the changes, and the run effect.
 
-    facts : one result per run.  changes : changes of the metric, in the order of the runs.
-    effect_start : index of the first run from which the run effect is estimated.
+    effect_start : index of the first run that the estimate of the run effect uses.
     effect : the run effect, or None for one run and for costs.
     detectable_change : smallest change that the runs can show.  For costs, its logarithm.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
@@ -331,8 +329,8 @@ class RunSeries:
     def worse_since(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
-        The result is None if at least half of the change is gone. The first run is the first run of
-        the first change for the worse, and the size is the total size of all changes since then.
+        The result is None if at least half of the change is gone. The result begins with the first
+        change for the worse, and its size is the total size of all changes since that run.
         """
         later = [change for change in self.changes if self.setup.runs[change.first].at > time]
         for place, change in enumerate(later):
@@ -348,7 +346,7 @@ class RunSeries:
     def with_verdict(self, metric: Metric, run: RunLabel | None) -> RunSeries:
         """Set the verdict, which fails if the newest runs are worse than earlier runs.
 
-        run : the user has acknowledged changes up to this run.  None if there is no such run.
+        run : the run up to which the user has acknowledged changes, or None.
         """
         less = metric.kind.quantity
         since = f" since {_short_name(run)}" if run else ""
@@ -384,7 +382,7 @@ class RunSeries:
 
     @cached_property
     def is_all_copies(self) -> bool:
-        """Whether all runs are copies of one run, so that they cannot differ."""
+        """Whether all runs are copies of one run."""
         return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
     @property
@@ -594,7 +592,6 @@ class RunSeriesTable(Section[RunSeries]):
                 # the difference. The message about chance would then be misleading.
                 continue
             tasks = len(course.setup.tasks)
-            # Both numbers are printed with enough digits to look different.
             between, within = next(
                 pair
                 for digits in range(1, 13)
@@ -626,7 +623,6 @@ class RunSeriesTable(Section[RunSeries]):
         minimums = [(2, "run effect", since)] * passes
         minimums += [(5, "change", runs)] * _seeks_changes(self)
         for least, noun, numbers in minimums:
-            # If there is one run, the message about the run effect is enough.
             excluded = 1 if passes and noun == "change" else 0
             if few := [name for name, number in numbers.items() if excluded < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
@@ -655,7 +651,6 @@ class RunSeriesTable(Section[RunSeries]):
         return [f"{name}={last}" for _, name in earlier]
 
     def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-        """Join all messages about copied runs into one message with the number of copied runs."""
         copied = []
         for message in messages:
             if message.name != COPIED_RUN.name:
@@ -707,7 +702,7 @@ class RunSeriesTable(Section[RunSeries]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
         )  # fmt: skip
-        # If all models ran on the same days, once per day, runs are named by their days.
+        # If all models ran once per day, on the same days, the chart names runs by day.
         days: dict[float, set[str]] = {}
         for course in self.records:
             for place, label in enumerate(course.setup.runs, 1):
@@ -746,13 +741,13 @@ class TrendQuestion(Question, TrendOptions):
         _ = confidence.method
         refuse_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "this option works only if changes fail the command",
+            OptionValue("--acknowledge"), "this option works only with --fail",
             (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse_metric(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
-                "only changes fail the command, and passk does not look for changes of ratios",
+                "passk does not look for changes of ratios, so no change can fail the command",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:
@@ -818,10 +813,7 @@ class TrendQuestion(Question, TrendOptions):
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged(self, counts: Counts) -> RunLabel | None:
-        """The newest run that --acknowledge names, or None without this option.
-
-        Errors: ParameterError if the history has no such run.
-        """
+        """The newest run that --acknowledge names, or None without this option."""
         if self.acknowledge is None:
             return None
         runs = [run for rows in runs_by_setup(counts).values() for run, _ in rows]
@@ -847,10 +839,6 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
 def _priced_setups(
     all_setups: Sequence[Setup], attempts: Attempts, metric: Metric
 ) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
-    """Remove the runs in which every amount is 0, and return messages about these runs.
-
-    Errors: DataError if no run remains.
-    """
     values = np.nan_to_num(attempts.value, nan=1.0)
     spent = np.bincount(attempts.cell, values, len(attempts.start) - 1)
     noun, priced, messages = AMOUNTS[metric.kind.required_attempt_data][1], [], []
@@ -874,7 +862,6 @@ def _priced_setups(
 def _run_series(
     setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
-    """Find the changes of a setup and the run effect since the last change."""
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
@@ -911,8 +898,8 @@ def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, t
     """The input of the search for changes of costs.
 
     Returns the two arrays of `log_means`, and two (runs, tasks) arrays: the number of amounts, and
-    the number of amounts above the middle amount of a task. Amounts of 0 are left out, because they
-    have no logarithm.
+    the number of amounts above the median amount of a task. Amounts of 0 are left out, because 0
+    has no logarithm.
     """
     positive = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
     cell, count = attempts.cell[positive], attempts.count[positive]

@@ -22,8 +22,9 @@ COMPLETION = "completion"
 class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     """Judge a run while it is in progress.
 
-    You can look as often as you want, because all looks together keep the confidence level. A look
-    counts the first tasks of an order that you drew before the run.
+    You can look at the results as often as you want, because all interim looks together keep the
+    confidence level. An interim look counts the first tasks of an order that you drew before the
+    run.
 
     Exit code: 0 pass, 1 fail, 5 not yet decided, 3 cannot be checked.
 
@@ -50,16 +51,17 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--attempts", "N", "Number of attempts that complete a task.", low=1,
     )] = 1
     every: Annotated[int | None, Option(
-        "--every", "N", "Look every N tasks. Default: a twentieth of the plan.", low=1,
-        detail="A look counts only the first N, 2N, ... tasks of the order. Therefore, the verdict"
-        " does not depend on when you run the command.",
+        "--every", "N", "Tasks between interim looks. Default: a twentieth of the plan.", low=1,
+        detail="An interim look counts only the first N, 2N, ... tasks of the order. Therefore, the"
+        " verdict does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "Tasks in the drawn order, one per line.", file="read",
+        "--order", f"FILE|{COMPLETION}", "File of the drawn order, one task per line.", file="read",
         parse="passk_cli.commands.watch.order:parse_order",
-        detail="A look counts the first tasks of this order when all of them are complete. Default:"
-        f" the order of the dataset in the log. {COMPLETION} uses the order of completion, which"
-        " assumes that the time of completion does not depend on the outcome.")] = ()
+        detail="An interim look counts the first tasks of this order when all of these tasks are"
+        " complete. Default: the order of the dataset in the log."
+        f" {COMPLETION} uses the order of completion, which assumes that the time of completion"
+        " does not depend on the outcome.")] = ()
     baseline: Annotated[DATA, Option(
         "--baseline", "FILE|NAME", "Compare with this file or with this model.",
         file="read", of_models=True,
@@ -73,14 +75,14 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     suite: Annotated[str | None, Option(
         "--suite", "NAME", "The suite of --rules, if there are several.", rare=True)] = None
     looks: Annotated[str | None, Option(
-        "--looks", "FILE", "The file that records the looks. Default: RUN.looks.",
+        "--looks", "FILE", "The file that records interim looks. Default: RUN.looks.",
         file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
         detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
         " since the last look. If the data comes from Python, no file is needed.")] = None
     follow: Annotated[bool, Option(
         "--follow", help="Look again whenever files have grown, until the run is decided.",
         detail="A line shows the number of complete tasks, the chance of a decision, and the"
-        " estimate with its interval. Ctrl-C stops passk, and the file of looks stays.")] = False
+        " estimate with its interval. Ctrl-C stops passk, and the looks file stays.")] = False
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="How to count rules that are undecided at the end.",
         choices=(PASS, FAIL),
@@ -91,16 +93,16 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Options of passk gate that would break the confidence level of the looks, with the reasons.
+# Options of passk gate that would break the confidence level of interim looks, with the reasons.
 REFUSED = {
     "by": "watch each group separately, and select the group with a condition (where)",
-    "cluster": "a look counts single tasks and not clusters; passk gate allows for clusters when"
-    " the run is complete",
-    "population": "a look is about new tasks, because the run is not complete; passk gate can judge"
-    " these tasks when the run is complete",
+    "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"
+    " when the run is complete",
+    "population": "passk watch judges performance on new tasks, because the run is not complete;"
+    " passk gate can judge performance on these tasks when the run is complete",
     "min-by": "passk watch always compares a minimum with the interval",
 }
-# Options of earlier releases, each with a replacement.
+# Options of earlier releases, with advice on what to use instead.
 _REMOVED = {
     "best": "this option was removed; passk compare tests all models when the run is complete",
     "give-up": "this option was removed; the answer contains the chance of a decision",

@@ -23,9 +23,9 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 SCHEMA = "passk-looks/1"
-# Maximum number of looks. The recursion that computes the boundaries takes two seconds for these.
+# Maximum number of interim looks. Computing the boundaries of 500 looks takes two seconds.
 MOST_LOOKS = 500
-# Number of looks in a plan without --every.
+# Number of interim looks in a plan without --every.
 _DEFAULT_LOOKS = 20
 
 
@@ -33,7 +33,6 @@ _DEFAULT_LOOKS = 20
 class WatchPlan:
     """The plan of a run, which was fixed before the run began.
 
-    total_tasks : number of tasks of the complete run.  attempts : number of attempts per task.
     step : number of tasks between two looks.  level : confidence level of all looks together.
     """
 
@@ -46,10 +45,7 @@ class WatchPlan:
     def from_options(
         cls, total_tasks: int, attempts: int, step: int | None, level: float
     ) -> WatchPlan:
-        """Create a plan, which has twenty looks if `step` is None.
-
-        Errors: ParameterError for more than MOST_LOOKS looks.
-        """
+        """Create a plan, with twenty looks if `step` is None; ParameterError for too many looks."""
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
         place = OptionValue("--every", str(step))
@@ -58,7 +54,7 @@ class WatchPlan:
 
     @property
     def look_sizes(self) -> list[int]:
-        """Number of tasks that each look counts. The last look counts all tasks.
+        """Number of tasks that each interim look counts. The last look counts all tasks.
 
         >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
@@ -67,16 +63,16 @@ class WatchPlan:
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """Distance from a limit, in standard errors, from which each look decides."""
+        """Distance from a limit, in standard errors, at which each interim look decides a rule."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return z_boundary(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)
 class InterimLook:
-    """One look at a run, with the counted tasks and the verdicts.
+    """One interim look at a run, with the number of counted tasks and the verdicts.
 
-    tasks : number of tasks that the look counted.  data : digest of the outcomes of these tasks.
+    data : digest of the outcomes of the counted tasks.
     verdicts : "model: rule" → verdict. Empty if the look was too early to decide anything.
     chance : chance that the remaining tasks decide the run, or None if it was not computed.
     """
@@ -89,11 +85,10 @@ class InterimLook:
 
 @dataclass
 class InterimLooks:
-    """All looks at a run, which are recorded in a file or only in memory.
+    """All interim looks at a run, which are recorded in a looks file or only in memory.
 
     setup : name → value, for the plan, the rules and the baseline.
-    tasks : names of the tasks that the last look counted, in their order.
-    path : the file of looks, or None.
+    tasks : names of the tasks that the last look counted.
     """
 
     setup: Mapping[str, Any]
@@ -103,9 +98,9 @@ class InterimLooks:
 
     @classmethod
     def from_file(cls, path: Path | None, setup: Mapping[str, Any]) -> InterimLooks:
-        """Read the looks of a file. A file that does not exist or is empty has no looks.
+        """Read a looks file. A file that does not exist or is empty contains no looks.
 
-        Errors: DataError if the file is not a file of looks, or belongs to another plan.
+        Errors: DataError if the file is not a looks file, or belongs to another plan.
         """
         text = "" if path is None or not path.exists() else path.read_text("utf-8", "replace")
         if not text:
@@ -140,10 +135,7 @@ class InterimLooks:
         return cls(setup, tasks, looks, path)
 
     def require_same(self, progress: RunProgress, data: Callable[[], str]) -> None:
-        """Raise a DataError if the outcomes of the tasks of the last look have changed.
-
-        data : computes the present digest of the outcomes of these tasks.
-        """
+        """Raise a DataError if outcomes that the last interim look counted have changed."""
         last, place = self.looks[-1], str(self.path)
         if progress.countable < last.tasks:
             raise DataError(
@@ -161,7 +153,7 @@ class InterimLooks:
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:
-        """Replace the file of looks, if there are looks.  order : names of all tasks in order."""
+        """Write the looks file if there are looks.  order : names of all tasks, in order."""
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
             content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
@@ -186,9 +178,9 @@ def parse_looks(name: str) -> str:
 
 
 def default_looks_path(files: Sequence[str]) -> Path:
-    """The default file of looks, which is RUN.looks next to the first file RUN.
+    """The default looks file: RUN.looks, in the folder of the first result file RUN.
 
-    Errors: ParameterError if RUN is a pipe, an address or a pattern.
+    Errors: ParameterError if RUN is a pipe, a URL or a pattern.
 
     >>> str(default_looks_path(["runs/nightly/"]))
     'runs/nightly.looks'
@@ -196,7 +188,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
     path = split_label(files[0])[1]
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
-            f"{path}: this input has no default file of looks", name="bad-output",
+            f"{path}: passk cannot choose a looks file for this input", name="bad-output",
             settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "names the file")],
         )  # fmt: skip
     place = Path(path)
@@ -206,7 +198,7 @@ def default_looks_path(files: Sequence[str]) -> Path:
 
 @contextmanager
 def exclusive_lock(path: Path | None) -> Iterator[None]:
-    """Lock the file of looks; ParameterError if another process has locked the file."""
+    """Lock the looks file; ParameterError if another process has locked the file."""
     if path is None or not stat.S_ISREG(file_mode(str(path))):
         yield
         return

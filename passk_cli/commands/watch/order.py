@@ -1,4 +1,4 @@
-"""The order in which looks count the tasks of a run, and the number of complete tasks."""
+"""The order in which interim looks count the tasks of a run, and the number of complete tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Kinds of orders: from a list of the user, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
-# Task → model → number of attempts made so far.
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 
 
@@ -42,8 +41,7 @@ def parse_order(value: Any) -> tuple[str, ...]:
 class RunProgress(NamedTuple):
     """How much of a plan is complete.
 
-    tasks : names of the tasks, in their order.
-    countable : number of tasks before the first incomplete task, which a look may count.
+    countable : number of tasks before the first incomplete task, which an interim look may count.
     waiting : number of complete tasks that come after an incomplete task.
     """
 
@@ -54,10 +52,9 @@ class RunProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskOrder:
-    """The order in which looks count the tasks.
+    """The order in which interim looks count the tasks.
 
     tasks : names of the tasks. For COMPLETION, only the tasks that earlier looks counted.
-    kind : LIST, DATASET or COMPLETION.
     last_places : task → position of its last attempt in the files, only for COMPLETION.
     """
 
@@ -70,9 +67,8 @@ class TaskOrder:
         cls, names: Sequence[str], counts: Counts, quarantine: Collection[str],
         total_tasks: int | None, attempts: int | None = None,
     ) -> TaskOrder:  # fmt: skip
-        """The order of --order or, without this option, the order of the dataset in the files.
+        """Use the order of --order or, without this option, the order of the dataset in the files.
 
-        names : the value of --order, or ().  quarantine : tasks that no look counts.
         attempts : planned attempts per task, or None to check only that an order is known.
         Errors: ParameterError if no order is known, or if the order has too few tasks.
         """
@@ -115,10 +111,7 @@ class TaskOrder:
         attempts: int,
         total_tasks: int,
     ) -> RunProgress:
-        """How much of the plan is complete.
-
-        A task is complete if all models have made all planned attempts at the task.
-        """
+        """How much of the plan is complete: the tasks at which all models made all attempts."""
         complete = {
             task for task, by_model in attempts_made.items()
             if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
@@ -150,10 +143,7 @@ class TaskOrder:
 
 
 def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
-    """Task → model → number of attempts so far, including attempts without an outcome.
-
-    The entry of a task contains only models with attempts at the task.
-    """
+    """Task → model → number of attempts so far, including attempts without an outcome."""
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
         at = missing.rows_of_model(model)

@@ -1,4 +1,4 @@
-"""A run in progress, and the verdicts of looks at its first tasks."""
+"""A run in progress, and the verdicts of interim looks at the first tasks."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# Outcome of a complete run that no look has decided.
+# Outcome of a complete run that no interim look has decided.
 END = "end"
-# Standard deviation of the true distance from a limit, which forecasts of shares assume.
+# Forecasts assume that a true share has this standard deviation around its limit.
 _PRIOR = 0.1
 # Standard errors come from an interval at this level, because a sample variance may be 0.
 _INTERVAL_LEVEL = 0.95
@@ -35,11 +35,7 @@ def line_key(line: Judgement) -> str:
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """A run in progress, with its rules and its plan.
-
-    study : the data so far, including incomplete tasks.
-    attempts_made : number of attempts so far, by task and model.
-    """
+    """A run in progress, with its rules and its plan."""
 
     gate: GateQuestion
     study: Analysis
@@ -58,7 +54,7 @@ class WatchedRun:
         )
 
     def first_counts(self, tasks: int) -> Counts:
-        """The counts of the first `tasks` tasks; DataError if none of them has an outcome."""
+        """The counts of the first `tasks` tasks; DataError if these tasks have no outcome."""
         counts, first = self.study.counts, set(self.progress.tasks[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
@@ -69,10 +65,7 @@ class WatchedRun:
             ) from None  # fmt: skip
 
     def judge_first(self, tasks: int, level: float) -> JudgedRun:
-        """Judge the first `tasks` tasks by all rules, with intervals at the level `level`.
-
-        Errors: DataError if the baseline lacks one of these tasks.
-        """
+        """Judge the first `tasks` tasks by all rules; DataError if the baseline lacks a task."""
         context = self.gate.gate_context(replace(self.study, counts=self.first_counts(tasks)))
         sides = context.sides
         for series, coverage in context.coverages.items():
@@ -89,7 +82,7 @@ class WatchedRun:
         return JudgedRun(self.gate, context).judge(level)
 
     def next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
-        """Make the next look.  forecast : whether to compute the chance of a decision."""
+        """Make the next interim look.  forecast : whether to compute the chance of a decision."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
@@ -136,7 +129,7 @@ class WatchedRun:
         return places
 
     def outcome(self, looks: Sequence[InterimLook]) -> str:
-        """The outcome of the run after these looks: PASS, FAIL, END or, if it goes on, ""."""
+        """The outcome of the run after these looks: PASS, FAIL, END, or "" if the run continues."""
         if not looks:
             return ""
         last, decided = looks[-1], self.decided_lines(looks)
@@ -147,9 +140,10 @@ class WatchedRun:
         return END if last.tasks == self.plan.total_tasks else ""
 
     def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
-        """All judgements at the last look, with the judgements that earlier looks decided.
+        """All judgements at the last interim look, with the judgements that earlier looks decided.
 
-        An undecided judgement has no advice on the number of tasks, because the plan sets it.
+        An undecided judgement has no advice on the number of tasks, because the plan sets this
+        number.
         """
         decided, parts = self.decided_lines(looks), dict[int, JudgedRun]()
         for place in {len(looks) - 1, *decided.values()}:

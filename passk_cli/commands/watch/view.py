@@ -1,4 +1,4 @@
-"""The report on a run in progress, with the verdicts at the last look and the next look."""
+"""The report on a run in progress, with the verdicts at the last interim look."""
 
 from __future__ import annotations
 
@@ -67,11 +67,10 @@ from passk_cli.suggestions import did_you_mean_or_list
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # Fields of a rules file that only passk gate uses.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# Errors that further results cannot fix, errors of a run without results, and number of pauses for
-# which --follow tolerates an unreadable file.
+# --follow stops at these errors at once. It waits while a run has no results, and for five pauses
+# if a file is unreadable.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
-# Seconds until --follow checks the files again.
 _PAUSE = 0.5
 _GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
@@ -96,7 +95,7 @@ ORDER_OF_COMPLETION = DiagnosticType(
     " longer",
     meaning="With `--order completion`, a look counts the tasks that were completed first.",
     why="A look is valid only if the outcomes do not influence which tasks it counts. If failures"
-    " took longer than passes, the first half of the tasks passed 4 to 10 points more often.",
+    " took longer than passes, pass@1 of the first half of the tasks was 4 to 10 points too high.",
     advice="Draw the order of the tasks before the run, and name its file with `--order FILE`.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
@@ -106,8 +105,8 @@ ORDER_OF_COMPLETION = DiagnosticType(
 NOT_WATCHED = DiagnosticType(
     "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
     "judge the complete run with passk gate",
-    meaning="The suite has rules about single tasks, for example must-pass. A look judges only"
-    " means over tasks.",
+    meaning="The suite has rules about single tasks, for example must-pass. An interim look"
+    " judges only means over tasks.",
     why="A run that passes passk watch can still fail these rules.",
     advice="Judge the complete run with `passk gate --rules FILE`.",
     example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
@@ -118,19 +117,19 @@ SHORT_OF_PLAN = DiagnosticType(
     "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
     meaning="All tasks of the plan have attempts, but these tasks have fewer attempts than"
     " --attempts plans.",
-    why="A look counts neither these tasks nor later tasks until all planned attempts are made.",
+    why="passk counts neither these tasks nor later tasks until all planned attempts are made.",
     advice="Complete the attempts. If attempts failed to start, run these attempts again. If you"
-    " change --attempts, you change the plan, so begin a new file of looks.",
+    " change --attempts, you change the plan, so begin a new looks file.",
     example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",
 )  # fmt: skip
 WAITING_FOR = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
-    meaning="A look counts only the tasks before the first incomplete task of the order. The named"
-    " task is incomplete, but later tasks are complete.",
+    meaning="An interim look counts only the tasks before the first incomplete task of the order."
+    " The named task is incomplete, but later tasks are complete.",
     why="A look that skipped slow tasks would count too many easy tasks.",
     advice="Check whether the task hangs or was never started. If you must leave the task out, use"
-    " `--exclude-task TASK` with a new file of looks.",
+    " `--exclude-task TASK` with a new looks file.",
     example="note[waiting-for-task]: 31 complete tasks wait for task t08, which comes earlier in"
     " the order",
 )  # fmt: skip
@@ -147,20 +146,19 @@ _AFTER_TASKS = "After {looked} of {planned:task}, "
 
 @dataclass(frozen=True)
 class LookTable(RuleTable):
-    """One row per rule, at the look that decided the rule or, if it is undecided, at the last look.
+    """One row per rule, at the interim look that decided the rule, or at the last look.
 
-    run : the run in progress.  looks : the looks so far.
     outcome : PASS, FAIL or END, or "" if the run is not decided.
     skipped_rules : rules of the rules file that passk watch does not judge.
-    path : the file of looks, if --looks does not name the file.
+    path : path of the looks file, if --looks does not name the file.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
         *RuleTable.columns,
         data_field("planned", "Number of tasks in the plan."),
-        data_field("looks", "Number of looks so far."),
-        data_field("boundary", "Distance from the limit, in standard errors, from which this look"
-                   " decides."),
+        data_field("looks", "Number of interim looks so far."),
+        data_field("boundary", "Distance from the limit, in standard errors, at which this look"
+                   " decides the rule."),
         data_field("chance", "Chance that the remaining tasks decide the run."),
     )  # fmt: skip
 
@@ -348,10 +346,8 @@ class WatchQuestion(Question, WatchOptions):
             return self._follow(options, read, path)
 
     def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
-        """Look again until a look decides the run, and return the report of this look.
-
-        An unreadable file may be incomplete, so it is an error only if the file stays unchanged.
-        """
+        """Look again until a look decides the run. Files that passk cannot read may be
+        incomplete."""
         words = "waiting for results"
         while True:
             before, patience, problem = _file_states(options.files), math.inf, None
@@ -373,8 +369,6 @@ class WatchQuestion(Question, WatchOptions):
                     patience -= 1
 
     def _table_of_looks(self, options: SharedOptions, read: Read, path: Path | None) -> LookTable:
-        """Make all looks that are due, write them to the file of looks, and return the table."""
-
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
             return counts.without_tasks(self.quarantine)
@@ -466,10 +460,7 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
-    """The suite with this name in a rules file or, without a name, the only suite.
-
-    Errors: ParameterError if the file has no such suite, or several suites and no name is given.
-    """
+    """The suite with this name in a rules file or, without a name, the only suite."""
     book = read_rulebook(path, None, trusted=trusted)
     entries = {} if book is None else {entry.suite.name: entry for entry in book.entries}
     if name is None and len(entries) == 1:
