@@ -1,7 +1,8 @@
-"""Read files and tables into Counts. Only this folder uses DuckDB.
+"""Read files and tables into Counts. DuckDB is used only in this folder.
 
-`load` connects the steps. `sources` turns arguments, addresses, archives and data frames into
+`load` runs all steps. `sources` turns arguments, web addresses, archives and data frames into
 sources. `reading` finds the layout of files and the roles of columns. `checks` looks for
-contradictions in the data. `counting` runs one SQL statement. `attempts` adds further facts, for
-example costs. `formats` contains one file per harness, and `spark` counts on a cluster.
+contradictions in the data. `counting` counts passes with one SQL statement. `attempts` adds further
+facts about attempts, for example costs. `formats` contains one module per harness, and `spark`
+counts on a Spark cluster.
 """

@@ -1,4 +1,4 @@
-"""List the columns of the files with the options that choose them. Used columns come first."""
+"""List the columns of the files, with the options that select them. Used columns come first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.candidates import Candidates
     from passk_cli.files.sources.source import Source
 
-# Maximum number of values of a column in the list, and maximum length of a value.
+# Maximum number of values that the list shows per column, and of characters per value.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 
@@ -33,9 +33,9 @@ def column_choices(
     context: CheckContext,
     findings: Sequence[Finding],
 ) -> Iterator[ColumnChoice]:
-    """Yield the used columns, then candidates of each role, pooled settings and other columns.
+    """Yield the used columns, then candidates for each role, pooled settings and other columns.
 
-    Columns of a harness have no options, because the format of the harness defines their roles.
+    Columns in a harness file have no options, because the format defines their roles.
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
@@ -49,7 +49,6 @@ def column_choices(
             **place.columns,
             **{task.column: task.tally for task in place.get("task", ())},
         }
-        # The beginning of a long file may contain only one value.
         tallies = known_tallies | tallies if place.coverage else tallies | known_tallies
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
@@ -85,7 +84,6 @@ def _place_of_columns(
     request: Request,
     used_columns: set[str],
 ) -> Candidates | None:
-    """The candidates in the list of records that contains the used columns, or None."""
     from passk_cli.files.reading.candidates import find_candidates
 
     if any(is_read_once(source.frame) for source in sources):
@@ -102,7 +100,6 @@ def _place_of_columns(
 
 
 def _values_text(profile: DataProfile, name: str) -> str:
-    """The first values of a column, and the number of further values."""
     column = profile.columns[name]
     values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)

@@ -1,7 +1,7 @@
-"""Write the counted attempts to one table in passk's own layout.
+"""Write the counted attempts to a table in passk's own layout.
 
-The first columns are always the same, so that passk recognises the table. The next columns are
-groups, settings, columns from paths, and requested columns.
+The first columns are always the same, so passk recognises the table. Columns for groups, settings,
+path fields and requested columns follow.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, amount_adde
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Numbers that a JSON parser does not change. It would change 0.80 and 1e5 to 0.8 and 100000.0.
+# Pattern of numbers that a JSON parser does not change (unlike 0.80, which becomes 0.8).
 _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
 _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
@@ -37,13 +37,13 @@ _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 def write_canonical_table(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
 ) -> None:
-    """Write the attempts, in the order of the files and lines.
+    """Write the attempts to a table, in the order of the files and lines.
 
-    Missing outcomes are empty, unless they count as failures or are left out. Without a threshold,
-    an outcome that is a number stays a number.
+    A missing outcome is written as an empty value, unless --missing counts it as a failure or drops
+    it. Without a threshold, a numeric outcome stays a number.
 
-    Errors: ParameterError for columns that do not exist or have a reserved name, DataError for
-    values that the format cannot store, and duckdb.Error.
+    Errors: ParameterError if a column does not exist or has a reserved name. DataError if the
+    output format cannot store a value. duckdb.Error.
     """
     request, batches = statement.request, statement.batches
     conversion = request.conversion
@@ -71,9 +71,9 @@ def write_canonical_table(
 
 
 def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
-    """The costs and other amounts that the table contains although no option names them.
+    """The costs and other amounts that the table should contain although no option names them.
 
-    Errors: DataError for named amounts below 0, and for values that are not numbers.
+    Errors: DataError if a named amount is below 0 or is not a number.
     """
     request, batches = statement.request, statement.batches
     assert request.conversion is not None
@@ -83,13 +83,12 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
         return []
     least = {role: role for role in roles}
     if priced and "tokens_cached" in roles:
-        # There cannot be more cached tokens than input tokens.
         least["tokens_cached"] = "least(tokens_cached, tokens_in - tokens_cached)"
     lows = ", ".join(f"min({sql})" for sql in least.values())
     (lowest,) = con.execute(f"WITH {statement.rows_sql(None)} SELECT {lows} FROM rows").fetchall()
     kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
-        # In SQL, a value that is not a number becomes minus infinity.
+        # The SQL expression turns a value that is not a number into minus infinity.
         wrong = low is not None and low < 0
         if role in required and wrong:
             problem = f"{role} below 0" if math.isfinite(low) else "values that are not numbers"
@@ -104,10 +103,10 @@ def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[
 
 def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
-    """The SQL of the table. DuckDB streams the rows unless the SQL contains a join."""
+    """The SQL for the table. DuckDB streams the rows unless the SQL contains a join."""
     request = statement.request
     all_models = statement.with_changes(request=request.with_all_models())
-    # If there is only one file, the SQL needs no join for the name of the model.
+    # With only one file, the SQL needs no join to find the name of the model.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"
@@ -119,7 +118,7 @@ def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: boo
         conditions.append("verdict IS NOT NULL")
     if model_condition := models_condition(model, request.models, request.exclude_models):
         conditions.append(model_condition)
-    # A join changes the order of rows, so the rows are numbered before the join.
+    # The rows are numbered before a join, because a join changes their order.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
     row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"
@@ -140,12 +139,10 @@ SELECT {row} FROM attempts{' ORDER BY "#place"' * ordered}"""
 def _column_sql(
     statement: Statement, form: str, model: str, kept_amounts: Sequence[str], *, graded: bool
 ) -> dict[str, str]:
-    """Map each column of the table to its SQL, in the order of the columns."""
     request, spelled = statement.request, _json_value_sql if form == "jsonl" else str
     verdict = "coalesce(verdict, 0)" if request.missing == "fail" else "verdict"
     outcome = f"CASE {verdict} WHEN 1 THEN true WHEN 0 THEN false END"
     if graded:
-        # Without a threshold, scores stay numbers.
         number = f"CAST({_finite_sql('TRY_CAST(outcome AS DOUBLE)')} AS VARCHAR)"
         outcome = f"coalesce({number}, CASE {verdict} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
         outcome = f"CAST({outcome} AS JSON)" if form == "jsonl" else outcome
@@ -167,7 +164,6 @@ def _column_sql(
     for role in (name for name in ROLES if name in facts):
         value = cost_sql(request.price, model) if role == "cost" and request.price else role
         if form == "csv" and role in UNITS:
-            # csv contains whole numbers without decimals.
             value = f"regexp_replace(({value})::VARCHAR, '[.]0$', '')"
         columns[role] = value
     return columns
@@ -178,13 +174,12 @@ def _finite_sql(number: str) -> str:
 
 
 def _json_value_sql(text: str) -> str:
-    """SQL for a text as JSON, which is a number only if a parser does not change the number."""
+    """SQL that writes a string as JSON, as a number if a JSON parser does not change it."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
 def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """The columns that passk copies to the table: settings, facts, and requested columns."""
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:
@@ -192,7 +187,7 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
         roles = {part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds)}
         facts = layout.kinds.keys() >= set(CANONICAL) or layout.is_harness
         usual = {*SETTINGS, *layout.constants, *request.carried_columns}
-        # passk read the input and output tokens only to compute the sum of tokens.
+        # Input and output tokens are left out if passk read them only to compute their sum.
         halves = {"tokens_in", "tokens_out"} if layout.row_file else set()
         for name in (column for column in layout.kinds if column not in halves):
             if (facts or name in usual) and name not in roles and name not in request.by:
@@ -207,7 +202,6 @@ def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, .
 
 
 def _require_writable(form: str, place: str, request: Request, tally: Tally) -> None:
-    """Raise DataError for values that a format cannot store, for example an empty name in csv."""
     for role in ("name", "task") if form == "csv" else ():
         if "" in tally.cells[role].names:
             name_kind = "model" if role == "name" else role
@@ -220,5 +214,5 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
         judge = SuggestedFix({"--threshold": Placeholder("X")}, "judges them")
         raise DataError(place, problem, name="bad-outcome", settles=[judge])
     if request.missing == "keep" and tally.cells["missing"].any():
-        problem = f"some attempts have no outcome, and {form} needs one"
+        problem = f"some attempts have no outcome, and {form} needs outcomes"
         raise DataError(place, problem, name="missing-outcome", settles=MISSING_FIXES)

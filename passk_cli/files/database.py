@@ -1,4 +1,4 @@
-"""Connect to DuckDB, quote names and texts for SQL, and return query results as arrays."""
+"""Connect to DuckDB, quote names and strings for SQL, and return query results as arrays."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Answer = TypeVar("Answer")
-# Name of the column with the path of the file of a row.
+# Name of the column with the path of the file that contains a row.
 FILE_COLUMN = "#source"
 # Name of the column with the place of a row in its original file, for messages.
 PLACE_COLUMN = "#place"
 # Name of the column with the number of a row in its file, from 1.
 NUMBER_COLUMN = "#number"
-# Without this option, DuckDB would replace columns by the names of folders like key=value.
+# Without this option, DuckDB would replace columns by those from folders named key=value.
 AS_IT_IS = ", hive_partitioning=false"
 
 
@@ -33,7 +33,7 @@ def quote_name(name: str) -> str:
 
 
 def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
-    """SQL for the name of a model after --alias.
+    """SQL that replaces the aliases of --alias by the names of models.
 
     >>> alias_sql("model", {"new": "old"})
     "CASE model WHEN 'new' THEN 'old' ELSE model END"
@@ -43,7 +43,7 @@ def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
 
 
 def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
-    """SQL condition that a task, or a row without a task, is kept, or "" if all tasks are kept."""
+    """SQL condition for tasks to keep and rows without a task, or "" if all tasks are kept."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
         for word, names in (("IN", only), ("NOT IN", without)) if names
@@ -52,7 +52,7 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
 
 
 def column_sql(name: str) -> str:
-    """The name of a column for a condition, in quotes only if necessary.
+    """The name of a column as written in a condition, in quotes only if necessary.
 
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
@@ -68,10 +68,7 @@ def _reserved_words() -> frozenset[str]:
 
 
 def models_condition(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
-    """SQL condition that a model is kept, or "" if all models are kept.
-
-    models, exclude_models : names and patterns of --model and --exclude-model.
-    """
+    """SQL condition for the models to keep, or "" if all models are kept."""
 
     def fits(patterns: Sequence[str]) -> str:
         return " OR ".join(
@@ -81,7 +78,7 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
         )
 
     keep_condition, exclude_condition = fits(models), fits(exclude_models)
-    # Rows without a model are kept, because they later raise an error.
+    # Rows without a model are kept, because they cause an error later.
     exclusion = f"NOT coalesce({exclude_condition}, false)"
     return " AND ".join(
         [f"({keep_condition})"] * bool(keep_condition) + [exclusion] * bool(exclude_condition)
@@ -89,15 +86,15 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
 
 
 def quote_text(text: str) -> str:
-    """Quote a text for SQL."""
+    """Quote a string for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-# Settings of DuckDB that passk changes during a run. All other settings are locked.
+# Settings of DuckDB that passk changes later. All other settings are locked.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
-# DuckDB moves data to a file above this memory limit in bytes, per thread and at least in total.
+# Memory limits in bytes, per thread and at least in total, above which DuckDB moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# If a result has more rows, passk returns the memory of the result to the system.
+# Number of rows of a result above which DuckDB must return the memory to the system.
 _MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -107,11 +104,11 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """Connect to an empty database that can read the given files and access nothing else.
 
-    The expression of --where becomes part of an SQL statement, so it must not be able to read other
-    files, load extensions or use the network. Times are in UTC, so that results do not depend on
-    the machine.
+    The condition of --where becomes part of an SQL statement, so SQL must not be able to read other
+    files, load extensions or use the network. Times are in UTC, so results do not depend on the
+    machine.
 
-    paths : absolute paths without wildcards.
+    paths : absolute paths of the files, without wildcards.
     spool : a folder for data that does not fit in memory.
     folders : folders that DuckDB may read from and write to.
 
@@ -130,9 +127,9 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # DuckDB must find the type of a pandas column from all values, not from the first thousand.
+        # DuckDB must detect the type of a pandas column from all values, not from 1,000.
         "pandas_analyze_sample": str(1 << 40),
-        # Otherwise DuckDB turns a long list of words into a join with all rows.
+        # Without this setting, DuckDB turns a long list of words into a join with all rows.
         "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:
@@ -144,28 +141,27 @@ def connect(
         little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
         if little < float(number) * _UNITS[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
-    # These two settings must come last, because they forbid further changes.
+    # These two settings come last, because they lock all settings.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
-    # Only global settings also apply to cursors.
     con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
     return con
 
 
 def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
-    """Make every join keep its right table in memory from now on.
+    """From now on, keep the right table of each join in memory.
 
-    DuckDB estimates far too few rows for a text file. Without this setting, a join would keep the
-    rows of the file in memory instead of the smaller table.
+    DuckDB underestimates the number of rows in a text file. Without this setting, a join would keep
+    the rows of the file in memory instead of the smaller table.
     """
     con.execute("SET disabled_optimizers = 'join_order,build_side_probe_side,in_clause'")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TextColumn:
-    """A column of texts, some of which may be missing.
+    """A column of strings that stores each distinct string once. Values may be missing.
 
-    codes : index in `names` of the text of each row, as int32, or −1 for a missing text.
-    names : the distinct texts, sorted.
+    codes : for each row, the index of its string in `names`, as int32, or −1 for a missing value.
+    names : the distinct strings, sorted.
 
     >>> import numpy as np
     >>> column = TextColumn(np.array([1, -1, 0]), ("a", "b"))
@@ -177,34 +173,34 @@ class TextColumn:
     names: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
-        """The column for some rows, which are given by a mask or by indices."""
+        """The column for a selection of rows, which is a mask or an array of indices."""
         return replace(self, codes=self.codes[rows])
 
     def text_at(self, row: int) -> str | None:
-        """The text of a row, or None."""
+        """The string in a row, or None if the value is missing."""
         code = int(self.codes[row])
         return None if code < 0 else self.names[code]
 
     @property
     def missing_mask(self) -> NDArray[np.bool_]:
-        """A mask of the rows without a text."""
+        """A mask of the rows without a value."""
         return self.codes < 0
 
     @property
     def as_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """The names and codes, in which a missing text is the empty text. Names may repeat."""
+        """The names and codes, with "" for a missing value. A name may occur twice."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.names)
         return (*self.names, ""), codes
 
     @property
     def sorted_names(self) -> list[str]:
-        """The distinct texts of the rows, sorted."""
+        """The distinct strings that occur in the rows, sorted."""
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
 def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
-    """Run a function, and run it again without the memory limit if the limit is too low."""
+    """Run a function. If the memory limit is too low, run the function again without the limit."""
     import duckdb
 
     try:
@@ -217,13 +213,13 @@ def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -
 def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a query and return its columns of text as TextColumn, and other columns as arrays.
+    """Run a query. Return its columns of strings as TextColumn and its other columns as arrays.
 
-    DuckDB computes the codes, so that Python never has one text per row in memory. A column with
-    only one value is a read-only broadcast of the value.
+    DuckDB computes the codes, so Python never stores one string per row. A column with only one
+    value is a read-only broadcast of this value.
 
-    texts : the columns of text.
-    keys : the columns of text by which rows are sorted. Missing texts come last.
+    texts : the names of the columns of strings.
+    keys : the columns of strings by which the rows are sorted. Missing values come last.
     Errors: duckdb.Error.
     """
     import numpy as np
@@ -271,7 +267,7 @@ def coded_columns(
         varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
     if rows > _MANY_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
-        # When a memory limit is set, DuckDB returns the memory of dropped tables to the system.
+        # Setting a memory limit makes DuckDB return the memory of dropped tables to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
@@ -282,7 +278,7 @@ def coded_columns(
     )
     del codes
     for name in varying:
-        # Sorting the columns one by one needs memory for only one copy of a column.
+        # Columns are sorted one by one, so only one column is copied at a time.
         varying[name] = np.asarray(varying[name])[order]
     cells |= varying
     return cells | {column: TextColumn(cells[column], names[column]) for column in texts}
@@ -291,7 +287,7 @@ def coded_columns(
 def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
     """A mask of the rows without a value in a column of a query result.
 
-    The function does not import numpy.ma, which would take as long as reading a small file.
+    The function avoids importing numpy.ma, which takes as long as reading a small file.
     """
     import numpy as np
 
@@ -299,7 +295,8 @@ def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
-    """The columns and nested fields ("doc.id") of a Parquet file, or none for a damaged file.
+    """The names of columns and nested fields ("doc.id") in a Parquet file. Empty if the file is
+    damaged.
 
     con : a connection that can read the file. The default is the shared connection.
     """
@@ -313,7 +310,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
         described = (con or shared_connection()).execute(query, {"p": path})
-        # The first element of the schema is the table. Children follow their parent element.
+        # The first element of the schema is the table itself. Child elements follow their parent.
         elements = iter(described.fetchall())
     except duckdb.Error:
         return []
@@ -321,9 +318,9 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
 
 
 def shared_connection() -> duckdb.DuckDBPyConnection:
-    """A connection to the one shared database of the process, for statements without user input.
+    """A connection to a database that the process shares, for statements without user input.
 
-    Creating a new database would take as long as reading a small file.
+    Creating a new database takes as long as reading a small file.
     """
     return _process_database().cursor()
 

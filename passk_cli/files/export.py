@@ -23,9 +23,9 @@ _FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
 def export_form(path: Path, form: str | None = None) -> str:
-    """The format of an output file: `form`, or the format of the suffix of the file.
+    """The format of an output file: `form`, or otherwise the format that the file's suffix names.
 
-    Errors: ParameterError if the format is unknown, or the file cannot be created.
+    Errors: ParameterError if the format is unknown or the file cannot be created.
     """
     if decode_name(path) != str(path):
         raise ParameterError(
@@ -40,7 +40,7 @@ def export_form(path: Path, form: str | None = None) -> str:
 
 
 def require_folder(path: Path) -> None:
-    """Raise ParameterError unless the folder of an output file exists."""
+    """Raise ParameterError if the folder of an output file does not exist."""
     if not path.parent.is_dir():
         raise ParameterError(
             f"{path.parent}: the folder of the output does not exist; create it first",
@@ -49,7 +49,7 @@ def require_folder(path: Path) -> None:
 
 
 def parse_file(name: str) -> str:
-    """The name of an output file. Raise ParameterError if passk cannot write columns to it."""
+    """Check the name of an output file. Raise ParameterError for an unsupported format."""
     export_form(Path(name))
     return name
 
@@ -57,8 +57,8 @@ def parse_file(name: str) -> str:
 def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = None) -> None:
     """Write arrays of equal length as the columns of a file, completely or not at all.
 
-    path : a file that ends in .csv, .jsonl or .parquet, unless `form` is given.
-    columns : name → numpy array of numbers or text.
+    path : the output file, with the suffix .csv, .jsonl or .parquet unless `form` is given.
+    columns : name → numpy array of numbers or strings.
     Errors: ParameterError for an unknown suffix, or if the file cannot be written.
     """
     form = export_form(path, form)
@@ -69,7 +69,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query to a file. Errors: OSError if the disk is full; duckdb.Error."""
+    """Write the rows of a query to a file. Errors: OSError if the disk is full. duckdb.Error."""
     import duckdb
 
     try:
@@ -82,7 +82,7 @@ def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) 
 
 @contextmanager
 def write_errors(path: Path) -> Iterator[None]:
-    """Turn errors of writing a file or folder into errors that tell users what to do."""
+    """Turn an error from writing a file or folder into a passk error with advice for the user."""
     try:
         yield
     except OSError as error:
@@ -91,11 +91,10 @@ def write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
-    """Run a block of code in only one process at a time, on systems that support locks.
+    """Allow only one process at a time to run the block, on systems that support file locks.
 
-    path : the path for messages.
-    lock : a file that exists only while the block runs, or after a process was killed.
-    Errors: ParameterError if another process runs the block and `wait` is False.
+    lock : the lock file. It exists while the block runs, and remains if the process is killed.
+    Errors: ParameterError if another process has the lock and `wait` is False.
     """
     with ExitStack() as opened:
         while True:
@@ -112,14 +111,13 @@ def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 ) from None
             except (ImportError, OSError):
                 pass
-            # Another process may have removed the lock file while this process waited.
+            # While this process waited, another process may have removed the lock file.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                     break
         try:
             yield
         finally:
-            # Windows cannot remove an open file.
             with suppress(OSError):
                 lock.unlink()
 

@@ -1,6 +1,6 @@
-"""Write runs to a history, which is one Parquet file, or a folder with one file per run.
+"""Write runs to a history. A history is one Parquet file, or a folder with one file per run.
 
-Each row contains the counts of a model at a task, and lists with the costs of its attempts.
+Each row contains the counts of one model at one task, and lists with the costs of the attempts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from passk_cli.files.export import copy_rows, exclusive_access, require_folder, 
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Columns that describe a run, in addition to its counts.
+# Columns of a history that describe the run, in addition to its counts.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
@@ -32,14 +32,14 @@ RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
 
 
 def is_folder_history(to: str) -> bool:
-    """Whether a history is a folder: the folder exists, or the name ends with a slash."""
+    """Whether the path of a history is a folder: it exists as a folder, or ends with a slash."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
 def parse_history(to: str) -> str:
-    """The name of a history, which must be a .parquet file or a folder.
+    """Check the path of a history, which must be a .parquet file or a folder.
 
-    Errors: ParameterError for another suffix, or if the folder of the file does not exist.
+    Errors: ParameterError for any other suffix, or if the folder of the file does not exist.
     """
     if is_folder_history(to):
         return to
@@ -55,19 +55,19 @@ def parse_history(to: str) -> str:
 
 
 def append_run(to: str, columns: Mapping[str, Any]) -> None:
-    """Add a run to a history: all rows of the run, or none.
+    """Add all rows of a run to a history. If an error occurs, no row is added.
 
-    Processes that write to one history wait for each other. A file is written again completely and
-    then moved into its place, so a killed process leaves the file unchanged.
+    Processes that write to the same history wait for each other. A new complete file replaces the
+    old file, so a killed process leaves the old file unchanged.
 
     columns : name → array with the rows of one run: run, at, revision, suite, model, groups, task,
         n, c, settings, and some columns of ATTEMPT_LISTS with lists.
-    Errors: DataError for a run that is already recorded, for different groups, or for a file that
-        is not a history. ParameterError if the history cannot be written.
+    Errors: DataError if the run is already recorded, if the history has other groups, or if the
+    file is not a history. ParameterError if the history cannot be written.
     """
     con = shared_connection()
     con.register("given_", dict(columns))
-    # Lists need a type, because DuckDB cannot find the type if all entries are missing.
+    # Lists need an explicit type, because DuckDB cannot detect the type if all entries are missing.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
         for role, name in ATTEMPT_LISTS.items() if name in columns
@@ -102,7 +102,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
 
 
 def run_file_stem(run: str) -> str:
-    """The beginning of the name of the file for a run.
+    """The beginning of the name of the file that contains a run.
 
     >>> run_file_stem("nightly 2026/11"), run_file_stem("..")
     ('nightly-2026-11', 'run')
@@ -116,7 +116,6 @@ def _table_sql(files: list[Path]) -> str:
 
 
 def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
-    """Raise an error unless files are a history with the same groups that lacks the new run."""
     for file in files:
         with _history_errors(file):
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
@@ -151,7 +150,6 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
 
 @contextmanager
 def _history_errors(place: Path) -> Iterator[None]:
-    """Turn an error of DuckDB into a DataError that names the file or folder of the history."""
     import duckdb
 
     try:
@@ -165,10 +163,9 @@ def _history_errors(place: Path) -> Iterator[None]:
 
 
 def repeated_run_error(run_name: str, suite: str, files: Sequence[str]) -> DataError:
-    """The error for a run that a history contains twice.
+    """The error for a run that occurs twice in a history.
 
-    run_name : a text such as "run 7 of alpha".
-    files : the files that contain the run, if they are known.
+    run_name : the run and its model, such as "run 7 of alpha".
     """
     problem, remedy = f"{run_name} was recorded twice (suite {suite})", "read only one of its files"
     if len(files) > 1:

@@ -1,9 +1,10 @@
-"""Read files or a data frame into Counts.
+"""Read files or a data frame, and count attempts and passes.
 
-`sources_of` finds the files. `_CountsReader.recognise_inputs` separates the files of harnesses from
+`sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known formats from
 tables. `detect_batches` finds the layout of files and the roles of columns, and `run_statement`
-runs one SQL statement. `run_checks` looks for contradictions. `policies.build_counts` makes the
-counts, and `with_attempts` adds facts about attempts that a metric needs.
+counts with one SQL statement. `run_checks` looks for contradictions in the data.
+`policies.build_counts` builds the result, and `with_attempts` adds facts about attempts that a
+metric needs.
 """
 
 from __future__ import annotations
@@ -74,19 +75,19 @@ HIDDEN_FILES = DiagnosticType(
 )  # fmt: skip
 # Number of rows for a profile of complete cells, and minimum number of tasks in this profile.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-# JSON files and archives begin like this. "" means that the file was not opened yet.
+# First characters of JSON files and archives. "" means that the file has not been opened yet.
 _OPENINGS = {"", "{", "[", "PK"}
-# Lighteval is the only harness that writes Parquet, with a column of one of these names.
+# Lighteval is the only harness that writes Parquet. Its files have one of these columns.
 _METRIC_COLUMNS = {"metric", "metrics"}
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """Count attempts and passes per model and task, from files, rows or a table.
 
-    data : files, rows or a table, like the argument of `passk_cli.read`.
-    tolerant : whether wrong data is reported in `facts` instead of raising an error.
-    Errors: ParameterError for an invalid request, and DataError (`place: problem; remedy`) for
-        unusable data.
+    data : files, rows or a table, like the first argument of `passk_cli.read`.
+    tolerant : whether invalid data is reported in `facts` instead of raising an error.
+    Errors: ParameterError for an invalid request. DataError (`place: problem; remedy`) for unusable
+    data.
     """
     if request.truth_from is not None:
         from passk_cli.files.attempts.labels import with_judge_errors
@@ -107,7 +108,6 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 
 @contextmanager
 def _system_errors(request: Request) -> Iterator[None]:
-    """Turn errors of the operating system into errors that tell users what to do."""
     try:
         yield
     except OSError as error:
@@ -124,10 +124,8 @@ def _system_errors(request: Request) -> Iterator[None]:
 def _count_files(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
-    """Count the files. If columns are unclear, the error contains the columns to choose from.
-
-    folder : the folder for temporary files.
-    """
+    """Count the files. If the roles of columns are unclear, the error lists the columns to choose
+    from."""
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
@@ -137,7 +135,7 @@ def _count_files(
         write_labels(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH}
         request = replace(request, fields=fields)
-    # The connection is closed at once, because an error in a notebook would keep threads alive.
+    # The connection is closed here, because an error in a notebook would keep its threads.
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
             from passk_cli.files.attempts.solutions import register_functions
@@ -162,7 +160,7 @@ def _count_files(
             )
         except DataError as error:
             if not files and sources[0].label is not None:
-                # If there is one data frame per model, the error already names the frame.
+                # With one data frame per model, the error already names the frame.
                 raise
             from passk_cli.files.reading.column_questions import question_error
 
@@ -173,7 +171,7 @@ def _count_files(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CountsReader:
-    """Reads files with a request, and again with changed requests to try fixes.
+    """Reads files with the user's options, and again with changed options to try fixes.
 
     folder : the folder for temporary files.
     """
@@ -183,14 +181,13 @@ class _CountsReader:
     folder: Path
 
     def count_beginnings(self, request: Request) -> Counts:
-        """Count the beginning of each file with a changed request, to try a fix."""
         sources = [shortened_source(source, self.folder) for source in self.sources]
-        # A cursor has separate tables. A new database would take as long as reading a small file.
+        # A cursor has its own temporary tables and is faster than a new database.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
 
     def counts(self, request: Request, *, tolerant: bool) -> Counts:
-        """Recognise, read, check and count the files, and add facts about attempts."""
+        """Read, check and count the files, and add facts about attempts."""
         states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
         statement, tally = self.read(inputs, request)
@@ -230,23 +227,21 @@ class _CountsReader:
             s for s, state in zip(self.sources, states, strict=True) if _size_and_time(s) != state
         ]
         if changed:
-            # The counts would mix the old and the new version of the file.
             problem = "the file changed while passk read it"
             remedy = "read the file again when it is complete"
             raise DataError(changed[0].name, problem, remedy, name="changed-file")
         return counts
 
     def recognise_inputs(self, request: Request, *, skip_empty: bool) -> Inputs:
-        """Read the files of known formats, and separate these files from tables.
+        """Read the files that have a known format, and return the other files as tables.
 
-        skip_empty : whether empty files are left out instead of raising an error.
         Errors: ParameterError for an unknown format, and DataError for unusable files.
         """
         files: list[RecognisedFile] = []
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
-        # Importing all formats is slow, so passk imports them only if a file may need them.
+        # Importing all formats is slow, so they are imported only if a file may need them.
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
@@ -271,7 +266,7 @@ class _CountsReader:
         if len(empty) == len(all_sources):
             empty = []
         if empty and not skip_empty:
-            # An empty file usually comes from a run that ended early, so it is an error.
+            # An empty file is an error, because it usually comes from a run that ended early.
             more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(
@@ -286,7 +281,7 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def read(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files, and count again if the name of a model looks like a pattern."""
+        """Count the files. Count again if the name of a model looks like a pattern in --model."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
@@ -296,7 +291,7 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files, and count again if columns with a role first occur in later records."""
+        """Count the files. Count again if a column with a role first occurs in later records."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -309,7 +304,7 @@ class _CountsReader:
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                # Later records may contain the outcome or the attempt number in a new column.
+                # The outcome may be in a column that occurs only in later records.
                 numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
                 empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
@@ -329,9 +324,9 @@ class _CountsReader:
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
-        """Run the checks, and count again if they find a column with attempt numbers.
+        """Run the checks. Count again if the checks find a column with attempt numbers.
 
-        first : whether the search ends at the first certain finding.
+        first : whether the checks stop at the first certain finding.
         """
         try:
             context = self.check_context(statement, tally)
@@ -349,14 +344,13 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
-            # Repeated attempt numbers show that a column distinguishes the attempts.
+            # Repeated attempt numbers suggest that another column distinguishes the attempts.
             reported = [
                 replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
             ]
         return statement, tally, context, reported
 
     def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
-        """The data for the checks: the roles of columns and a profile of the rows."""
         request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
         columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
         for name in request.pool:
@@ -375,9 +369,9 @@ class _CountsReader:
         return CheckContext(profile, batches, request, tally.all_cells, refined)
 
     def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
-        """Raise DataError if the outcome has an unusual name in a file of a folder.
+        """Raise DataError if the outcome has an unusual name in some file of a folder.
 
-        Otherwise passk would skip the file as a file without results.
+        Without this error, passk would skip the file as a file without results.
         """
         passed_over = inputs.attempts.passed_over
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
@@ -396,7 +390,6 @@ class _CountsReader:
                     )
 
     def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
-        """Add facts about attempts to the counts, or write the attempts to a table."""
         con, request = self.con, statement.request
         if request.price:
             from passk_cli.files.attempts.prices import require_prices
@@ -437,14 +430,14 @@ class _CountsReader:
     def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
-        """The error for missing outcomes that may be in another column, or None.
+        """The error if missing outcomes may be in another column, otherwise None.
 
-        There is an error if a model has no outcome at all, or if `describe` reads the files.
+        There is an error only if a model has no outcome at all, or if `describe` reads the files.
         """
         missing_outcomes = counts.facts.missing_outcomes
         if missing_outcomes is None:
             return None
-        # If the user named the outcome column, missing values are not in another column.
+        # If the user named the outcome column, missing outcomes are not searched in other columns.
         is_named = request.outcome is not None or "outcome" in request.fields
         lost = not is_named and any(
             lost == attempts
@@ -458,9 +451,9 @@ class _CountsReader:
 
 
 def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
-    """Whether attempt numbers may show that sampling at a task stopped after the first pass.
+    """Whether attempt numbers may show that a model stopped after its first pass at a task.
 
-    The numbers must have gaps, or a model must have different n but at most one pass per task.
+    Numbers must have gaps, or a model must have different n but at most one pass per task.
     """
     if statement.has_counts or not tally.cells["numbered"].any():
         return False
@@ -474,9 +467,9 @@ def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bo
 def _suggested_names(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
-    """Map each (option, name) to a suggestion for the name, or to "" if the name exists.
+    """Map each pair (option, name) to a similar existing name, or to "" if the name exists.
 
-    Errors: ParameterError if none of the tasks of --only-task exists.
+    Errors: ParameterError if no task of --only-task exists.
     """
     request = statement.request
     if not request.chosen_names:
@@ -500,7 +493,6 @@ def _suggested_names(
 
 
 def _size_and_time(source: Source) -> tuple[int, int] | None:
-    """The size and the time of the last change of a file, or None if the file does not exist."""
     with suppress(OSError):
         status = os.stat(source.path)
         return status.st_size, status.st_mtime_ns

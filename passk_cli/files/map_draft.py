@@ -1,7 +1,7 @@
-"""Draft a map, which defines the roles of columns in a TOML file.
+"""Draft a map, a TOML file that defines the roles of columns.
 
-passk writes the column of a role if it is certain. Otherwise it writes `outcome = ""`, and below it
-one comment per candidate column, from which the user chooses.
+If the column of a role is certain, the draft names it. Otherwise the draft contains `outcome = ""`
+and one comment per candidate column, from which the user chooses.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
-# Roles of columns from which passk knows whether attempts passed.
+# Roles of the columns that show whether attempts passed.
 _VERDICT_ROLES = ("outcome", "counts")
 
 
 @dataclass
 class MapDraft:
-    """A draft of a map, which the user completes before it is written.
+    """A draft of a map. The user answers its questions before passk writes it.
 
-    name : the name of the data, for the first line of the map.
-    files : patterns of file names.
-    places : the candidate columns in each list of records. The likeliest list comes first.
-    choices : role, or "passes" → the choice of the user, which replaces a certain candidate.
+    name : the name of the data, which the first line of the map shows.
+    files : patterns of the file names that the map covers.
+    places : the candidate columns in each list of records, the likeliest list first.
+    choices : role, or "passes" → the user's choice, which replaces a certain candidate.
     """
 
     name: str
@@ -49,9 +49,9 @@ class MapDraft:
 
     @classmethod
     def from_data(cls, data: Any, request: Request) -> MapDraft:
-        """The draft for files, rows or a data frame.
+        """Draft a map for files, rows or a data frame.
 
-        Errors: DataError if there is nothing to map, for example in files of a harness.
+        Errors: DataError if no map is needed, for example for files of a harness.
         """
         with temporary_folder("passk-") as folder:
             sources = sources_of(data, folder)
@@ -73,11 +73,11 @@ class MapDraft:
 
     @property
     def best_place(self) -> Candidates:
-        """The candidates in the likeliest list of records."""
+        """The candidate columns in the list that most likely contains the attempts."""
         return self.places[0]
 
     def chosen_options(self, role: str) -> SuggestedFix | None:
-        """The options for a role that is certain or that the user chose, otherwise None."""
+        """The options that define a role, or None if it is neither certain nor chosen."""
         if role in self.choices:
             return self.choices[role]
         if len(likely_places(self.places)) > 1:
@@ -85,19 +85,18 @@ class MapDraft:
         models = self.best_place.get("model", ())
         settings = [setting.column for setting in self.best_place.get("setting", ())]
         if role == "model":
-            # If the name of a setting contains "model", the setting may be the model.
+            # A setting with "model" in its name may be the model.
             is_single_model = len(models) == 1 and not any(
                 "model" in name_words(column) for column in settings
             )
             return models[0].option if is_single_model and self.chosen_options("task") else None
         certain = self.best_place.certain_candidate(role)
-        # A column that may be the model or a setting is never a certain task.
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
 
     @property
     def outcome(self) -> Candidate | None:
-        """The outcome or counts that are certain or that the user chose, or None."""
+        """The outcome or counts column that is certain or that the user chose, or None."""
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
                 candidates = (c for r in _VERDICT_ROLES for c in self.best_place.get(r, ()))
@@ -107,7 +106,7 @@ class MapDraft:
 
     @property
     def all_flags_fix(self) -> SuggestedFix | None:
-        """The option that requires all flags to pass, or None if there are not several flags."""
+        """The option that requires all flags to pass, or None if there are fewer than two flags."""
         outcomes = self.best_place.get("outcome", ())
         flags = [c.column for c in outcomes if not c.passing or means_bad_if_true(c.column)]
         terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
@@ -124,7 +123,7 @@ class MapDraft:
         return [*questions, *["passes"] * bool(passes)]
 
     def toml_text(self, path: str) -> str:
-        """The text of the map in TOML. The comment at the top shows the path of the map."""
+        """Write the map as TOML. The comment at the top contains the path of the map."""
         outcome = self.outcome
         lines = [
             f"# What the columns of {_comment_text(self.name)} mean. Check each line, then run:"
@@ -167,7 +166,6 @@ class MapDraft:
         return "\n".join(lines) + "\n"
 
     def _role_lines(self, role: str, is_open: bool) -> Iterator[str]:
-        """The lines for a role: the choice or an empty value, and other candidates as comments."""
         option = self.chosen_options(role)
         if is_open:
             yield f'{role} = ""  # choose one'
@@ -185,17 +183,16 @@ class MapDraft:
 
 
 def _suffixes(source: Source) -> Sequence[str]:
-    """The suffix of a file, together with the suffix of a compressed file, such as .jsonl.gz."""
+    """The suffix of a file. For a compressed file, both suffixes (.jsonl.gz)."""
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
 def means_bad_if_true(column: str) -> bool:
-    """Whether true in a column means something bad, such as an error."""
+    """Whether the value true in a column means something bad, such as an error."""
     return not BAD_WORDS.isdisjoint(name_words(column))
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:
-    """The lines of a TOML table for options, followed by a note as a comment."""
     fields = options.get("--field", {})
     other_options = {
         flag.lstrip("-"): value for flag, value in options.items() if flag != "--field"
@@ -212,7 +209,6 @@ def _toml_value(value: Any) -> str:
 
 
 def _comment_text(text: str) -> str:
-    """A text without line breaks, for a comment."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
@@ -223,7 +219,7 @@ def require_new_file(path: str) -> None:
 
 
 def write_map(path: str, text: str) -> None:
-    """Write a map completely or not at all. Errors: ParameterError if the file exists."""
+    """Write a map completely or not at all. Raise ParameterError if the file exists."""
     require_folder(Path(path))
     try:
         with atomic_write(Path(path), new=True) as file:

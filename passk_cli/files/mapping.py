@@ -1,8 +1,8 @@
-"""Read maps, which define the roles of the columns in the files of a team.
+"""Read maps, which define the roles of the columns in the result files of a team.
 
-A map is a table `[data]`, or one of several `[[data]]`, in passk.toml next to the data or in the
-file of --map. Its keys are roles and options for reading. The keys `files` and `has` define which
-files the map covers. passk reads these files like with the same options on the command line.
+A map is a table `[data]`, or several tables `[[data]]`, in passk.toml next to the data or in the
+file of --map. The keys of a table are roles and reading options. The keys `files` and `has` define
+which files the table covers. Its options have the same effect as on the command line.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
-#: Name of the file next to the data, name of its tables, and the value of --map for no map.
+#: Name of the map file next to the data, name of its tables, and the value of --map for no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
-# These options do not define the meaning of columns, so they are not keys of a map.
+# Options that are not keys of a map, because they do not define the meaning of columns.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
-# This result of `_fitting_map` means that passk wrote the file, so the file needs no map.
+# Result of `_fitting_map` for a file that passk wrote, which needs no map.
 _OWN_OUTPUT = "written by passk"
-# If an option names the outcome, passk ignores these keys of a map.
+# Keys of a map that passk ignores if an option names the outcome.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
     "mapped", NOTE,
-    "{map} defines the meaning of the columns",
-    meaning="A map defines which column is the task, the outcome and so on. passk reads the file"
+    "{map} defines the roles of the columns",
+    meaning="A map defines which column contains the task, the outcome and so on. passk reads the"
+    " file"
     " passk.toml next to the data, or the file that you name with --map.",
     why="If the map is wrong, passk reads the wrong columns. Options on the command line take"
     " precedence over a map.",
     advice="To read the files without a map, use --map none.",
-    example="note[mapped]: passk.toml defines the meaning of the columns",
+    example="note[mapped]: passk.toml defines the roles of the columns",
 )  # fmt: skip
 UNMAPPED = DiagnosticType(
     "unmapped-files", NOTE,
@@ -62,12 +63,12 @@ UNMAPPED = DiagnosticType(
 
 
 class FoundMap(str):
-    """The path of a map that passk found next to the data. The map may not cover the data."""
+    """The path of a map next to the data. The map does not necessarily cover the data."""
 
 
 @cache
 def map_keys() -> dict[str, DeclaredOption]:
-    """The option for each key of a map, except for keys that are roles."""
+    """Map each key of a map to its option. Keys that are roles are not included."""
     options = {option.option.name: option for option in options_by_field(Request).values()}
     return {
         name.lstrip("-"): option
@@ -78,10 +79,10 @@ def map_keys() -> dict[str, DeclaredOption]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """A table of a map, which defines the roles of columns in some files.
+    """A table of a map. It defines the roles of columns in some files.
 
-    place : the path of the map, for messages.
-    folder : the folder of the map.
+    place : the path of the map, which messages name.
+    folder : the folder that contains the map.
     files : patterns of file names that the table covers.
     has : columns that a file must contain.
     fields : role → column.
@@ -101,7 +102,7 @@ class ColumnMap:
         return self.options.get("records") or ""
 
     def matches_name(self, source: Source) -> bool:
-        """Whether the name of a file matches `files`. Data in memory always matches."""
+        """Whether the name of a file matches `files`. Data in memory matches every table."""
         if not self.files or source.frame is not None or not source.origin_path:
             return True
         path = PurePath(os.path.relpath(source.origin_path, self.folder or ".")).as_posix()
@@ -109,11 +110,11 @@ class ColumnMap:
         return any(fnmatch(name, pattern) for name in names for pattern in self.files)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """The columns in `has` that do not exist at any depth."""
+        """The columns in `has` that a file does not contain at any depth."""
         return [n for n in self.has if not any(f".{c}".endswith(f".{n}") for c in columns)]
 
     def merged_request(self, request: Request) -> Request:
-        """The request with the keys of the table. Options that the user set are not changed."""
+        """Add the keys of the table to a request. Options that the user set are not changed."""
         fields, options = dict(self.fields), dict(self.options)
         if "outcome" in request.named_columns:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
@@ -130,7 +131,6 @@ def apply_maps(
 ) -> tuple[list[Source], Request, list[Diagnostic]]:
     """Apply a map. Return the files to read, the request, and messages.
 
-    columns : a function that returns the columns of a file.
     Errors: ParameterError for an invalid map, or if the map covers none of the files.
     """
     without = replace(request, map=NO_MAP)
@@ -163,7 +163,7 @@ def apply_maps(
         messages.append(
             UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
         )
-    # A file that the map covers is read like a file that the user named.
+    # A file that the map covers must contain results, like a file that the user named.
     read = [replace(source, is_explicit=True) for source in sources if source not in unmapped]
     return read, maps_used[0].merged_request(without), messages
 
@@ -190,8 +190,6 @@ def read_maps(map_source: Any) -> list[ColumnMap]:
 
 @dataclass(frozen=True, eq=False)
 class _DataTable:
-    """A table of a map before its values are checked. at : the index of the table in the file."""
-
     table: Mapping[str, Any]
     name: str
     text: str
@@ -201,7 +199,7 @@ class _DataTable:
         fields, options = dict[str, str](), dict[str, Any]()
         known_keys = (*_FILE_KEYS, *ROLES, *map_keys())
         for written_key, value in self.table.items():
-            # Users may write underscores instead of hyphens, like in rules of the gate.
+            # A key may contain underscores instead of hyphens, like in a rules file of the gate.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
             if key not in known_keys:
                 suggestion = did_you_mean_or_list(
@@ -224,7 +222,7 @@ class _DataTable:
                     raise
                 raise self.key_error(key, error.problem) from None
         if "outcome" in options and "all_of" in options:
-            raise self.key_error("all", "the map names an outcome as well; remove one of the two")
+            raise self.key_error("all", "the map also names an outcome; remove one of the two keys")
         files, has = ((v,) if isinstance(v, str) else tuple(v)
                       for v in (self.table.get(key, ()) for key in _FILE_KEYS))  # fmt: skip
         folder = os.path.dirname(os.path.abspath(self.name)) if self.name else os.getcwd()
@@ -232,19 +230,17 @@ class _DataTable:
         return ColumnMap(place, folder, files, has, fields, options)
 
     def resolve_path(self, key: str, value: Any) -> Any:
-        """The path of a file that a key names. The file must be in or below the map's folder."""
         if not self.name or not isinstance(value, str):
             return value
         folder = os.path.dirname(self.name)
         path = os.path.join(folder, value)
         if os.path.isabs(value) or points_outside(path, folder):
-            problem = f"{value} is not below the folder of the map"
+            problem = f"{value} is not in the folder of the map"
             remedy = f"move the file there, or use --{key} on the command line"
             raise self.key_error(key, problem, remedy)
         return path
 
     def field_value(self, key: str, value: Any) -> str:
-        """The column of a role, as a value of --field."""
         if isinstance(value, Mapping):
             if [*value] != ["value"]:
                 raise self.key_error(key, "this is a table", 'write a column, or {value = "TEXT"}')
@@ -259,7 +255,6 @@ class _DataTable:
         return ParameterError(f"{self.key_place(key)}: {key}", problem, remedy, name="bad-map")
 
     def open_role_error(self, key: str) -> ParameterError:
-        """The error for a role with an empty value, with the candidates in the comments."""
         lines = self.text.split("\n")[self.key_line(key) :]
         matches = (re.fullmatch(rf"# ({key}|all) = (.*)", line.strip()) for line in lines)
         choices = [
@@ -276,7 +271,6 @@ class _DataTable:
         return f"{self.name}:{self.key_line(key)}" if self.key_line(key) else self.name or "map"
 
     def key_line(self, key: str) -> int:
-        """The line number of a key in the table, or 0 if there is no file."""
         count = -1
         for number, line in enumerate(self.text.split("\n"), 1):
             if head := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
@@ -288,7 +282,7 @@ class _DataTable:
 
 
 def _as_text(value: Any) -> Any:
-    """Convert a value of a map to a text like on the command line, so that one parser suffices."""
+    """Convert a value of a map to the text of an option on the command line."""
     if isinstance(value, list | tuple):
         return [_as_text(item) for item in value]
     if isinstance(value, bool | str | Mapping):
@@ -297,7 +291,7 @@ def _as_text(value: Any) -> Any:
 
 
 def map_folders(data: Any) -> Iterator[str]:
-    """The folders that may contain a map: the folders that the user gave, and those of files."""
+    """The folders that may contain a map: given folders, and the folders of given files."""
     for path in paths_of(data):
         path = split_label(path)[1]
         if path != "-" and "://" not in path:
@@ -305,7 +299,6 @@ def map_folders(data: Any) -> Iterator[str]:
 
 
 def _adjacent_map(data: Any) -> str:
-    """The path of the map next to the data, or "" if there is none."""
     names = (os.path.join(folder, NAME) for folder in map_folders(data))
     return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
 
@@ -313,7 +306,7 @@ def _adjacent_map(data: Any) -> str:
 def _fitting_map(
     source: Source, maps: Sequence[ColumnMap], columns_of: Callable[[Source], Sequence[str]]
 ) -> ColumnMap | str:
-    """The first table that covers a file, or the reason why no table does."""
+    """The first table that covers a file, or the reason why no table covers the file."""
     candidates = [table for table in maps if table.matches_name(source)]
     if not candidates:
         return ""

@@ -1,4 +1,4 @@
-"""Read exact success rates of tasks, from the command line or from files with a column `rate`."""
+"""Read exact success rates of tasks, from --rates or from files with a column `rate`."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ COLUMN = "rate"
 
 @dataclass(frozen=True)
 class RateFamily:
-    """A family of tasks with known success rates.
+    """A named set of tasks with exactly known success rates.
 
-    rates : success rate of each task, in [0, 1], with shape (tasks,).
+    rates : one success rate per task, in [0, 1], with shape (tasks,).
     """
 
     name: str
@@ -53,11 +53,11 @@ class RateFamily:
 def exact_rates(
     families: Sequence[RateFamily], data: Any, request: Request
 ) -> tuple[RateFamily, ...]:
-    """The families of --rates, or the families in the data, or none if the data contains outcomes.
+    """The families of --rates or in the data. Empty if the data contains outcomes.
 
-    data, request : the arguments of `read_rates`. None means that there is no data.
-    Errors: ParameterError if there are both families and data, or neither, or if a reading option
-        does not apply.
+    data, request : the arguments of `read_rates`. Without data, both are None.
+    Errors: ParameterError if the user gave both families and data, gave neither, or used a reading
+    option that does not apply.
     """
     if families and data is not None:
         raise ParameterError(
@@ -76,7 +76,7 @@ def exact_rates(
 
 
 def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
-    """The families of tasks in texts like "0.2,0.8" or "name=0.2,0.8".
+    """Parse families of tasks from strings like "0.2,0.8" or "name=0.2,0.8".
 
     >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
@@ -101,14 +101,14 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
 
 
 def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
-    """The families of exact success rates in files or in memory, or none if these are outcomes.
+    """Read families of exact success rates from data. Empty if the data contains outcomes.
 
     Data contains rates if it has a column `rate` and neither outcomes nor counts. Data from a pipe
-    is never read as rates. There may be a task column and a model (or family) column. Without a
-    family column, the family is the label or the name of the file.
+    is never read as rates. The data can have a task column and a model (or family) column. Without
+    a family column, the family is the label or the name of the file.
 
-    Errors: DataError for a rate that is not a probability, for a repeated task, and if only some
-    files contain rates. ParameterError for reading options that apply only to outcomes.
+    Errors: DataError if a rate is not a probability, if a task is repeated, or if only some files
+    contain rates. ParameterError if a reading option applies only to outcomes.
     """
     with temporary_folder("passk-") as spool:
         sources = _rereadable_sources(data, spool)
@@ -147,7 +147,6 @@ def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
 
 
 def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Request) -> Batch | None:
-    """The batch for a file with rates, or None if the file contains outcomes."""
     layout = detect_layout(con, source, request.format)
     columns = {name.lower(): name for name in layout.kinds}
     task, outcome, n, c, model = (
@@ -161,7 +160,6 @@ def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Reques
 
 
 def _require_no_options(request: Request) -> None:
-    """Raise ParameterError for reading options other than --from."""
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
@@ -171,7 +169,7 @@ def _require_no_options(request: Request) -> None:
 
 
 def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, str]]]) -> None:
-    """Add the rates of a file to `rates`, which maps family → task → (rate, place)."""
+    """Add the rates of a file to `rates`, a map from family and task to (rate, place)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record(source, layout):
         raise DataError(wrong.place, wrong.problem, "each row needs all columns", name="bad-rate")
@@ -200,7 +198,6 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
 
 
 def _probability_or_none(value: Any) -> float | None:
-    """The value as a number from 0 to 1, or None."""
     if isinstance(value, bool):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The options for reading files, which mean the same in every command, as one request."""
+"""A request contains the options for reading files, which are the same in every command."""
 
 from __future__ import annotations
 
@@ -37,28 +37,28 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
-# Names of columns that passk writes to most outputs, so a column of --by must not have them.
+# Reserved names for --by, because passk writes columns with these names to most outputs.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# Choices of --missing. With bounds, a missing outcome may pass or fail, and estimates are ranges.
+# Choices of --missing. With bounds, a missing outcome can be a pass or a failure.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
-# Fixes if a metric does not support --missing bounds.
+# Suggested fixes if a metric does not support --missing bounds.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
-# Fix if there are no labels or too few labels.
+# Suggested fix if there are no labels or too few labels.
 MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
-# Fixes if some attempts have no cost.
+# Suggested fixes if some attempts have no cost.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
-# Choices of --missing-cost. With bounds, a missing cost may be any amount.
+# Choices of --missing-cost. With bounds, a missing cost can be any amount.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
-# With this value, a missing outcome or cost stays missing, for example in a converted table.
+# The choice that keeps an outcome or cost missing, for example in a converted table.
 KEEP = "keep"
 # Format of a table → the specification of the format.
 TABLES = {
@@ -74,7 +74,7 @@ ATTEMPTS = (*ATTEMPT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Map roles to columns, from ["task=id"] or a mapping. Errors: ParameterError."""
+    """Parse --field, from ["task=id"] or a mapping, to role → column. Errors: ParameterError."""
     if isinstance(value, Mapping):
         value = [
             f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
@@ -109,7 +109,7 @@ def parse_fields(value: Any) -> Mapping[str, str]:
 
 
 def parse_aliases(value: Any) -> Mapping[str, str]:
-    """Map the names of models in the data to their aliases, from ["new=old"] or a mapping.
+    """Parse --alias, from ["new=old"] or a mapping, to name in the data → name to use.
 
     >>> parse_aliases(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
@@ -120,7 +120,7 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
         if not name or not canonical or name == canonical:
             raise ParameterError(
                 OptionValue("--alias", f"{name}={canonical}"),
-                "write NEW=OLD with two names of models",
+                "write NEW=OLD with two model names",
             )
         if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
@@ -132,10 +132,10 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
 
 
 class ListedTask(str):
-    """The name of a task from a line of a file.
+    """A task name that was read from a line of a file.
 
-    file : the path of the file. It may be the wrong file if the data contains none of its names, so
-        messages then do not show the names.
+    file : the path of the file. If the data contains none of its names, it may be the wrong file,
+        so messages do not show the names.
     """
 
     __slots__ = ("file",)
@@ -150,11 +150,8 @@ class ListedTask(str):
 
 
 def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Map the path of each list of tasks that the data does not contain to its number of names.
-
-    names : all names that the user gave.
-    absent : names that the data does not contain.
-    """
+    """Find files of task names of which the data contains none. Map the path of each file to its
+    number of names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, ListedTask):
@@ -171,8 +168,8 @@ def require_existing_names(
 ) -> None:
     """Raise an error for the first name that the data does not contain.
 
-    names : pairs of an option and a name.
-    similar : pair → a suggestion for the name. There is none if the data contains the name.
+    names : pairs of an option and the name of a model or task.
+    similar : pair → a similar existing name. A pair is not included if its name exists.
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -191,9 +188,9 @@ def require_existing_names(
 
 
 def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
-    """The names of tasks, from texts like "a,b" or from files with one name per line.
+    """Parse task names, from strings like "a,b" or from files with one name per line.
 
-    Errors: ParameterError for a file that cannot be read, is too long or names no task.
+    Errors: ParameterError if a file cannot be read, is too long or contains no name.
     """
     names: list[str] = []
     for text in value:
@@ -223,9 +220,9 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
 
 
 def parse_thresholds(value: Any) -> tuple[float, ...]:
-    """The sorted thresholds, from numbers or texts like "0.2,0.5".
+    """Parse thresholds, from numbers or strings like "0.2,0.5", and sort them.
 
-    Errors: ParameterError for 0,5 and 7,5, which are probably numbers with a decimal comma.
+    Errors: ParameterError for 0,5 or 7,5, which are probably numbers with a decimal comma.
     """
     text = ",".join(map(str, value))
     comma = re.fullmatch("([0-9]+),([0-9]+)", text) if len(value) == 1 else None
@@ -245,7 +242,7 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
 
 
 def parse_words(value: Sequence[str]) -> tuple[str, ...]:
-    """The words of outcomes. Raise ValueError if there are no words."""
+    """Parse the words of --passes or --fails. Raise ValueError if there are no words."""
     words = split_at_commas(value)
     if not words:
         raise ValueError
@@ -265,7 +262,7 @@ def parse_where(value: Any) -> str:
 
 
 def matches_pattern(model: str, pattern: str) -> bool:
-    """Whether the name of a model is equal to a pattern or matches the pattern.
+    """Whether the name of a model equals or matches a pattern.
 
     >>> matches_pattern("gpt-4", "gpt-*"), matches_pattern("m[1]", "m[1]")
     (True, True)
@@ -277,13 +274,13 @@ def matches_pattern(model: str, pattern: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Conversion:
-    """A table of attempts that passk writes.
+    """A table of attempts that passk should write.
 
     file : path of the table.
     form : "csv", "jsonl" or "parquet".
-    columns : columns of the data that the table contains in addition to the usual columns.
+    columns : columns of the data that are written in addition to the usual columns.
     labels : whether the outcomes are labels, which passk later joins to the attempts.
-    amounts : whether the table contains the costs, tokens, durations and turns in the files.
+    amounts : whether the table contains the costs, tokens, durations and turns from the files.
     """
 
     file: str
@@ -297,25 +294,25 @@ class Conversion:
 class Request:
     """The options for reading attempts from files.
 
-    cluster : the column that groups the tasks.
-    attempts : the facts about attempts that are needed in addition to outcomes: "score", "answer",
-        "solution", "cost" and other amounts, "attempt" (a number or time that orders the attempts)
-        or "line" (the order of attempts in the files).
-    scores_only : whether only the scores matter, and not which attempts pass.
-    normalise : the form in which solutions are compared: "none" (the text), "space" or "python".
-    similarity : the share of common shingles from which two solutions count as one, or None if
+    cluster : the column that groups related tasks.
+    attempts : the facts about attempts that the command needs in addition to outcomes: "score",
+        "answer", "solution", "cost" and other amounts, "attempt" (a number or time that orders the
+        attempts) or "line" (the order of attempts in the files).
+    scores_only : whether the command uses only the scores, and not which attempts passed.
+    normalise : the form in which solutions are compared: "none" (unchanged), "space" or "python".
+    similarity : the minimum share of common shingles for two solutions to count as one, or None if
         solutions must be equal.
-    conversion : the table that passk writes the attempts to, or None.
-    ends : whether a missing outcome can count as a pass and as a failure.
-    order : whether passk needs the order of attempts if the files contain it.
-    sampled : whether sampled rows are kept for tests of independence.
-    lowest : the score of a missing outcome that counts as a failure. None means 0, and passk stops
-        if any score is lower.
+    conversion : the table to which passk writes the attempts, or None.
+    ends : whether estimates are computed for missing outcomes as passes and as failures.
+    order : whether the command uses the order of attempts, if the files contain it.
+    sampled : whether passk keeps sampled rows to test whether attempts are independent.
+    lowest : the score of a missing outcome that counts as a failure. None means 0, and then any
+        lower score is an error.
     labelling : the seed for the random order of attempts to label, or None if no order is needed.
-    suits : a function that raises an error if a command cannot use the counts. passk suggests only
-        fixes for which it raises none.
-    given_options : the fields that the user set, which take precedence over a map.
-    is_mapped : whether a map defines the columns, so that all of the columns must exist.
+    suits : a function that raises an error if a command cannot use the counts. passk does not
+        suggest fixes for which the function raises an error.
+    given_options : the fields that the user set. They take precedence over a map.
+    is_mapped : whether a map defines the columns. If so, all of its columns must exist.
     """
 
     title: ClassVar[str] = "Input"
@@ -357,8 +354,9 @@ class Request:
         "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
         file="read",
         detail="A file with a column truth (or --field truth=COLUMN) that contains whether an"
-        " attempt passes. passk joins the file by model, task and attempt. Or another outcome of"
-        " these files, from a second scorer. If a column of the same file contains the labels, use"
+        " attempt passes. passk joins the file by model, task and attempt. You can also name"
+        " another outcome of these files, from a second scorer. If a column of the same file"
+        " contains the labels, use"
         " only --field truth=COLUMN. An empty value means that the attempt has no label. passk"
         " corrects the estimates with the labels.",
     )] = None
@@ -373,22 +371,22 @@ class Request:
         detail="With several thresholds, passk prints every estimate once per threshold.",
     )] = ()
     passes: Annotated[tuple[str, ...], Option(
-        "--passes", "WORD[,WORD…]", "Outcomes that pass, if passk does not know the words.",
+        "--passes", "WORD[,WORD…]", "Outcome words that count as passes.",
         parse=parse_words,
         detail="For example --passes not_misled, or --passes false if true is bad. Every other word"
         " fails, unless you use --fails.",
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
-        "--fails", "WORD[,WORD…]", "Outcomes that fail, if passk does not know the words.",
+        "--fails", "WORD[,WORD…]", "Outcome words that count as failures.",
         parse=parse_words, detail="With --passes, a word that neither option names is an error.",
     )] = ()
     missing: Annotated[str, Option(
-        "--missing", help="What a missing outcome counts as.", choices=MISSING,
+        "--missing", help="How to count a missing outcome.", choices=MISSING,
         detail="With bounds, passk counts a missing outcome as a failure and as a pass, and every"
         " estimate becomes a range.",
     )] = "error"
     missing_cost: Annotated[str, Option(
-        "--missing-cost", help="What a missing cost counts as.", choices=MISSING_COST,
+        "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST,
         detail="This applies to tokens, durations and turns, too. A missing cost is never 0. With"
         " drop, passk uses only the outcome of an attempt without a cost. With mean, the attempt"
         " gets the mean cost of the model's other attempts at the task. With bounds, the cost may"
@@ -413,7 +411,7 @@ class Request:
         detail="Repeatable.",
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
-        "--pool", "COLUMN", "Pool the attempts of a column's values on purpose.",
+        "--pool", "COLUMN", "Pool attempts that differ in this column on purpose.",
         parse=split_at_commas,
         detail="Without --pool, passk warns you that it pools attempts with different settings, or"
         " stops and asks you. Repeatable.",
@@ -426,14 +424,14 @@ class Request:
     )] = ""
     models: Annotated[tuple[str, ...], Option(
         "--model", "NAME", "Keep matching models, e.g. 'gpt-*'.", of_models=True,
-        detail="* stands for any letters, ? for one letter, [ab] for a or b. Repeatable.",
+        detail="* stands for any text, ? for one character, [ab] for a or b. Repeatable.",
     )] = ()
     exclude_models: Annotated[tuple[str, ...], Option(
         "--exclude-model", "NAME", "Leave matching models out.", of_models=True,
         detail="A name or a pattern, like --model. Repeatable.",
     )] = ()
     alias: Annotated[Mapping[str, str], Option(
-        "--alias", "NEW=OLD", "Count NEW as OLD: one name for two spellings.",
+        "--alias", "NEW=OLD", "Count model NEW as model OLD.",
         parse=parse_aliases, of_models=True,
         detail="Use --alias for a model that was renamed, or that two tools spell differently."
         " passk renames models before it applies other options, also in baselines and histories."
@@ -442,13 +440,13 @@ class Request:
     exclude_tasks: Annotated[tuple[str, ...], Option(
         "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated ones.",
         parse=partial(parse_tasks, "--exclude-task"),
-        detail="Write names like a,b or a file with one name per line and no comments. passk also"
-        " leaves the tasks out of baselines and histories. Repeatable.",
+        detail="Give names separated by commas (a,b), or a file with one name per line and no"
+        " comments. passk also leaves the tasks out of baselines and histories. Repeatable.",
     )] = ()
     only_tasks: Annotated[tuple[str, ...], Option(
         "--only-task", "TASKS|FILE", "Keep only these tasks.",
         parse=partial(parse_tasks, "--only-task"),
-        detail="TASKS and FILE are as for --exclude-task. Repeatable.",
+        detail="Write TASKS or FILE like for --exclude-task. Repeatable.",
     )] = ()
     outcome: Annotated[str | None, Option(
         "--outcome", "NAME", "Which outcome to read, if files contain several.",
@@ -509,7 +507,8 @@ class Request:
         for text in (*self.fields.values(), *self.by, self.where, *models, self.cluster or ""):
             if decode_name(text) != text:
                 raise ParameterError(
-                    f"{decode_name(text)}: the name is not UTF-8, like all names in data must be"
+                    f"{decode_name(text)}: this name is not valid UTF-8; all names in the data must"
+                    " be UTF-8"
                 )
         _ = self.template
         labels, outcome = self.label_column, self.named_columns.get("outcome", "")
@@ -534,7 +533,7 @@ class Request:
 
     @property
     def required_attempt_facts(self) -> tuple[str, ...]:
-        """The facts about attempts that files must contain. A cost from --price needs tokens."""
+        """The facts about attempts that files must contain (tokens, for a cost with --price)."""
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         other_roles = (role for role in self.attempts if role != "cost")
@@ -542,18 +541,18 @@ class Request:
 
     @property
     def used_attempt_facts(self) -> tuple[str, ...]:
-        """The facts about attempts that passk reads: required facts, and amounts for a table."""
+        """The facts about attempts that passk reads: required facts, and amounts to convert."""
         amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
         return tuple(dict.fromkeys((*self.required_attempt_facts, *amounts)))
 
     def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
     ) -> Roles:
-        """Find the column with each role in a file, including the amounts for a converted table.
+        """Find the column of each role in a file, including the amounts for a converted table.
 
         kinds : column → the kinds of its values.
         fields : role → the column that the user named for the role.
-        Errors: DataError at `place` if no column, or two columns, can have a needed role.
+        Errors: DataError at `place` if a required role has no possible column or several.
         """
         required, by = self.required_attempt_facts, self.by
         kept_roles = [
@@ -568,17 +567,17 @@ class Request:
                     place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
                 )
             except DataError:
-                pass  # For example, a record contains one cost for a list of outcomes.
+                pass  # The record has one cost for a list of outcomes.
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:
-        """The request for reading files. It includes labels if they are used.
+        """The request with which passk reads the files. It includes the labels if they are used.
 
-        With several thresholds, passk reads only scores and compares them with the thresholds
-        later.
+        With several thresholds, passk reads only scores, and compares the scores with the
+        thresholds later.
 
-        Errors: ParameterError if --missing bounds is used for facts other than outcomes, or several
-        thresholds for facts other than scores.
+        Errors: ParameterError if --missing bounds is used with facts other than outcomes, or
+        several thresholds with facts other than scores.
         """
         request = self
         if self.has_labels and TRUTH not in self.attempts:
@@ -624,29 +623,29 @@ class Request:
 
     @property
     def label_column(self) -> str:
-        """The column or the outcome with the labels, or ""."""
+        """The name of the column or of the outcome that contains the labels, or ""."""
         label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
 
     @property
     def has_labels(self) -> bool:
-        """Whether labels of attempts correct the verdicts of a judge."""
+        """Whether labels correct the verdicts of a judge."""
         return self.truth is not None or (TRUTH in self.fields and self.truth_from is None)
 
     @property
     def joins_labels(self) -> bool:
-        """Whether passk joins attempts to labels, so that each attempt needs a name."""
+        """Whether passk joins attempts to labels. If so, each attempt needs a number or name."""
         of_labels = self.conversion is not None and self.conversion.labels
         return of_labels or self.truth is not None or self.labelling is not None
 
     def with_model(self, model: str | None) -> Request:
-        """The request that keeps a model in addition to the models of --model."""
+        """A copy of the request that also keeps the given model."""
         if not self.models or model is None or self.keeps_model(model):
             return self
         return replace(self, models=(*self.models, glob.escape(model)))
 
     def with_all_models(self) -> Request:
-        """The request without --model and --exclude-model."""
+        """A copy of the request without --model and --exclude-model."""
         return replace(self, models=(), exclude_models=())
 
     def keeps_model(self, model: str) -> bool:
@@ -663,7 +662,7 @@ class Request:
         )
 
     def alias_of(self, name: str) -> str:
-        """The name of a model after --alias."""
+        """The name that --alias gives to a model."""
         return self.alias.get(name, name)
 
     @property
@@ -674,7 +673,7 @@ class Request:
 
     @property
     def chosen_names(self) -> set[tuple[str, str]]:
-        """Pairs of an option and the name of a model or task that the data must contain."""
+        """Pairs of an option and a model or task name. The data must contain these names."""
         return {
             *(("--alias", name) for name in self.alias),
             *(("--exclude-task", name) for name in self.exclude_tasks),
@@ -682,7 +681,7 @@ class Request:
         }
 
     def with_fix(self, settle: SuggestedFix) -> Request:
-        """The request with the options of a suggested fix. The value None removes an option.
+        """Add the options of a suggested fix to the request. The value None removes an option.
 
         >>> Request(by=("x",)).with_fix(SuggestedFix({"--by": ("y",),
         ...     "--field": {"task": "case"}})).by
@@ -697,9 +696,9 @@ class Request:
         return replace(self, **changes)
 
     def with_exact_models(self, models: Sequence[str]) -> Request:
-        """The request in which the name of a model with brackets is not a pattern.
+        """A copy of the request in which an existing model name with brackets is not a pattern.
 
-        Errors: ParameterError if a model in --model or --exclude-model does not exist, or if no
+        Errors: ParameterError if a model of --model or --exclude-model does not exist, or if no
         model is left.
 
         >>> Request(models=("gpt-4[1]", "gpt-*")).with_exact_models(["gpt-4[1]", "gpt-41"]).models
@@ -723,14 +722,14 @@ class Request:
 
     @property
     def carried_columns(self) -> tuple[str, ...]:
-        """Columns of the data that passk copies to a converted table, if the columns exist."""
+        """Existing columns of the data that passk copies to a converted table."""
         return (
             () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
         )
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
         """Map each joined column to its parts, like `roles.joined_columns`."""
-        # With several outcome columns, a word that no option names has no verdict.
+        # If there are several outcome columns, a word that no option names has no verdict.
         judged = partial(
             verdict_sql,
             threshold=self.passing_score,
@@ -738,7 +737,7 @@ class Request:
             fails=self.fails,
             strict=True,
         )
-        # Columns of --by, and the keys in --records, separate lists from each other.
+        # Columns of --by, and the keys in --records, separate the lists.
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
         return joined_columns(self.named_columns, columns, judged, within)
 

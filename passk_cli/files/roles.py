@@ -1,4 +1,4 @@
-"""Find the role of each column, such as the task or the outcome, and which values are passes."""
+"""Find the role of each column, such as the task or the outcome, and the values that are passes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from passk_cli.text import shortened
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Role:
-    """The meaning of a column, such as the task or the outcome, with the usual column names.
+    """A role that a column can have, such as the task or the outcome, with the usual column names.
 
-    usual : column names that mean this role, separated by spaces.
-    generic : column names that mean this role only if no column has a usual name, because many
-        records contain an `id` or a `seed`. Names before a bar rank above names after the bar.
+    usual : column names that certainly have this role, separated by spaces.
+    generic : column names that have this role only if no column has a usual name, because many
+        records contain an `id` or a `seed`. Names before a bar take precedence over names after the
+        bar.
     words : words in column names that suggest the role.
     doubtful : column names that often mean something else. passk uses a column with such a name
         only if no other column has the role and the values fit (`checks.attempt_number_column`).
-    values : the kind of values of a fact about attempts, or "" for other roles. passk reads these
-        columns only if a metric needs them. The kinds are "number" (or a verdict, as 1 and 0),
+    values : the kind of values of a fact about attempts, or "" for other roles. passk reads columns
+        of facts only if a metric needs them. The kinds are "number" (or a verdict, as 1 and 0),
         "text", "solution", "label" (whether an attempt truly passes), "length" (of a task), "date"
         (of a model's release) and "amount" (in the unit of UNITS).
     """
@@ -51,9 +52,9 @@ class Role:
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Names of task columns that also occur in files without results.
+# Names of task columns that also occur in files that do not contain results.
 LOOSE = "id name user_input message_id nodeid row_number"
-# The role of labels, which show whether an attempt truly passes if the outcome is from a judge.
+# The role of labels, which show whether an attempt truly passes if a judge gave the outcome.
 TRUTH = "truth"
 ROLES: dict[str, Role] = {
     "task": Role(
@@ -148,7 +149,7 @@ ROLES: dict[str, Role] = {
     ),
     "minutes": Role("human_minutes expert_minutes", values="length"),
     "date": Role("release_date", values="date"),
-    # A column named "truth" usually contains the right answer, so this role needs --field.
+    # This role needs --field, because a column named "truth" usually contains the right answer.
     TRUTH: Role("", values="label"),
     "n": Role(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
@@ -160,15 +161,15 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# Last words of names of columns about a model that do not name it, such as system_output_hash.
+# Last words of column names that contain "system" or "model" but are not a model's name.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
 # Roles of columns that passk reads only if a metric or an option needs them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# Role of an amount, such as a cost → its unit, and units in column names with the SQL that converts
-# a number in each unit.
+# Role of an amount → its unit, and each unit in column names → SQL that converts a number to the
+# role's unit.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -190,15 +191,15 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# Columns of the tables that `passk convert` writes. They are named like their roles.
+# Columns of the tables that `passk convert` writes. Each column is named like its role.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 # Columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # Columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles that identify an attempt. A column with one of these roles has no other role.
+# Roles that identify an attempt. A column with one of these roles cannot have a second role.
 _NAMING = {"task", "attempt", "model"}
-# Names of settings under which a model behaves differently. passk warns if it pools a setting.
+# Names of settings that change how a model behaves. passk warns if it pools a setting.
 SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
@@ -222,29 +223,29 @@ ENDED_WORDS = (
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# Words in names of columns about the end of an attempt.
+# Words in names of columns that describe how an attempt ended.
 ENDINGS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 THRESHOLD_SLACK = 1e-9
-# These texts replace scores that passk compared with the threshold.
+# Strings that replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# Maximum length of texts that can be names. Longer texts are questions or answers.
+# Maximum number of characters of a name. Longer texts are questions or answers.
 SHORT = 100
 # Columns that passk writes to csv and json, but that no file with results contains.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "the file contains counts"
-# In the path of a nested field, these brackets mean every entry of a list.
+# Brackets that mean every entry of a list in the path of a nested field.
 EACH = "[]"
-# This pattern matches the choice of one list entry by a key: scores[name=correct].value.
+# Pattern that selects one list entry by a key: scores[name=correct].value.
 PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
-# A dot separates the keys of a path, except in brackets.
+# Pattern of the dots that separate the keys of a path. A dot in brackets is part of a key.
 _DOT = re.compile(r"\.(?![^\[\]]*\])")
-# "a==b" is an outcome that passes if the columns a and b agree.
+# "a==b" is an outcome that passes if the columns a and b have equal values.
 EQUAL = "=="
 # "a|b" is an outcome with a value in column a or in column b.
 EITHER = "|"
@@ -274,8 +275,9 @@ _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 class Roles:
     """The column with each role, or None if no column has the role.
 
-    shape : "attempts" (one row per attempt), "lists" (a list of outcomes per record) or "counts".
-    of_attempts : (role, column) of further facts about attempts that passk reads, such as the cost.
+    shape : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or "counts".
+    of_attempts : pairs (role, column) of further facts about attempts that passk reads, such as the
+        cost.
     """
 
     shape: str
@@ -305,15 +307,15 @@ def assign_roles(
     scores_only: bool = False,
     by: Sequence[str] = (),
 ) -> Roles:
-    """Find the column with each role, from the usual column names and from --field.
+    """Find the column of each role, by the usual column names and by --field.
 
     columns : column → the kinds of its values (bool, number, text, list, record, null).
     overrides : role → the column that the user named for the role.
-    attempt_roles : facts about attempts that are needed in addition to outcomes: score, answer,
-        solution, attempt, line.
-    scores_only : whether scores replace the outcomes.
+    attempt_roles : facts about attempts that the command needs in addition to outcomes: score,
+        answer, solution, attempt, line.
+    scores_only : whether scores are used instead of outcomes.
     by : columns of --by. Such a column has a role only if no other column can have the role.
-    Errors: DataError at `place` if no column, or two columns, can have a needed role.
+    Errors: DataError at `place` if a required role has no possible column or several.
     """
     for role, column in overrides.items():
         absent = (
@@ -390,7 +392,7 @@ def _role_choices(
     choices: dict[str, list[str]] = {}
     for role in ROLES:
         if role in attempt_roles or role not in ATTEMPT_ROLES:
-            # A column such as sample_id is the task only if no other column is.
+            # A column such as sample_id is the task only if no other column can be the task.
             task = choices["task"] if role == "attempt" else []
             used_columns = {*task} if len(task) == 1 else set[str]()
             choices[role] = _role_columns(role, columns, overrides, used_columns, by)
@@ -421,7 +423,7 @@ def _role_choices(
     if "attempt" not in overrides:
         # A nested object cannot be an attempt number.
         choices["attempt"] = [c for c in choices["attempt"] if "record" not in columns[c]]
-    # Columns of text may contain names, for example of models, so columns of numbers come first.
+    # Columns of numbers come first, because columns of strings may contain names.
     choices["attempt"].sort(key=lambda name: "text" in columns.get(name, set()))
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
 
@@ -433,7 +435,7 @@ def _role_columns(
     used_columns: Container[str],
     by: Sequence[str],
 ) -> list[str]:
-    """The column that the user named for a role, or the columns with a usual name of the role.
+    """The column that the user named for a role, or all columns with a usual name of the role.
 
     used_columns : columns that already have another role.
     """
@@ -443,7 +445,7 @@ def _role_columns(
     named_columns = {
         column for other_role, column in overrides.items() if naming & {role, other_role}
     }
-    # A column that contains only null cannot be the model.
+    # A column in which all values are null cannot be the model.
     empty = {c for c, kinds in columns.items() if kinds == {"null"}} if role == "model" else set()
     usual = usual_columns(
         role, [c for c in columns if not (c in named_columns or c in used_columns or c in empty)]
@@ -456,9 +458,8 @@ def _role_columns(
 def _model_columns(
     place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
 ) -> list[str]:
-    """The columns that contain model names. Raise DataError if only a nested object is left."""
     name_columns = [column for column in choices if "record" not in columns[column]]
-    # An object named "system" or "engine" may be a machine, so only "model" raises the error.
+    # Only an object named "model" raises the error, because "system" or "engine" may be a machine.
     objects = [column for column in choices if spelled_name(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
@@ -470,7 +471,6 @@ def _model_columns(
 
 
 def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> None:
-    """Raise DataError if a table contains counts and also outcomes."""
     pair = {"n": choices["n"][0], "c": choices["c"][0]}
     sizes = choices["n"] + choices["c"]
     for outcome in (column for column in choices["outcome"] if column not in sizes):
@@ -480,9 +480,9 @@ def _require_counts_or_outcome(place: str, choices: Mapping[str, list[str]]) -> 
 
 
 def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The possible outcome columns, with columns of true and false first.
+    """Sort the possible outcome columns, with columns of true and false first.
 
-    Nested objects are left out if there is any other column.
+    Nested objects are excluded if any other column is possible.
     """
     if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
         return ["passed"]
@@ -497,19 +497,18 @@ def _require_attempt_roles(
     shape: str,
     columns: Mapping[str, set[str]],
 ) -> None:
-    """Raise DataError if a needed fact about attempts has no column."""
     for role in attempt_roles:
         if shape == "counts":
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
         if role in ("line", TRUTH, "tokens_cached") or role in by_role:
-            # Cached tokens are optional, and labels in a second file are joined later.
+            # Cached tokens are optional, and labels from a second file are joined later.
             continue
         if role != "attempt":
             derived = _derived_columns(columns)
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
             lists = [column for column in lists if column not in derived]
-            # passk compares solutions as texts, so a column of answers can be the solution.
+            # A column of answers can be the solution, because solutions are compared as strings.
             answer_columns = [column for column in columns if role == "solution"
                       and spelled_name(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
@@ -539,10 +538,10 @@ def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
 
 
 def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
-    """Find a column or a nested field: (column, keys inside of the column), or None.
+    """Find a column or a nested field. Return (column, keys inside the column), or None.
 
-    The key "[]" means every entry of a list, for example in "a.b[].c". You can leave it out, like
-    in "a.b", if a is a list.
+    The key "[]" means every entry of a list, for example in "a.b[].c". It is optional: "a.b" also
+    works if a is a list.
 
     >>> (find_column("a.b[].c", {"a": {"record"}}), find_column("a.b", {"a": {"list"}}),
     ...  find_column("b", {}))
@@ -562,15 +561,15 @@ def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list
 
 
 def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
-    """Whether a column or a nested field is a list with one value per attempt."""
+    """Whether a column or a nested field contains a list with one value per attempt."""
     base, keys = find_column(column, columns) or (column, [])
     return EACH in keys or ("list" in columns[base] and not keys)
 
 
 def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
-    """The columns in the value of a --field, such as "year,day", "given==gold" or "old|new".
+    """The columns that a value of --field combines, such as "year,day", "given==gold" or "old|new".
 
-    columns : the columns of the data. A column with the whole name is not divided.
+    columns : the columns of the data. A name that is itself a column is not divided.
 
     >>> (column_parts("year,day"), column_parts("year,day", ["year,day"]),
     ...  column_parts("given==gold"))
@@ -585,7 +584,7 @@ def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
 
 
 def split_columns(column: str) -> list[str]:
-    """The columns in the value of a --field, with "not". Text in brackets is not divided.
+    """Split the value of a --field into columns, and keep "not". Text in brackets is not divided.
 
     >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
     (['given', 'gold', 'a'], ['compiles', 'not slow'])
@@ -607,17 +606,17 @@ def _path_keys(column: str) -> list[str]:
 
 
 def list_key_index(keys: Sequence[str]) -> int:
-    """The index of the first key that means entries of a list, or the number of keys."""
+    """The index of the first key that means list entries, or the number of keys."""
     into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
     return next(into, len(keys))
 
 
 def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
-    """The columns that passk adds up to a cost or another amount, each with SQL for its unit.
+    """The columns that add up to a cost or another amount, each with SQL that converts its unit.
 
     The SQL converts a number to the unit of the role. The unit of a column is the text after a
-    colon, or the last word of the column name that is a unit. For other roles, the result is only
-    the column itself.
+    colon, or the last word of the column name that is a unit. For a role that is not an amount, the
+    result is only the column itself.
 
     >>> amount_addends("cost", "agent_cost+judge_cents"), amount_addends("duration", "meta.wallMs")
     ([('agent_cost', ''), ('judge_cents', ' / 100')], [('meta.wallMs', ' / 1000')])
@@ -638,7 +637,7 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
 
 
 def field_columns(fields: Mapping[str, str]) -> list[str]:
-    """The columns that the user named for roles, and the parts of joined columns."""
+    """The columns that the user named for roles, including the parts of joined columns."""
     sums_by_role = (
         amount_addends(role, column) for role, column in fields.items() if role in UNITS
     )
@@ -649,12 +648,12 @@ def field_columns(fields: Mapping[str, str]) -> list[str]:
 class JoinedColumns(NamedTuple):
     """A column that passk computes from other columns.
 
-    parts : the columns that it is computed from.
+    parts : the columns from which passk computes the column.
     relation : the meaning of each part: "a part" of a text, "an attempt", "a model", "an answer"
         that is compared with the second part, "the one there is" (the only value of a row), a
         verdict ("all" must pass, or "the opposite"), or a separator of lists ("a place").
-    kinds : kinds of the computed values.
-    verdict_of : a function from SQL of an outcome to SQL of its verdict.
+    kinds : the kinds of the computed values.
+    verdict_of : a function from SQL for an outcome to SQL for its verdict.
     """
 
     parts: list[str]
@@ -665,7 +664,7 @@ class JoinedColumns(NamedTuple):
 
 #: In "model=@column", the model is the name of the outcome column.
 COLUMN = "@column"
-# Words in names of lists that contain only failures.
+# Words in names of lists that contain only failed tasks.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
 # Words in keys of lists with summaries, for example with one record per model.
 SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
@@ -685,8 +684,8 @@ def joined_columns(
 ) -> dict[str, JoinedColumns]:
     """Map the name of each joined column, such as "year,day" or "given==gold", to its parts.
 
-    judged : a function from SQL of an outcome to SQL of its verdict.
-    within : columns that separate lists. "@position" counts from 1 in each list.
+    judged : a function from SQL for an outcome to SQL for its verdict.
+    within : columns that separate lists. "@position" starts at 1 in each list.
     """
     columns_by_name: dict[str, JoinedColumns] = {}
     for role, column in fields.items():
@@ -746,10 +745,10 @@ def joined_columns(
 def without_absent_fields(
     fields: Mapping[str, str], columns: Mapping[str, set[str]]
 ) -> dict[str, str]:
-    """The fields without those of a task, an attempt or a model that the file does not contain.
+    """Remove the fields for a task, an attempt or a model that name missing columns.
 
-    Files of one reading may have different columns. A field is left out only if the file contains
-    another column with a usual name of the role.
+    Files that are read together may have different columns. A field is removed only if the file
+    contains another column with a usual name of the role.
 
     >>> fields = {"task": "case", "model": "agent,llm"}
     >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
@@ -766,18 +765,18 @@ def without_absent_fields(
 
 
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
-    """The columns that the user named for the task, attempt or model but that do not exist."""
+    """The missing columns that the user named for the task, the attempt or the model."""
     naming_columns = (column for role, column in fields.items() if role in _NAMING)
     with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
     return [column for column in with_parts if not find_column(column, columns)]
 
 
 def agreement_sql(left: str, right: str) -> str:
-    """SQL that is the text true if two answers agree, and NULL if an answer is missing.
+    """SQL that gives 'true' if two answers agree, and NULL if an answer is missing.
 
-    Numbers are compared by value. A letter and a number are compared by the position of the letter
-    in the alphabet, from 0. Texts are compared without case, outer spaces and a final full stop. A
-    list with one entry is compared like this entry.
+    Numbers are compared by value. A letter and a number agree if the number is the position of the
+    letter in the alphabet, from 0. Strings are compared without case, outer spaces and a final full
+    stop. A list with one entry is compared like its entry.
     """
     only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
     left, right = (f"regexp_replace({text}, '{only}', '\\1')" for text in (left, right))
@@ -800,18 +799,19 @@ def verdict_sql(
     graded: bool = False,
     strict: bool = False,
 ) -> str:
-    """SQL for the verdict on the text of an outcome: 1 pass, 0 fail, NULL missing, -1 unknown.
+    """SQL for the verdict on an outcome string: 1 pass, 0 fail, NULL missing, −1 unknown.
 
-    passes, fails : words that pass and words that fail. They replace the words that passk knows. If
-        only `passes` is given, every other word fails. Without a threshold, numbers fail, too.
-    graded : whether the verdict is 3 for a number other than 0 and 1 if there is no threshold.
+    passes, fails : words that pass and words that fail. These words replace the words that passk
+        knows. If only `passes` is given, every other word fails, and so does a number without a
+        threshold.
+    graded : whether a number other than 0 and 1 has the verdict 3 if there is no threshold.
     strict : whether the given words are added to the known words instead of replacing them.
     """
     only = bool(passes) and not strict
-    # The function trim removes only spaces, so tabs and line breaks first become spaces.
+    # The SQL function trim removes only spaces, so tabs and line breaks first become spaces.
     word = f"lower(trim(translate({outcome}, chr(9) || chr(10) || chr(13), '   ')))"
     number = f"TRY_CAST({outcome} AS DOUBLE)"
-    # The words in nearly all files come first, so that DuckDB rarely evaluates the slower cases.
+    # The most common words come first, so DuckDB rarely evaluates the slower cases.
     usual = ""
     if threshold is None:
         if not (passes or fails):
@@ -841,15 +841,14 @@ def verdict_sql(
 
 
 def _quoted(word: str) -> str:
-    """A word as quoted SQL text, in lower case and without outer spaces."""
+    """Quote a word for SQL, in lower case and without outer spaces."""
     return "'" + word.strip().lower().replace("'", "''") + "'"
 
 
 def amount_sql(text: str, unit: str) -> str:
-    """SQL that converts a text to a number in the unit of its role, or NULL for a missing amount.
+    """SQL that converts a string to a number in the unit of its role, or a missing amount to NULL.
 
-    A text that is not a number becomes minus infinity, which later raises an error. The SQL is
-    valid in Spark, too.
+    Other strings become minus infinity, which later raises an error. The SQL is valid in Spark.
     """
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
@@ -857,17 +856,17 @@ def amount_sql(text: str, unit: str) -> str:
 
 
 def reaches_sql(number: str, threshold: float) -> str:
-    """SQL for whether a number is at least the threshold."""
+    """SQL that is true if a number is at least the threshold."""
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# Maximum length of a name that passk compares. A key may be a long text.
+# Maximum number of characters of a name that passk compares. Longer keys are texts.
 _LONGEST = 200
 
 
 def spelled_name(column: str) -> str:
-    """The name of a column in the spelling of ROLES: in lower case, with underscores.
+    """Rewrite the name of a column like the names in ROLES, in lower case with underscores.
 
     >>> spelled_name("Row Number"), spelled_name("instanceId"), spelled_name("task-id")
     ('row_number', 'instance_id', 'task_id')
@@ -882,7 +881,7 @@ def _spelled(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def spelled_last_key(column: str) -> str:
-    """The last key of the path of a column, in the spelling of ROLES.
+    """The last key in the path of a column, in lower case with underscores.
 
     >>> spelled_last_key("config.promptVersion")
     'prompt_version'
@@ -891,7 +890,7 @@ def spelled_last_key(column: str) -> str:
 
 
 def parent_path(column: str) -> str:
-    """The path of a column without its last key, or "".
+    """The path of a column without its last key, or "" for a top-level column.
 
     >>> parent_path("config.promptVersion"), parent_path("task")
     ('config', '')
@@ -901,7 +900,7 @@ def parent_path(column: str) -> str:
 
 @lru_cache(maxsize=8192)
 def name_words(column: str) -> set[str]:
-    """The words in the last key of the path of a column.
+    """The words in the last key of a column's path.
 
     >>> sorted(name_words("meta.startedAt"))
     ['at', 'started']
@@ -910,7 +909,7 @@ def name_words(column: str) -> set[str]:
 
 
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
-    """The columns with the likeliest names of a role: usual names, otherwise generic names."""
+    """The columns with a usual name of a role, or otherwise with a generic name."""
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
@@ -924,7 +923,7 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def name_strength(role: str, path: str) -> float:
-    """How strongly the name of a column suggests a role: 3 for a usual name, 0 for no relation.
+    """How strongly the name of a column suggests a role, from 0 (not at all) to 3 (a usual name).
 
     >>> (name_strength("task", "task_id"), name_strength("task", "doc.id"),
     ...  name_strength("outcome", "is_ok"))
@@ -949,7 +948,6 @@ def name_strength(role: str, path: str) -> float:
 
 
 def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
-    """The columns that passk computed from other columns."""
     several = {
         name
         for name in columns

@@ -1,8 +1,8 @@
 """Lists of words in column names, from which passk guesses the meaning of columns.
 
-`roles.name_words` splits a column name into words, and a list matches if it contains one of these
-words. Lists named `…_NAMES` contain complete column names instead, in the spelling of
-`roles.spelled_last_key`. The usual column names of roles are in `roles`.
+`roles.name_words` splits a column name into words. A list matches the name if it contains one of
+these words. Lists named `…_NAMES` contain complete column names, in lower case with underscores.
+The usual column names of roles are in `roles`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words in names of columns with verdicts on an attempt. The next lists add words for grades.
+# Words in names of columns with verdicts. The next lists also contain words for grades.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -29,15 +29,15 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# Words for bad events. If a column with such a name is true, the attempt may pass or fail.
+# Words for bad events. The value true in a column with such a name may mean a pass or a failure.
 BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
 # Words for attacks. If a file contains such a column, "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# Words for the end of a run, some of which may also be verdicts. The words in the second list only
-# mean that a run ended.
+# Words for the end of a run. Those in the first list may also mean a verdict. Those in the second
+# list only mean that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
 # Words for questions, expected answers, predictions, and answers.
@@ -55,8 +55,8 @@ NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Names of settings under which a model behaves differently. Longer names of settings may end in one
-# of the words in the first list.
+# Names of settings that change how a model behaves. Longer names may end in a word of the first
+# list.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
@@ -79,12 +79,12 @@ HAPPENING_WORDS = _word_set(
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# Words in names of attempt numbers, and a pattern of their values.
+# Words in names of columns with attempt numbers, and a pattern of the values of such columns.
 NUMBERING_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
-# Words in names of row ids, which are not tasks.
+# Words in names of columns with row ids, which are not tasks.
 ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
@@ -97,10 +97,10 @@ PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved w
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
 # Words in names of lists of steps within one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
-# Words for judges. A column with the name of a judge is not the evaluated model.
+# Words for judges. A column that names a judge is not the evaluated model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# Pattern of model names, with a usual beginning or a number of billions of parameters (7b).
+# Pattern of model names: a usual beginning ("gpt") or a number of parameters ("7b").
 MODEL_NAME = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
@@ -110,7 +110,7 @@ MODEL_NAME = re.compile(
 
 
 def look_like_models(names: Iterable[str]) -> bool:
-    """Whether there are several names and most of them look like names of models.
+    """Whether there are several names, and most names look like model names.
 
     >>> look_like_models(["GPT-5.2", "Gemini 3 Flash", "DeepSeek-R1"])
     True

@@ -225,7 +225,8 @@ def test_file_names_that_are_not_utf_8_are_accepted(passk: Passk, tmp_path: Path
     result = subprocess.run([*line, "estimate", first, "--where", "x\udcff"], check=False,
                           capture_output=True)  # fmt: skip
     message = (
-        b"error[bad-option-value]: x\\xff: the name is not UTF-8, like all names in data must be\n"
+        b"error[bad-option-value]: x\\xff: this name is not valid UTF-8; all names in"
+        b" the data must be UTF-8\n"
     )
     assert (result.returncode, result.stderr) == (2, message)
     for option in ("--model", "--by"):

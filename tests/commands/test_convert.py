@@ -464,7 +464,7 @@ def test_a_score_that_could_be_several_columns_is_optional(passk: Passk, write: 
     assert result.code == 0
     assert [row["score"] for row in csv.DictReader(io.StringIO(result.out))] == ["1.0", "0.0"]
     assert (
-        "note[several-scores]: reward, grade could be the score; the column score repeats"
+        "note[several-scores]: reward, grade could be the score, so the column score repeats"
         in result.err
     )
     pair = passk("convert", path, "--field", "score=grade")

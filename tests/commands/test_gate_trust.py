@@ -208,7 +208,7 @@ def test_a_map_names_prices_of_its_own_folder(folder: Path, passk: Passk) -> Non
         Path("passk.toml").write_text(f'[data]\ntask = "case"\nprice = "{path}"\n')
         result = passk("cost", "run.jsonl")
         assert (result.code, result.error, result.sentences) == (2, "bad-map", 1), result.err
-        assert f"passk.toml:3: price: {path} is not below the folder of the map" in result.err
+        assert f"passk.toml:3: price: {path} is not in the folder of the map" in result.err
     Path("passk.toml").write_text('[data]\ntask = "case"\nprice = "prices.toml"\n')
     assert passk("cost", "run.jsonl").code == 0
 

@@ -511,7 +511,7 @@ def test_costs_that_a_run_lacks_are_recorded_as_missing_and_decided_by_trend(
         )
         messages = {message.name: message.text for message in recorded.report.messages}
         assert messages["missing-costs-kept"].startswith(
-            "1 attempt without a cost is recorded without it"
+            "the history records no cost for 1 attempt"
         )
     with pytest.raises(DataError, match=r"record 1: no cost \(2 attempts in all"):
         passk_cli.trend(to, metrics="cost")

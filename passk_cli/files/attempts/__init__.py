@@ -1,1 +1,1 @@
-"""Read further facts about attempts, such as scores, answers, solutions, costs and their order."""
+"""Read facts about attempts, such as scores, answers, costs, labels and their order."""

@@ -1,7 +1,7 @@
-"""Join labels to attempts. Labels show whether an attempt truly passes.
+"""Join labels to attempts. A label shows whether an attempt truly passes.
 
-The labels are in a second file, or are a second outcome in the same files. passk first converts
-them to a table, in which the outcome of an attempt is its label.
+The labels are in a second file, or are a second outcome in the same files. passk first writes them
+to a table in which the column `outcome` contains the label.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ from passk_cli.text import plural
 _TABLE = "labels.parquet"
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
-    "{place}: {labels:label} of models that these files do not contain: {models}",
+    "{place} contains {labels:label} for models that are not in these files: {models}",
     meaning="passk joins labels to attempts by model, task and attempt. It leaves out labels of"
     " models that are not in the files with the attempts.",
     why="Labels of models that are not in the files do not correct any estimate.",
     advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
-    example="note[labels-of-others]: labels.csv: 40 labels of models that these files do not"
-    " contain: gpt-4o",
+    example="note[labels-of-others]: labels.csv contains 40 labels for models that are not"
+    " in these files: gpt-4o",
 )  # fmt: skip
 BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,
     "the correction uses labels of other attempts ({models} in {place}) and assumes that the judge"
-    " errs equally often about these attempts",
+    " errs equally often about your attempts",
     meaning="--truth-from takes the rates of false passes and false failures from another file.",
     why="If the judge errs more or less often about your models or tasks, the corrected estimates"
     " are wrong.",
     advice="Label some of your attempts and give the labels with `--truth`.",
     example="warning[others-labels]: the correction uses labels of other attempts (alpha in"
-    " labelled.csv) and assumes that the judge errs equally often about these attempts",
+    " labelled.csv) and assumes that the judge errs equally often about your attempts",
 )  # fmt: skip
 
 
 def write_labels(
     request: Request, data: Any, folder: Path, read: Callable[[Any, Request], Any]
 ) -> None:
-    """Write the labels to a table in a folder.
+    """Write the labels to a Parquet table in a folder.
 
     data : the data with the attempts, for labels that are a second outcome in the same files.
     read : the function that reads files and writes the table.
@@ -60,8 +60,8 @@ def write_labels(
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # passk compares numbers with the threshold when it joins the labels, unless --passes gives
-    # words.
+    # Numbers are compared with the threshold later, when the labels are joined, unless --passes
+    # names words.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -92,8 +92,8 @@ def write_labels(
             ) from None
         return
     label_request = replace(label_request, records=None, path=None, format=None)
-    # The labels may be in a column with a usual name for outcomes, and the file of labels may have
-    # other names for task and attempt.
+    # The file of labels may use usual column names instead of the names in the result files, so all
+    # combinations are tried.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
@@ -112,9 +112,9 @@ def write_labels(
 def with_judge_errors(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
-    """The counts, with the error rates of the judge from the file of --truth-from.
+    """Read the counts, and the error rates of the judge from the file of --truth-from.
 
-    Errors: ParameterError if the attempts also have labels, and DataError if the file has none.
+    Errors: ParameterError if the attempts also have labels. DataError if the file has no labels.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -154,9 +154,9 @@ def with_judge_errors(
 
 
 def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
-    """Create the temporary table `labels_`, and yield messages about labels that are left out.
+    """Create the temporary table `labels_`, and yield messages about labels that passk ignores.
 
-    Errors: DataError for labels that match no attempt, or several.
+    Errors: DataError for labels that match no attempt or several attempts.
     """
     statement, table = query.statement, folder / _TABLE
     truth = statement.request.truth
@@ -213,10 +213,10 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """The attempts without a label in a random order that depends on a seed, at most 10,000.
+    """Select at most 10,000 attempts without a label per series and stratum, in an order that
+    depends on a seed.
 
-    The limit of 10,000 applies per series and stratum. Errors: DataError for attempts without a
-    number or name.
+    Errors: DataError for attempts that have neither a number nor a name.
     """
     statement = query.statement
     request, groups = statement.request, statement.groups

@@ -1,4 +1,4 @@
-"""Compute costs from tokens and the prices in the file of --price.
+"""Compute costs from token counts and from the prices in the file of --price.
 
 The file has one table per model or pattern of models, in dollars per million tokens:
 
@@ -7,7 +7,7 @@ The file has one table per model or pattern of models, in dollars per million to
     output = 15.0
     cached = 0.3
 
-passk contains no prices, because prices change, and a wrong price is worse than no price.
+passk contains no prices, because prices change and a wrong price is worse than a missing price.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# Key in a table of prices → role of the tokens.
+# Key in a price table → role of the column that contains the tokens.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
@@ -33,7 +33,7 @@ _EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 class Price:
     """The prices of a model, in dollars per million tokens.
 
-    cached : the price of cached input tokens, or None if it is the price of other input tokens.
+    cached : the price of cached input tokens, or None to use the price of other input tokens.
     """
 
     input: float
@@ -42,9 +42,9 @@ class Price:
 
 
 def parse_prices(value: Any) -> Mapping[str, Price]:
-    """Map names or patterns of models to prices, from a TOML file or a mapping.
+    """Read a TOML file or a mapping, and map each model name or pattern to a price.
 
-    Errors: ParameterError, which names the entry that is not a price.
+    Errors: ParameterError that names the invalid entry.
 
     >>> parse_prices({"gpt-*": {"input": 1.25, "output": 10}})
     {'gpt-*': Price(input=1.25, output=10.0, cached=None)}
@@ -81,7 +81,7 @@ def _parse_price(place: str, table: Any) -> Price:
 
 
 def require_prices(request: Request, models: Sequence[str]) -> None:
-    """Raise ParameterError for models without a price, and if a command computes no costs."""
+    """Raise ParameterError if a model has no price, or if the command computes no costs."""
     prices = request.price
     without = [
         m
@@ -110,10 +110,8 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
 def cost_sql(prices: Mapping[str, Price], model: str) -> str:
     """SQL for the cost of an attempt in dollars, from its tokens, or NULL without token counts.
 
-    An exact name takes precedence over a pattern, and the first pattern over later patterns. Cached
-    tokens are part of the input tokens.
-
-    model : SQL of the name of the model.
+    An exact model name takes precedence over a pattern, and an earlier pattern over later patterns.
+    Cached tokens are part of the input tokens.
     """
     cases = []
     for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):
@@ -122,8 +120,8 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
             f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
             f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
         )
-        # If there are more cached than input tokens, the cost is minus infinity, which later
-        # raises an error.
+        # More cached tokens than input tokens make the cost minus infinity, which later raises an
+        # error.
         sum_of_parts = (
             f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
         )

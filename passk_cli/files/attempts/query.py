@@ -1,7 +1,7 @@
-"""Read facts about attempts, such as scores, costs and answers, with one SQL statement per fact.
+"""Read scores, costs, answers and other facts about attempts, with one SQL statement per fact.
 
-The statement reads the counted rows again, with one more column, and groups them by cell (model
-and task) and value. Answers and solutions are grouped by a hash of their text.
+Each statement reads the counted rows again with one more column, and groups the rows by cell (model
+and task) and value. Answers and solutions are grouped by the hash of their text.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 def _comparable_number_sql(column: str) -> str:
-    """SQL for the number or name of an attempt, in which 0, 0.0 and "0" are equal."""
+    """SQL that makes the attempt numbers 0, 0.0 and "0" equal."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# SQL condition that a row of `labels_` is the label of an attempt. If both files contain only one
-# model, the names of the models may differ.
+# SQL condition that a row of `labels_` is the label of an attempt. The model names may differ if
+# both files contain only one model.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
@@ -50,9 +50,9 @@ LABEL_MATCH_SQL = f"""labels_.task = rows.task
 
 @dataclass(frozen=True)
 class AttemptQuery:
-    """A query for facts about the counted attempts that Counts do not contain.
+    """Queries facts about the counted attempts that are not in Counts.
 
-    keep : "first" or "last" if --duplicates left out repeated attempts, otherwise None.
+    keep : "first" or "last" if --duplicates dropped repeated attempts, otherwise None.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -72,11 +72,13 @@ class AttemptQuery:
         *,
         all_runs: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """Select values of attempts, grouped by all selected values that are not aggregates.
+        """Select values of attempts. The rows are grouped by all selected values that are not
+        aggregates.
 
-        select, where : SQL that uses name (of the model), verdict, value (of the role), column0 ….
-        columns : further columns of the data, which are available as text in column0 ….
-        all_runs : whether repeated attempts that --duplicates left out are included.
+        select, where : SQL that can use name (of the model), verdict, value (of the role), column0
+            ….
+        columns : further columns of the data, available as strings in column0 ….
+        all_runs : whether the query includes repeated attempts that --duplicates dropped.
         """
         statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
@@ -86,9 +88,9 @@ class AttemptQuery:
 
 
 def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts, with the facts about attempts that the request needs.
+    """Add the facts about attempts that the request needs to the counts.
 
-    Errors: DataError for attempts without a score or an attempt number, and duckdb.Error.
+    Errors: DataError if an attempt has no score or no attempt number. duckdb.Error.
     """
     query.con.register("cells_", cell_columns(counts))
     disable_join_reordering(query.con)
@@ -102,9 +104,9 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts, with the number of attempts that were made according to attempt numbers.
+    """Add the number of attempts that were made, according to the attempt numbers, to the counts.
 
-    This reads the files again, so call it only if the result may matter.
+    This function reads the files again, so call it only if needed.
     """
     query.con.register("cells_", cell_columns(counts))
     rows: dict[str, Any] = query.con.execute(
@@ -121,7 +123,7 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Times, large numbers, and numbers that do not start at 0 or 1 are not numbers of attempts.
+    # Only numbers that start at 0 or 1 and are not large show how many attempts were made.
     if (
         len(cell)
         and numbered.all()
@@ -133,10 +135,10 @@ FROM attempt_values GROUP BY cell"""
 
 
 def with_order(query: AttemptQuery, counts: Counts) -> Counts:
-    """The counts, with the order of attempts if every file contains the order.
+    """Add the order of the attempts to the counts, if every file contains the order.
 
-    The order is given by attempt numbers or times, or by the order of entries in a list. If a file
-    contains no order, the counts are returned unchanged.
+    The order comes from attempt numbers, from times, or from the order of entries in a list. The
+    counts are returned unchanged if a file contains no order.
     """
     roles = [batch.roles for batch in query.statement.batches]
     are_lists = all(roles_of_batch.shape == "lists" for roles_of_batch in roles)
@@ -153,7 +155,6 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
-    """The values of one role, such as the cost, for the attempts in every cell."""
     statement, in_order = query.statement, role == "line" or query.keep is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
     sql = _role_values_sql(statement.with_text_attempts, role, query.keep)
@@ -224,12 +225,12 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
-    # The score of a missing outcome may be equal to another score in the cell, so rows are merged.
+    # A missing outcome may have the same score as another attempt, so equal scores are merged.
     return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
 def _merge_near_duplicates(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
-    """The solutions, in which near-duplicates have the lowest of their keys."""
+    """Give near-duplicate solutions the same key."""
     query.con.execute(
         values_sql(query.statement, "solution", query.keep, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
@@ -254,7 +255,6 @@ FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
 
 
 def values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
-    """The CTE `attempt_values` with the cell, value and verdict of every attempt."""
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
@@ -278,13 +278,12 @@ attempt_values AS (
 
 
 def is_missing_value_sql(role: str, request: Request) -> str:
-    """SQL condition that a counted attempt has no value of a role."""
+    """SQL condition for counted attempts without a value in a role."""
     value = VALUE_SQL[role](role, request)
     return f"task IS NOT NULL AND {_counts_condition_sql(request)} AND ({value}) IS NULL"
 
 
 def _counts_condition_sql(request: Request) -> str:
-    """SQL condition that an attempt counts, according to --missing."""
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
@@ -312,7 +311,7 @@ def _amount_sql(role: str, request: Request) -> str:
 
 
 def _label_sql(role: str, request: Request) -> str:
-    # Labels of --truth are already verdicts, so words are not applied again.
+    # Labels of --truth are already verdicts, so --passes and --fails are not applied again.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     # If some labels are scores such as 1 to 10, then the labels 0 and 1 are scores, too.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
@@ -347,7 +346,7 @@ VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
 
 
 def cell_columns(counts: Counts) -> dict[str, Any]:
-    """The cells as a table for DuckDB, with the columns cell, name, group0 … and task."""
+    """The cells as columns of a DuckDB table: cell, name, group0 … and task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}
     for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):

@@ -1,7 +1,7 @@
 """Compare the texts of solutions, in normalized form or by the similarity of their shingles.
 
-Each text becomes a 63-bit key. Two different solutions of a task have the same key by accident once
-in 10¹³ tasks with 400 attempts.
+Each text becomes a 63-bit key. Among 10¹³ tasks with 400 attempts, two different solutions of a
+task have the same key about once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from passk_cli.arrays import Ints, NDArray, Places
 
-# Number of tokens per shingle, so that the order of tokens matters even in short answers.
+# Number of tokens per shingle. With 3, the order of tokens matters even in short answers.
 SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
@@ -32,9 +32,8 @@ _FILES = 100
 
 
 def solution_sql(text: str, normalise: str) -> str:
-    """SQL for the key of the text of a solution: a BIGINT ≥ 0, or −1 if there is no text.
+    """SQL for the key of a solution: a BIGINT ≥ 0, or −1 if there is no text.
 
-    text : SQL of the text.
     normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). The SQL
         for "space" and "python" needs `register_functions`.
 
@@ -50,8 +49,8 @@ def solution_sql(text: str, normalise: str) -> str:
 def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     """Register the functions that the SQL of `solution_sql` calls.
 
-    The result of `python_key` is odd for a Python program and even for a text that does not parse,
-    so that `count_unparsed` can count these texts.
+    The SQL function `python_key` returns an odd key for a Python program and an even key for a text
+    that does not parse. `count_unparsed` counts the even keys.
     """
     name = {"space": "single_spaces", "python": "python_key"}.get(normalise, "")
     is_registered = "SELECT 1 FROM duckdb_functions() WHERE function_name = $name"
@@ -77,7 +76,7 @@ def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
 
 
 def count_unparsed(value: Ints, times: Ints) -> int:
-    """The number of attempts with a solution that is not Python, from keys of `python_key`.
+    """Count the attempts with a solution that is not Python, by the keys of `python_key`.
 
     >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
@@ -89,11 +88,11 @@ _warnings_lock = threading.Lock()
 
 
 def normalized_python(text: str) -> tuple[str, bool]:
-    """The Python program without comments, docstrings and layout, and whether the text is Python.
+    """Remove comments, docstrings and layout from Python. Also return whether the text is Python.
 
     Nothing is renamed or reordered. A text that begins with an indented line is read as the body of
-    a block, because completions of a function look like that. A text that is only a string is
-    unchanged. A text that does not parse is returned with single spaces.
+    a function. A text that is only a string is unchanged. A text that does not parse is returned
+    with single spaces.
 
     >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
@@ -113,7 +112,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
 
 
 def single_spaces(text: str) -> str:
-    """The text with one space for every run of white space, and no outer white space."""
+    """Replace each run of white space by one space, and remove outer white space."""
     return " ".join(text.split())
 
 
@@ -128,10 +127,10 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
-    """Yield (cell, key → text) with the different solutions of each cell.
+    """Yield pairs of a cell and its different solutions, as key → text.
 
-    rows : (cell, key, text) in any order. They are written to a hundred temporary files, which are
-        then read one after the other, so that memory contains about a hundredth of the cells.
+    rows : (cell, key, text) in any order. The rows are written to 100 temporary files, which are
+        then read one by one, so memory contains about 1/100 of the cells.
     """
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
@@ -163,7 +162,7 @@ def near_duplicates(
 
 
 def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
-    """The group of each text. Texts in a group are similar, or linked by a chain of similar texts.
+    """Group similar texts. Texts that are linked by a chain of similar texts are in one group, too.
 
     Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is
     ≥ similarity. Shingles are all runs of 3 tokens (words and single signs). A shorter text is one
@@ -201,8 +200,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
-    """The entries (ones, (text, shingle)) of a sparse matrix, for every run of tokens."""
-    # Tokens of a text are never empty, so empty tokens can fill short texts.
+    """The entries of a sparse matrix of texts and shingles, as (ones, (text, shingle))."""
+    # Short texts are filled with empty tokens, which never occur in a text.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
     lengths = np.array([len(words) for words in tokens])
     numbers: dict[str, int] = {}

@@ -1,7 +1,7 @@
 """Apply --missing-cost to attempts without a cost, and warn about suspicious costs.
 
-A missing cost is never 0, because attempts that ran out of time are expensive but often have no
-price. Tokens, durations and turns are treated like costs.
+A missing cost is never treated as 0, because an attempt that timed out is expensive but often has
+no recorded cost. Tokens, durations and turns are treated like costs.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
-# Names of columns that may contain the reason of a failure.
+# Names of columns that may contain the reason why an attempt failed.
 _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# Words in names of costs that a user simulator or a judge caused, and not the evaluated model.
+# Words in names of costs of a user simulator or a judge instead of the evaluated model.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -56,14 +56,14 @@ _NOT_ZERO = (
 )
 MISSING_COSTS_DROPPED = DiagnosticType(
     "missing-costs-dropped", WARNING,
-    "{attempts:attempt} without a {noun} {attempts:is|are} left out of {amount} only, which uses"
-    " {known} of {made} attempts: {models}",
+    "only {known} of {made} attempts are used for {amount}, because {attempts:attempt}"
+    " {attempts:has|have} no {noun}: {models}",
     meaning="With --missing-cost drop, an attempt without an amount counts in pass rates but not in"
     " the amount. An amount per success uses only the attempts with an amount and an outcome.",
     why=_NOT_ZERO + " If so, the amount is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
-    example="warning[missing-costs-dropped]: 28 attempts without a cost are left out of cost only,"
-    " which uses 47 of 75 attempts: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
+    example="warning[missing-costs-dropped]: only 47 of 75 attempts are used for cost, because 28"
+    " attempts have no cost: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
 )  # fmt: skip
 MISSING_COSTS_ESTIMATED = DiagnosticType(
     "missing-costs-estimated", WARNING,
@@ -89,15 +89,14 @@ MISSING_COSTS_BOUNDED = DiagnosticType(
 )  # fmt: skip
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
-    "{attempts:attempt} without a {noun} {attempts:is|are} recorded without it: {models}",
-    "choose in passk trend how missing amounts count",
+    "the history records no {noun} for {attempts:attempt}: {models}",
+    "choose --missing-cost when you run passk trend",
     meaning="A history records a missing amount as missing. It records the outcome of the attempt"
-    " like every outcome.",
+    " as usual.",
     why="All runs of the history can then be read with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
-    example="note[missing-costs-kept]: 28 attempts without a cost are recorded without it: glm 28"
-    " of 75 (9 passed, 19 failed; timeout 1); choose in passk trend how missing amounts"
-    " count",
+    example="note[missing-costs-kept]: the history records no cost for 28 attempts: glm 28 of 75 (9"
+    " passed, 19 failed; timeout 1); choose --missing-cost when you run passk trend",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
@@ -117,13 +116,13 @@ UNPRICED_MODELS = DiagnosticType(
 )  # fmt: skip
 UNCOUNTED_AMOUNTS = DiagnosticType(
     "uncounted-amounts", WARNING,
-    "the files contain 0 as the {noun} of every attempt by {models:and}, which the harness"
-    " probably did not record",
+    "the files contain 0 as the {noun} of every attempt by {models:and}, probably because the"
+    " harness did not record this amount",
     meaning="Some agents do not report tokens, turns or times, and the harness then writes 0.",
     why="If the harness did not record the amount, a mean of 0 shows nothing about the model.",
     advice="Leave these models out of the comparison, or compare an amount that was recorded.",
     example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt by"
-    " codex, which the harness probably did not record",
+    " codex, probably because the harness did not record this amount",
 )  # fmt: skip
 ZERO_COSTS = DiagnosticType(
     "zero-costs", WARNING,
@@ -233,10 +232,10 @@ PRICED_TOKENS = DiagnosticType(
 
 @dataclass
 class _AttemptShare:
-    """The number of attempts by a model with a property, for example without a cost.
+    """How many attempts by a model have a property, for example no cost.
 
     total : number of all attempts by the model.
-    reasons : reason → number of attempts, for example the reasons why attempts have no cost.
+    reasons : reason (for example of a missing cost) → number of attempts.
     """
 
     total: int = 0
@@ -245,7 +244,6 @@ class _AttemptShare:
     reasons: Mapping[str, int] = field(default_factory=dict)
 
     def text(self, model: str) -> str:
-        """The text for messages, for example "glm 28 of 75 (9 passed, 19 failed)"."""
         outcomes = {"passed": self.passed, "failed": self.attempts - self.passed}
         inside = ", ".join(f"{times:,} {name}" for name, times in outcomes.items() if times)
         reasons = sorted(self.reasons.items(), key=lambda pair: -pair[1])[:3]
@@ -255,12 +253,11 @@ class _AttemptShare:
 
 
 def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
-    """The counts after --missing-cost was applied to attempts without an amount, with messages.
+    """Apply --missing-cost to attempts without an amount. Return the counts and messages.
 
-    counts : the counts with amounts of attempts, in which NaN is a missing amount. With drop,
-        attempts without an amount are removed from the amount only.
-    Errors: DataError if --missing-cost is error, if no attempt has an amount, and if the mean of a
-        cell is needed but no attempt in the cell has an amount.
+    counts : the counts with the amounts of attempts. NaN is a missing amount.
+    Errors: DataError if --missing-cost is "error" and an amount is missing, if no attempt has an
+    amount, or if the mean of a cell is needed but no attempt in the cell has an amount.
     """
     amounts = {role: attempts for role, attempts in counts.attempts.items() if role in UNITS}
     request = query.statement.request
@@ -293,11 +290,6 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
 def _missing_cost_error(
     role: str, models: Sequence[str], lost: Ints, counts: Counts, query: AttemptQuery
 ) -> DataError:
-    """The error for the first attempt without an amount.
-
-    models : a text per model with missing amounts.
-    lost : number of attempts without an amount, per cell.
-    """
     request = query.statement.request
     noun = "tokens to compute a cost from" if request.price and role == "cost" else NOUNS[role]
     problem = f"no {noun} ({plural(int(lost.sum()), 'attempt')} in all: {first_few(models)})"
@@ -314,11 +306,8 @@ def _missing_cost_error(
 def _share_texts(
     counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
 ) -> list[str]:
-    """A text per model with missing amounts. The model with most missing amounts comes first.
-
-    lost : number of attempts without an amount, per cell.
-    passed : number of passed attempts without an amount, per cell.
-    """
+    """Describe the missing amounts of each model. The model with most missing amounts comes
+    first."""
     reasons = _reason_counts(query, role, "value IS NULL")
     sums = _sums_by_model(counts, counts.n, lost, passed)
     shares = {
@@ -330,23 +319,20 @@ def _share_texts(
 
 
 def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
-    """Map each model to its reasons and the number of attempts per reason."""
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
     columns = [name for name in _REASON_COLUMNS if name in query.columns - role_columns]
     reasons: dict[str, Counter[str]] = {}
     if columns:
-        # If there are several columns, the first column with a value is used.
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # Reasons have one or two words. Longer texts are explanations by a judge.
+            # A reason has one or two words. Longer texts are explanations by a judge.
             if why is not None and len(why) <= 40 and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
 
 
 def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Attempts:
-    """The attempts, in which the mean of the cell replaces each missing amount."""
     lost, cells = np.isnan(attempts.value), len(counts.n)
     known_attempts = np.bincount(attempts.cell, attempts.count * ~lost, cells)
     value = np.where(lost, 0.0, attempts.value)
@@ -364,14 +350,13 @@ def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Atte
         )
     mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
-    # The mean may be equal to an amount in the cell, so rows with equal values are merged.
+    # The mean may equal an amount in the cell, so rows with equal amounts are merged.
     return filled.reindexed(np.arange(cells), cells)
 
 
 def _amount_messages(
     counts: Counts, amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """The messages about suspicious, repeated and computed amounts."""
     request, batches = query.statement.request, query.statement.batches
     for role, attempts in amounts.items():
         yield from _zero_messages(counts, role, attempts, query)
@@ -409,7 +394,7 @@ def _zero_messages(
     if role != "cost" or not partly_free:
         return
     if cached := next((name for name in _CACHE_COLUMNS if name in query.columns), None):
-        # A cached answer is free, so a cost of 0 is right.
+        # Attempts with a cached answer are excluded, because a cached answer is free.
         new = "value = 0 AND coalesce(lower(column0), '') NOT IN ('true', '1')"
         select = "name, count(*), count(*) FILTER (verdict = 1)"
         rows_of = query.rows(select, new, role, [cached])
@@ -428,7 +413,6 @@ def _zero_messages(
 
 
 def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
-    """Map each model to the sum of each array over the cells of the model."""
     names = list(dict.fromkeys(model for model, *_ in counts.series))
     places = {name: place for place, name in enumerate(names)}
     model = np.array([places[name] for name, *_ in counts.series])[counts.series_codes]
@@ -437,7 +421,6 @@ def _sums_by_model(counts: Counts, *cells: Any) -> dict[str, Any]:
 
 
 def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]:
-    """The message about cached answers that repeat the price of the first call."""
     cached = next((name for name in _CACHE_COLUMNS if name in query.columns), None)
     if cached is None:
         return
@@ -457,7 +440,6 @@ def _cache_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagnostic]
 def _repeat_amount_messages(
     amounts: Mapping[str, Attempts], query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """The message about amounts of repeated attempts that --duplicates left out."""
     texts = []
     for role in amounts:
         unit = UNITS[role][0]
@@ -475,10 +457,6 @@ def _repeat_amount_messages(
 def _amount_column_messages(
     role: str, batches: Sequence[Batch], *, is_named: bool
 ) -> Iterator[Diagnostic]:
-    """The messages about units of amounts, and about costs of simulated users and judges.
-
-    is_named : whether the user named the column.
-    """
     for batch in {b.roles.column(role): b for b in batches}.values():
         column, kinds = batch.roles.column(role), batch.layout.kinds
         if column is None:
@@ -518,7 +496,6 @@ def _amount_column_messages(
 
 
 def _conflicting_unit(role: str, column: str) -> str:
-    """A wrong unit in the name of a column, or "" if the name contains the right unit or none."""
     words = {*spelled_name(column.rpartition(".")[2]).split("_")}
     unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
     other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
@@ -529,7 +506,6 @@ def _conflicting_unit(role: str, column: str) -> str:
 
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
-    """Whether the names of all columns contain the unit of a duration."""
     return role != "duration" or all(
         unit or {*spelled_name(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
         for name, unit in parts

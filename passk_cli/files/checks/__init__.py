@@ -1,8 +1,8 @@
-"""Check whether the rows of the files contradict the roles that passk gave to their columns.
+"""Check whether the rows of the files contradict the roles that passk assigned to the columns.
 
 Each check is declared once, with a message, a severity, a condition, a test and the options that
-answer the question. If a finding is certain, passk stops and asks you. If it is only likely, passk
-prints a warning.
+resolve the finding. If a finding is certain, passk stops and asks you. If a finding is only likely,
+passk prints a warning.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_colum
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
 
-# Number of complete tasks that passk reads to check files that are larger than its sample.
+# Number of tasks of which passk reads all rows, to check files that are larger than its sample.
 ENOUGH_TASKS = 500
-# passk asks only about the first certain finding, so the order of the modules matters.
+# The order of the modules matters, because passk asks only about the first certain finding.
 _RULES = (verdicts, statements, amounts, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
@@ -53,7 +53,7 @@ def find_contradictions(context: CheckContext) -> Iterator[Finding]:
 
 
 def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
-    """The error for a certain finding. It names the first file that contains the column."""
+    """The error for a certain finding. The error names the first file that contains the column."""
     diagnostic = finding.message(**finding.fields)
     column = finding.fields.get("column", "").strip("'")
     having = [batch for batch in batches if find_column(column, batch.layout.kinds)] or batches

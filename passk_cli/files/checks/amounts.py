@@ -1,4 +1,4 @@
-"""Find rows that are not single attempts, by a number of attempts, points or tests in the row."""
+"""Find rows that are not single attempts but contain a number of attempts, points or tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOTAL_WORDS = frozenset("total tests count num n".split())
 WEIGHTED_ROWS = DiagnosticType(
     "weighted-rows", WARNING,
     "passk does not read {column}, which may be the number of attempts in each row ({values})",
-    meaning="Each row seems to be a task and an outcome, with the number of attempts that had this"
+    meaning="Each row seems to contain a task, an outcome, and the number of attempts with this"
     " outcome.",
     why="passk counts each row as one attempt, so n would be too small.",
     advice="Write one row per attempt, or one row per task with n attempts and c passes.",
@@ -34,8 +34,8 @@ WEIGHTED_ROWS = DiagnosticType(
 )  # fmt: skip
 RATES_OF_SEVERAL = DiagnosticType(
     "rates-of-several", WARNING,
-    "{outcome} is a pass rate of {column} attempts ({values}), but each row would count as one"
-    " attempt",
+    "{outcome} looks like a pass rate over several attempts ({column}: {values}), but each row"
+    " would count as one attempt",
     "write the number of passes as a column c",
     meaning="A row contains the pass rate of several attempts at a task and the number of these"
     " attempts.",
@@ -43,28 +43,29 @@ RATES_OF_SEVERAL = DiagnosticType(
     " attempts.",
     advice="Write a column c with the number of passes (rate × n) next to n, or one row per"
     " attempt.",
-    example="warning[rates-of-several]: accuracy is a pass rate of n attempts (5, 10), but each"
-    " row would count as one attempt; write the number of passes as a column c",
+    example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
+    " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
 PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
-    "{outcome} is a score out of {column} ({values}), so 1 is not a pass",
+    "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
     why="Without a threshold, a score of 1 is a pass. This is right only if 1 is the highest"
     " possible score.",
     advice="Set the minimum score of a pass, for example with --threshold 3.",
-    example="warning[partial-scores]: score is a score out of max_score (5), so 1 is not a pass",
+    example="warning[partial-scores]: the highest possible score is max_score (5), so 1 is not a"
+    " pass",
 )  # fmt: skip
 COUNTED_TESTS = DiagnosticType(
     "counted-tests", WARNING,
-    "{outcome} is a number of tests, like {column} ({values}), and an attempt passes only if all"
+    "{outcome} and {column} ({values}) are numbers of tests, and an attempt passes only if all"
     " tests pass",
     meaning="A row contains the number of tests that passed, and the number of all tests or of the"
     " tests that failed.",
     why="An attempt that passes 1 of 5 tests is not a pass, but passk would read the number 1 as a"
     " pass.",
     advice="Compare the two columns, for example with --field outcome=passed==total.",
-    example="warning[counted-tests]: passed is a number of tests, like total (5, 8), and an"
+    example="warning[counted-tests]: passed and total (5, 8) are numbers of tests, and an"
     " attempt passes only if all tests pass",
 )  # fmt: skip
 SUMMED_COSTS = DiagnosticType(
@@ -96,7 +97,7 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         fields["outcome"] = quote(outcome)
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
-            # Two flags that are always opposite, such as passed and failed, are not counts.
+            # Two flags with opposite values, such as passed and failed, are not counts.
             failed = spelled_last_key(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_test_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
@@ -118,9 +119,9 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
-    """Whether scores are pass rates: a whole number of passes divided by the number of attempts.
+    """Whether each score is a whole number of passes divided by the number of attempts.
 
-    The scores may be rounded. They must be named like rates, or one must be between 0 and 1.
+    The scores may be rounded. The column is named like a rate, or a score is between 0 and 1.
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]
@@ -132,7 +133,6 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
 
 
 def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column is named like the highest score, and there is no threshold."""
     is_maximum_name = name_words(name) <= _MAXIMUM_WORDS and name_words(name) & {
         "max",
         "possible",
@@ -158,13 +158,12 @@ def _has_test_total(context: CheckContext) -> bool:
 
 
 def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
-    """Find that a column contains weights if there is one row per task and outcome."""
     profile = context.profile
     pairs = joined_codes(profile.cell_codes, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
     if profile.columns[name].present_share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
-    # If there is one weight per task, the weight may be the importance of the task.
+    # If all rows of a task have the same weight, it may be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in name_words(name) and count_distinct(profile.cell_codes) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
@@ -172,7 +171,7 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
 
 
 def running_total_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find costs that are running totals."""
+    """Find cost columns that contain running totals."""
     profile, name = context.profile, context.column("cost")
     if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
         return
@@ -180,7 +179,7 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
     steps = np.diff(costs)
     if len(costs) < 10 or not np.all(steps > 0):
         return
-    # If costs are only sorted, they usually grow by less per row than the first cost.
+    # Costs that are only sorted usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
         yield Finding(SUMMED_COSTS, False, fields)

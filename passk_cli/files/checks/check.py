@@ -1,4 +1,4 @@
-"""The declaration of a check of the data, the data that a check receives, and its findings."""
+"""The declaration of a check of the data, the input of a check, and its findings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
 
 
 def value_at(record: Any, path: str) -> Any:
-    """The value at a dotted path in a record, or None.
+    """The value at a dotted path in a record, or None if there is no such value.
 
     >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": [1]}, "a.b")
     (1, None)
@@ -43,9 +43,9 @@ def value_at(record: Any, path: str) -> Any:
 class Finding:
     """A contradiction between the rows of the files and the roles of their columns.
 
-    message : the type of the diagnostic, which is filled in with `fields`.
+    message : the type of the diagnostic. `fields` contains the values for its template.
     certain : whether passk stops and asks you. Otherwise passk prints a warning.
-    settles : the options that answer the question, with the likeliest first.
+    settles : the options that resolve the finding, the likeliest first.
     place : the file, if the finding concerns only one of several files.
     """
 
@@ -56,7 +56,7 @@ class Finding:
     place: str = ""
 
     def __post_init__(self) -> None:
-        # A report already has columns with reserved names, so --by cannot use these names.
+        # --by cannot use a reserved name, because a report already has a column of this name.
         allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
         object.__setattr__(self, "settles", allowed)
 
@@ -67,8 +67,8 @@ class ReadingCheck:
 
     severity : CERTAIN if passk always stops, LIKELY if passk only warns, or EITHER.
     when : the condition of the message, as a sentence for users.
-    settled_by : the options that answer the question, as users type them.
-    test : the function that yields the findings.
+    settled_by : the options that resolve the finding, as users type them.
+    test : the function that finds the contradictions.
     """
 
     message: DiagnosticType
@@ -83,8 +83,8 @@ class CheckContext:
     """The data that a check receives: the roles of the columns and a profile of the rows.
 
     cells : the model and the task of each cell. A cell contains the attempts by a model at a task.
-    refined_profile : returns a profile of complete cells with the given columns. Checks call it
-        for files that are larger than the sample.
+    refined_profile : a function that returns a profile of the given columns for complete cells.
+        Checks call it if the files are larger than the sample.
     """
 
     profile: DataProfile
@@ -106,11 +106,11 @@ class CheckContext:
         return self.cells["task"].names
 
     def column(self, role: str) -> str:
-        """The column with a role in the first batch that has the role, or ""."""
+        """The column with a role in the first batch in which a column has the role, or ""."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def condition_sql(self, column: str) -> str:
-        """The SQL expression of a column for a condition, or of the text of a nested field."""
+        """The SQL expression for a column, or for the text of a nested field, in a condition."""
         paths = (find_column(column, batch.layout.kinds) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
@@ -129,7 +129,7 @@ class CheckContext:
 
     @cached_property
     def has_named_outcome(self) -> bool:
-        """Whether the user named the outcome column, or the words that pass or fail."""
+        """Whether the user named the outcome column, or the words for passes or failures."""
         request = self.request
         has_outcome_column = "outcome" in request.fields or request.outcome is not None
         return has_outcome_column or bool(request.passes or request.fails)
@@ -141,7 +141,7 @@ class CheckContext:
 
     @cached_property
     def tasks_without_digits(self) -> list[str]:
-        """The tasks with names without a digit, for example headers and totals."""
+        """The tasks without a digit in their names. Headers and totals are among these tasks."""
         return [name for name in self.tasks if re.search("[0-9]", name) is None]
 
     @cached_property
@@ -150,7 +150,6 @@ class CheckContext:
         request = self.request
         read = {*request.by, *request.pool, request.cluster, *request.carried_columns}
         if request.conversion is not None:
-            # A converted table contains the settings as columns.
             read |= {*SETTINGS}
         for batch in self.batches:
             kinds = batch.layout.kinds
@@ -159,7 +158,7 @@ class CheckContext:
             read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
             if batch.has_suites:
                 read.add("suite")
-        # passk reads costs and answers of attempts only if a metric needs them.
+        # passk reads cost and answer columns only if a metric needs them.
         names = [column for column in self.profile.columns if column not in read]
         facts = {c for role in ATTEMPT_ROLES if role != "score" for c in usual_columns(role, names)}
         return [name for name in names if name not in facts]

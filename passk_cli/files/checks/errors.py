@@ -19,7 +19,7 @@ from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
 # _SERVICE matches error messages of an API. _ERROR also matches error messages of a machine, and
-# answers that begin like an error message.
+# texts that begin like an error message.
 _CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -34,20 +34,20 @@ _ERROR = (
     r"|^\W{0,3}(?:api[ _]?|request |judge |parse |llm )?(?:error|exception)\b"
     rf"|^(?:{'|'.join(ENDED_WORDS)})$"
 )
-# In tables of LangSmith, any text in the column `error` means that the run raised an error.
+# In LangSmith tables, any text in the column `error` means that the run raised an error.
 _ANY_TEXT = r"\w+"
-# The model and not the harness causes failed tests and exceeded limits of turns or tokens.
+# The model, not the harness, causes failed tests and exceeded limits of turns or tokens.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# Words in names of columns with program output. The model caused the errors in these columns.
+# Words in names of columns with program output. Errors in these columns are the model's errors.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
-# Questions and expected answers contain no errors of the harness.
+# Columns of questions and expected answers contain no errors of the harness.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# Number of characters of a value that passk reads, maximum number of values that a suggested
-# condition names, and maximum length of these values.
+# Number of characters of a value that are searched for errors, maximum number of values in a
+# suggested condition, and maximum length of these values.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
-# Minimum share of rows with errors that fail, minimum share of failures without an error that have
-# a text like passes, and minimum number of errors or of different texts of passes.
+# Minimum share of rows with errors that fail. Minimum share of failures without an error that have
+# a text like passes. Minimum number of errors, or of different texts in passes.
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(
@@ -108,7 +108,6 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
-    """The columns that contain an error message, found with one query."""
     patterns = (
         _ANY_TEXT if _is_raised_error(profile, name) else f"{_ERROR}|{_CODE}" for name in names
     )
@@ -125,27 +124,26 @@ def _is_raised_error(profile: DataProfile, name: str) -> bool:
 
 
 def _matches_sql(text: str, pattern: str) -> str:
-    """The SQL expression for whether the beginning of a text matches a pattern."""
     return f"regexp_matches(left({text}, {_READ_CHARACTERS}), {quote_text('(?i)' + pattern)})"
 
 
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """The failures with a true error flag. The name of the flag is the kind of error."""
+    """Map the name of an error flag to the failures in which the flag is true."""
     return _failing_rows(context, {name: np.flatnonzero(context.profile.verdicts(name) == 1)})
 
 
 def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
     """Map each kind of error to the rows that failed. Empty if a column contains no errors.
 
-    In a column with the way in which attempts ended, an error message of an API is enough. In other
-    columns, some failures must have no error, or passes must have different texts. If each failure
-    has a text, the column contains the reasons of the model's failures and not errors.
+    A column about how attempts ended needs only an API error. In other columns, some failures must
+    have no error, or passes must have different texts. A column in which each failure has a text
+    contains the reasons why the model failed.
     """
     profile = context.profile
     column, is_ending_column = profile.columns[name], bool(name_words(name) & ENDINGS)
     judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     passing = np.unique(column.codes[judged & (profile.verdict == 1)])
-    # A number such as 503 is an error code only in a column about the end of attempts.
+    # A number such as 503 is an error code only in a column about how attempts ended.
     service = f"{_SERVICE}|{_CODE}" if is_ending_column else _SERVICE
     patterns = ((service, is_ending_column), (_ERROR, False))
     for pattern, enough in ((_ANY_TEXT, True),) if _is_raised_error(profile, name) else patterns:
@@ -164,7 +162,6 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
 
 
 def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, Ints]:
-    """Map each match of a pattern to the rows that contain it, without rows about failed tests."""
     text = profile.columns[name].sql
     query = (
         f"SELECT regexp_extract(left({text}, {_READ_CHARACTERS}),"
@@ -189,7 +186,7 @@ def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str,
 
 
 def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
-    """Names with their counts, sorted by count. The largest count comes first.
+    """Names with their counts, the largest count first.
 
     >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
@@ -198,9 +195,9 @@ def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
 
 
 def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """The condition that leaves out rows with errors, by the full text or by the kind of error.
+    """The condition that excludes rows with errors, by their full text or by the kind of error.
 
-    column : the column in the syntax of conditions.
+    column : the column as written in a condition.
     """
     value = f"coalesce({column}, '')"
     if len(texts) <= _MOST_NAMED and max(map(len, texts)) <= _LONGEST_NAMED:
@@ -211,8 +208,8 @@ def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> 
 CHECKS = (
     ReadingCheck(
         ERRORS_AS_FAILURES, LIKELY,
-        "Three failures contain an error message such as rate limit or 503, or one failure does in"
-        " a column such as error. Or a flag such as timed_out is true.",
+        "At least three failures contain an error message such as rate limit or 503. In a column"
+        " such as error, one failure is enough. Or a flag such as timed_out is true.",
         ("--where \"coalesce(X, '') NOT IN ('timeout')\"", "--pool X"), error_findings,
     ),
 )  # fmt: skip

@@ -8,24 +8,25 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Number of shuffles, and maximum numbers of cells and rows, for the test of evenness.
+# Number of shuffles, and maximum numbers of cells and rows, that the test of evenness uses.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-# Minimum share of cells in which a setting has several values.
+# Minimum share of cells in which a setting must have several values.
 VARYING_SHARE = 0.2
-# Ratios below which a column was certainly or likely planned. Certainty needs 8 cells, or 3 cells
-# if the values are distributed without any exception.
+# Ratios below which the values were certainly or likely planned. Certainty needs 8 cells, or 3
+# cells if the distribution is exactly even.
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-# Minimum number of steps between rows that can show that numbers count up by 1.
+# Minimum number of steps between rows of a cell to conclude that numbers count up by 1.
 _ENOUGH_STEPS = 8
 
 
 class Evenness(NamedTuple):
     """How evenly the values of a column are distributed over cells.
 
-    ratio : dispersion of the counts, relative to the median dispersion of shuffles. It is 0 if the
-        values are planned, about 1 by chance, and larger if cells differ.
-    is_below_all : whether the dispersion is smaller than in every shuffle.
-    p : share of the shuffles that are at least as even as the column.
+    ratio : dispersion of the counts divided by the median dispersion of shuffles. The ratio is 0 if
+        values are planned, about 1 if they differ by chance, and larger if cells differ.
+    is_below_all : whether the dispersion is smaller than the dispersion of every shuffle.
+    p : share of the shuffles in which the values are at least as evenly distributed as in the
+        column.
     varying_share : share of the cells in which the column has several values.
     cells : number of cells with several rows.
     share_once : share of the (cell, value) pairs that have exactly one row.
@@ -40,7 +41,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_certainly_planned(self) -> bool:
-        """Whether the column was certainly planned."""
+        """Whether the values of the column were certainly planned."""
         enough = self.cells >= _ENOUGH_CELLS or (self.cells >= _FEW_CELLS and self.ratio == 0)
         return (
             enough
@@ -51,7 +52,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_likely_planned(self) -> bool:
-        """Whether the column was likely planned. If there are few cells, p decides."""
+        """Whether the values were likely planned. If there are few cells, p decides."""
         few = self.cells < _ENOUGH_CELLS and self.ratio < _CERTAIN_RATIO and self.p <= 0.05
         return self.varying_share >= VARYING_SHARE and (
             few or (self.ratio < _LIKELY_RATIO and self.is_below_all)
@@ -61,12 +62,12 @@ class Evenness(NamedTuple):
 def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
-    D = mean over the (cell, value) pairs that occur of (n(cell, value) − mean n of the value)².
-    The D of a planned setting is smaller than the D of shuffled values. The function stops early if
-    the first shuffles are often as even as the column.
+    The dispersion D is the mean of (n(cell, value) − mean n of the value)² over the (cell, value)
+    pairs that occur. A planned setting has a smaller D than shuffled values. The function stops
+    early if many of the first shuffles are as even as the column.
 
-    cell, value : codes, one per row. A value of −1 counts as a value. Rows with a cell of −1 are
-        left out. Only the first 500 cells and 20,000 rows are used, in the order of the cell codes.
+    cell, value : one code per row. The value −1 counts as a value. Rows in cell −1 are left out.
+        Only the first 500 cells and 20,000 rows are used, in the order of the cell codes.
 
     >>> cell, value = np.repeat(np.arange(12), 4), np.tile([0, 0, 1, 1], 12)
     >>> column_evenness(cell, value)[:2]
@@ -79,7 +80,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     if not is_used.any():
         return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
     _, cell = np.unique(cell[is_used], return_inverse=True)
-    # Cell codes do not depend on the order of the rows, so the first cells are an arbitrary choice.
+    # Cell codes are independent of the row order, so taking the first cells is an arbitrary choice.
     ends = np.cumsum(np.bincount(cell))
     cells = min(
         _MOST_CELLS, max(int(np.searchsorted(ends, _MOST_ROWS, side="right")), 8), len(ends)
@@ -87,7 +88,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     first = cell < cells
     cell = cell[first]
     _, value = np.unique(value[is_used][first], return_inverse=True)
-    # The result must not depend on the order of the rows, for example on the order of the files.
+    # The rows are sorted, because the result must not depend on the order of the files.
     order = np.lexsort((value, cell))
     cell, value = cell[order], value[order]
     values = int(value.max()) + 1
@@ -114,7 +115,8 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """The mean squared deviation of the count of a value, over the cells with this value.
+    """The mean squared deviation of the number of rows per value, over the cells in which the value
+    occurs.
 
     counts : number of rows, with shape (cells, values).
     """
@@ -129,7 +131,7 @@ def is_consecutive(cell: Ints, numbers: Floats) -> bool:
 
     The result is False if each cell has one row, or if there are fewer than 8 steps between rows.
 
-    cell : codes, one per row, or −1 if the row has no cell.
+    cell : one code per row, or −1 if the row has no cell.
     numbers : one number per row, or NaN if the row has no number.
 
     >>> cell = np.repeat(np.arange(5), 3)

@@ -1,4 +1,4 @@
-"""Find files that are not models: files with a part of a model's attempts, and summary files."""
+"""Find files that are not models: files with a part of a model's attempts, and summaries."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ SUMMARY_FILE = DiagnosticType(
 
 
 def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find files with the same model and tasks if the file names differ in more than numbers."""
+    """Find files with the same model and tasks, if the file names differ in more than numbers."""
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"
     if len(sources) < 2 or context.is_known_format or is_decided:
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
-        # If there is neither a model column nor a label, each file is a model.
+        # Each file is a model if there is neither a model column nor a label.
         return
     counts = [batch for batch in batches if batch.roles.shape == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
-        # Counts in a folder with attempts summarize them. Named files of counts are added up.
+        # In a folder, a file of counts may summarize the attempts in other files.
         return
     attempt, profile = context.column("attempt"), context.profile
     profile = (
@@ -71,7 +71,6 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
     numbers = profile.columns.get(attempt)
-    # Another check finds repeated attempt numbers.
     if numbers and numbers.distinct <= max_plausible_attempts(
         int(np.bincount(profile.cell_codes + 1).max())
     ):
@@ -92,7 +91,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
     again = {"--duplicates": "keep"} if attempt or counts else {}
     are_explicit = all(source.is_explicit for source in sources)
     if are_explicit and len(sources) <= 6 and len(files) == 1:
-        # Labels distinguish a few named files in every command.
+        # A few named files can be distinguished by labels in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
@@ -102,8 +101,8 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
 def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
     """Find summary files that passk would read as models.
 
-    The tasks of a summary file are the models of other files. Or the file is in a folder and named
-    like a summary, or it counts the attempts of other files.
+    The tasks of a summary file are the models of other files, or the file counts the attempts in
+    other files. A file in a folder can also be named like a summary.
     """
     names, tasks, models = context.cells["name"], context.cells["task"], {*context.models}
     files = [(batch, source) for batch in context.batches for source in batch.sources]

@@ -21,7 +21,7 @@ from passk_cli.text import first_few
 _SUM_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# Names that match this pattern need more than a comparison that ignores case.
+# Pattern of names that need more normalization than lower case before they are compared.
 _SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(
@@ -67,7 +67,7 @@ ROWS_AS_TASKS = DiagnosticType(
     "rows-as-tasks", WARNING,
     "{task} differs in each row, so every task has one attempt, although each {statement} occurs in"
     " several rows",
-    meaning="passk read a column as the task that contains the id of a row, a run or a response.",
+    meaning="The column that passk read as the task contains ids of rows, runs or responses.",
     why="Each attempt would count as a task, and pass@k would not be defined for k above 1.",
     advice="Name the column of the task, for example with --field task=question.",
     example="warning[rows-as-tasks]: id differs in each row, so every task has one attempt,"
@@ -76,7 +76,7 @@ ROWS_AS_TASKS = DiagnosticType(
 
 
 def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find tasks that are named like a total of other tasks."""
+    """Find tasks that are named like a total over other tasks."""
     task = context.column("task")
     names = [name for name in context.tasks_without_digits if _is_named_like_total(name)]
     if names and len(names) <= 3 and len(context.tasks) > 2 * len(names):
@@ -98,7 +98,7 @@ def _is_named_like_total(name: str) -> bool:
 
 
 def header_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find a row of a table that repeats the header. Case is ignored."""
+    """Find a row that repeats the header of the table. Case is ignored."""
     task = context.column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
@@ -113,7 +113,7 @@ def header_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _is_header(context: CheckContext, task: str) -> bool:
-    """Whether at least half of the further values in the row of a task are column names."""
+    """Whether at least half of the other values in the row of a task are column names."""
     profile, column = context.profile, context.column("task")
     if task not in (texts := profile.texts(column, 100_000)):
         return True
@@ -166,7 +166,7 @@ def model_name_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def row_id_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find row ids that were read as tasks, although each question occurs in several rows."""
+    """Find row ids that passk read as tasks although each question occurs in several rows."""
     profile, task = context.profile, context.column("task")
     column = profile.columns.get(task)
     if context.is_known_format or column is None or not 1 < profile.row_count == column.distinct:
@@ -181,7 +181,7 @@ def row_id_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _has_mostly_repeated_values(codes: Ints) -> bool:
-    """Whether nearly all values occur in several rows, like the question of each attempt."""
+    """Whether nearly all values occur in several rows, like the question of a task."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 

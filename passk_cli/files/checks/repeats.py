@@ -1,4 +1,4 @@
-"""Find attempts that occur twice, as a copy of a record or as an answer from a cache."""
+"""Find attempts that are copies of other attempts: repeated records, and answers from a cache."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from passk_cli.files.roles import SHORT, name_words, spelled_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words in names of columns that differ between attempts at a task.
+# Words in names of columns with values that differ between attempts at a task.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
-# Minimum number of tasks that passed, and that failed, to make equal runs unlikely by chance.
+# Minimum number of passed tasks and of failed tasks at which two equal runs are unlikely by chance.
 _ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
-    "{rows:record} {rows:is a copy|are copies} of another record in every column{?column|,"
+    "{rows:record} {rows:is|are} equal to another record in every column{?column|,"
     " including {column}}{?order|, in the same order, like a run that was appended twice}",
     meaning="Records are equal in every column, including a column that does not repeat by chance,"
     " such as a text, a time or an id. Or the second half of a file repeats the first half.",
     why="A run was probably uploaded or appended twice. The attempts of this run would count twice,"
     " and intervals would be too narrow.",
     advice="Remove the copy, or count each record once with --duplicates first.",
-    example="warning[repeated-records]: 40 records are copies of another record in every column,"
+    example="warning[repeated-records]: 40 records are equal to another record in every column,"
     " including response",
 )  # fmt: skip
 CACHED_ATTEMPTS = DiagnosticType(
@@ -44,14 +44,14 @@ CACHED_ATTEMPTS = DiagnosticType(
 
 
 def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find records that are equal in every column, even in one that never repeats by chance."""
+    """Find records that are equal in every column, if this is unlikely by chance."""
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return
     if context.has_attempt_numbers:
-        # Equal attempt numbers show repeated attempts already.
+        # If there are attempt numbers, equal numbers already show repeated attempts.
         return
-    # If there are files of two formats, some lack columns, and long texts may be shortened.
+    # Files of different formats are not compared, because they have different columns.
     has_one_layout = len(context.batches) == 1
     columns = {
         name: column
@@ -68,7 +68,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
     for name in (name for name in profile.columns if name not in read):
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
-        # All records of a task repeat the question, so the question does not show a copy.
+        # All attempts at a task contain the same question, so it does not show a copy.
         of_attempts = column.distinct > cells or bool(name_words(name) & _ATTEMPT_WORDS)
         long = profile.kind(name).longest > 4 or "id" in name_words(name)
         if column.present_share == 1 and unique and of_attempts and long:
@@ -84,17 +84,17 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
-    """Whether the outcomes of half of the rows vary so much that another run would differ."""
+    """Whether a second run would probably have other outcomes than half of the rows."""
     cell, verdict = context.profile.cell_codes[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
-        # Attempts at a task often all pass or all fail, so only tasks with both outcomes count.
+        # Attempts at a task often have equal outcomes, so only mixed tasks are used.
         return len(np.intersect1d(failed, passed)) >= _ENOUGH_OF_EACH
     return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 
 
 def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find attempts with an answer from a cache, at tasks with several attempts."""
+    """Find attempts with an answer from a cache, if the task has several attempts."""
     profile = context.profile
     flags = (name for name in profile.columns if spelled_last_key(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):

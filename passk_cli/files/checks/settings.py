@@ -1,6 +1,6 @@
 """Find unread columns with values that were planned for each model and task.
 
-The column contains a setting, an attempt number, or a part of the data with its own task numbers.
+They contain settings, attempt numbers, or parts of the benchmark with separate task numbers.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Vague names can be names of settings and of results. Exact names are only names of settings.
+# Vague names may mean settings or results. Exact names mean only settings.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# Words in names of results, which are not parts of the data with separate task numbers.
+# Words in names of result columns. These columns do not divide a benchmark into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
-# If at least this share of (cell, value) pairs has one row, the values are attempt numbers.
+# Minimum share of (cell, value) pairs with exactly one row for values that are attempt numbers.
 _ONCE_SHARE = 0.9
-# Standard errors by which two arms must differ, minimum number of rows per arm, maximum number of
-# arms, and maximum number of records with lists that passk reads.
+# Number of standard errors by which two arms must differ, minimum number of rows per arm, maximum
+# number of arms, and maximum number of records with lists that passk reads.
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
@@ -136,7 +136,6 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
         name for name in context.unread_columns if _attempt_numbers_restart(context, name)
     ]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
-        # Columns named like a suite come first, then columns with fewer values.
         order = {
             n: (spelled_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct)
             for n in restarting
@@ -148,8 +147,8 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
     columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not profile.is_complete:
-        # If a column with an exact name varies in the sampled rows of a cell, the column varies in
-        # the whole cell, too. Rows that a filter leaves out would make this wrong.
+        # A column that varies in the sampled rows of a cell also varies in the complete cell,
+        # unless a filter removes rows.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
@@ -168,7 +167,7 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
         if even.varying_share >= VARYING_SHARE:
             judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
-    # The setting with the most values comes first, because it often determines other settings.
+    # The setting with the most values comes first, because it often determines the other settings.
     certain.sort(key=lambda pair: _sort_key(context, pair[0]))
     for column, even in certain:
         yield _setting_finding(context, profile, column, even, certain=True)
@@ -180,8 +179,8 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
 def attempt_number_column(context: CheckContext) -> str:
     """The column that probably contains attempt numbers, or "" if no column does.
 
-    The column has a name like a number, and each value occurs once in nearly every cell. The
-    result is "" if passk already reads another column as the attempt number.
+    The name of the column suggests a number, and each value occurs once in nearly every cell. The
+    result is "" if passk already reads a column as the attempt number.
     """
     profile = context.profile
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
@@ -198,7 +197,6 @@ def attempt_number_column(context: CheckContext) -> str:
 
 
 def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether each value of a column occurs once in nearly every cell."""
     is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
     if (
@@ -212,12 +210,12 @@ def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
 
 
 def max_plausible_attempts(rows: int) -> int:
-    """The maximum plausible number of attempt numbers if each cell has at most `rows` rows."""
+    """The maximum plausible number of attempt numbers if a cell has at most `rows` rows."""
     return 2 * rows + 2
 
 
 def is_setting(column: str) -> bool:
-    """Whether a column, or a key above a nested column, is named like a setting or a model type.
+    """Whether the name of a column, or a key above it, is the name of a setting or of a model type.
 
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
@@ -227,20 +225,19 @@ def is_setting(column: str) -> bool:
 
 
 def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
-    """The sort key of certain findings. Named settings and columns with many values come first."""
+    """The sort key of certain findings: named settings and columns with many values first."""
     name = column.name
     numbers = bool(name_words(name) & NUMBERING_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct
 
 
 def _is_named_setting(context: CheckContext, name: str) -> bool:
-    """Whether a column is named like a setting, or is a field of --path."""
     template = context.request.template
     return is_setting(name) or (template is not None and name in template.names)
 
 
 def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
-    """The column with one code per number or per day, for example one code for 1 and 1.0."""
+    """Give equal numbers, such as 1 and 1.0, and times on the same day the same code."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
@@ -254,23 +251,23 @@ def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledC
 
 
 def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
-    """The day of each code of a column with dates. Empty if a value is not a date."""
+    """The day of each value of a column with dates. Empty if a value is not a date."""
     dates = [*map(_DATE.fullmatch, profile.texts(column.name, column.distinct))]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
-    """How evenly a column is distributed over cells. Models with only one value are left out."""
+    """How evenly values are distributed over the cells of models with several values."""
     if is_consecutive(profile.cell_codes, profile.numbers(column.name)):
         return _COUNTING_UP
-    # Attempts that ended before a verdict lack values in most columns, so they are left out.
+    # Attempts without a verdict are excluded, because they lack values in most columns.
     judged = np.isfinite(profile.verdict)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
     return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)
 
 
 def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
-    """A mask of the rows of models with several values of a column. Missing values count."""
+    """A mask of the rows of models with several values, including a missing value."""
     models = int(profile.series.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
     np.minimum.at(least, profile.series, column.codes)
@@ -280,7 +277,6 @@ def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
 
 
 def _may_be_setting(context: CheckContext, name: str) -> bool:
-    """Whether a column of the sample can be a setting or an attempt number."""
     profile, column = context.profile, context.profile.columns[name]
     sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
     most = max(20, int(profile.row_count**0.5), int(np.median(sizes)))
@@ -294,8 +290,8 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
-    # If the user named the column with attempt numbers, another column with numbers is a setting
-    # only if it divides the cells further.
+    # If the user named the column of attempt numbers, a second column of numbers is a setting only
+    # if it divides the cells further.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = (
         spelled_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
@@ -310,7 +306,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
 def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs only with passes or only with failures.
 
-    The column is then a consequence of the outcome and not a setting.
+    Such a column is a consequence of the outcome and not a setting.
     """
     is_judged = np.isfinite(profile.verdict)
     codes, verdict = column.codes[is_judged] + 1, profile.verdict[is_judged]
@@ -323,14 +319,14 @@ def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
 
 
 def _count_cell_values(cell: Ints, codes: Ints) -> int:
-    """The number of (cell, value) pairs. Missing values count as a value."""
+    """The number of (cell, value) pairs. A missing value counts as a value."""
     return count_distinct(joined_codes(cell, codes + 1))
 
 
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """True if a column is certainly planned, False if it is likely a setting, None otherwise."""
+    """True if the values were certainly planned, False if likely, None otherwise."""
     name, number = column.name, context.profile.kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
     if (
@@ -340,7 +336,7 @@ def _is_planned(
         and numbers
     ):
         return None
-    # If there are few cells, values may occur equally often by chance.
+    # With few cells, values may occur equally often by chance.
     rare = is_named or (column.present_share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
     if (
@@ -354,13 +350,13 @@ def _is_planned(
 
 
 def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
-    """Whether a column has the exact name of a setting and varies in at least half of the cells."""
+    """Whether a column has the name of a setting and varies in at least half of the cells."""
     exact = spelled_last_key(column.name) in _EXACT_NAMES and column.present_share == 1
     return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
 def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether values are whole numbers, perhaps with a word (run1), or are named like numbers."""
+    """Whether all values are numbers or words with a number (run1), or the name means a number."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
     return numbered or bool(name_words(column.name) & NUMBERING_WORDS)
 
@@ -373,18 +369,17 @@ def _setting_finding(
     *,
     certain: bool,
 ) -> Finding:
-    """The finding about a column, with its fixes. The likeliest fix comes first."""
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(profile.texts(name), key=_natural_key)
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
     split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
-    # A label already names the model. A row without a value would have no model.
+    # No fix makes the column the model if a label names the model, or if a row has no value.
     labelled = any(source.label is not None for source in context.sources)
     models = (
         [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
     )
-    # In the name of a task, a part of the data comes before a number and after a question.
+    # In a task name, the part of the benchmark comes before a number but after a question.
     parts = (task, name) if spelled_last_key(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
@@ -412,7 +407,6 @@ def _setting_finding(
 
 
 def _natural_key(text: str) -> tuple[float, str]:
-    """The sort key for values: numbers by size first, then texts."""
     try:
         return float(text), text
     except ValueError:
@@ -420,7 +414,7 @@ def _natural_key(text: str) -> tuple[float, str]:
 
 
 def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
-    """Whether attempt numbers repeat at a task, but not within one value of a column."""
+    """Whether attempt numbers repeat within a task, but not within one value of the column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.column("attempt"))
     terms = name_words(name)
@@ -444,8 +438,8 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
 def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether a column may be a part of the name of the task.
 
-    The column is named like a part of the data, or not every task occurs with every value. And one
-    task name occurs with several questions.
+    One task name must occur with several questions. In addition, the column must be named like a
+    part of a benchmark, or not every task occurs with every value.
     """
     name = column.name
     if (
@@ -465,7 +459,7 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
     stated = (
         profile.columns[c].codes for c in profile.columns if spelled_last_key(c) in STATEMENT_WORDS
     )
-    # A profile of complete cells contains no values of columns that the check did not request.
+    # The profile of complete cells contains only the columns that the check requested.
     return not any(
         count_distinct(codes) > 1
         and count_distinct(joined_codes(profile.task, codes)) == count_distinct(profile.task)
@@ -476,9 +470,9 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
 def _task_numbers_restart(
     context: CheckContext, profile: DataProfile, column: SampledColumn
 ) -> bool:
-    """Whether task numbers start again, at 0 or 1, for each value of a column.
+    """Whether the task numbers start again at 0 or 1 for each value of a column.
 
-    The task numbers must end at different numbers. A column with an exact task name is also True.
+    The last task numbers must differ. The result is also True if the column has an exact task name.
     """
     if _is_named_setting(context, column.name) or name_words(column.name) & NUMBERING_WORDS:
         return False
@@ -501,7 +495,7 @@ def _task_numbers_restart(
 
 
 def arm_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find settings that divide the tasks of a model into arms with one setting per task."""
+    """Find settings that have one value per task, and so divide tasks into arms."""
     profile = context.profile
     is_judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
@@ -545,7 +539,7 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find lists of outcomes with one named entry per scorer, the same in all records."""
+    """Find lists of outcomes in which the scorers have the same names in all records."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
     if batch is None or not way:

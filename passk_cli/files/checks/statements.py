@@ -1,4 +1,4 @@
-"""Find tasks with different questions or expected answers in their rows."""
+"""Find tasks with rows that contain different questions or different expected answers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
 # Words in names of columns that contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
-# Minimum share of tasks with different questions. If at most 20 tasks have at least 5 rows each, a
-# column with a different id in each row contains the real task ids.
+# Minimum share of tasks with different questions. An id that differs in each row is the real task
+# if at most 20 tasks have at least 5 rows each.
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 
 COARSE_TASKS = DiagnosticType(
@@ -55,7 +55,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees_with_outcome(verdicts, profile.verdict)
         ):
-            # If the verdict of a judge is the outcome, expected verdicts only test the judge.
+            # If a judge gives the outcome, expected verdicts test the judge and not the task.
             continue
         differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
         nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
@@ -66,20 +66,19 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
-    """Whether a verdict is equal to the outcome in 90 % of the rows, or opposite in 90 %."""
     has_both = (verdicts >= 0) & np.isfinite(outcome)
     same = float(np.mean(verdicts[has_both] == outcome[has_both])) if has_both.any() else 0.5
     return abs(same - 0.5) > 0.4
 
 
 def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find ids that differ in each row of a few tasks with many rows."""
+    """Find an id column that differs in each row, if there are a few tasks with many rows."""
     profile = context.profile
     sizes, models = np.bincount(profile.task[profile.task >= 0]), profile.series.max(initial=0) + 1
     few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
     if not few or not profile.is_complete:
         return
-    # If all tasks have equally many rows, the rows are attempts.
+    # If all tasks have equally many rows, the rows are probably attempts.
     for name in context.unread_columns if np.ptp(sizes) else ():
         column, terms = profile.columns[name], name_words(name)
         ids = joined_codes(profile.series, column.codes)
@@ -93,7 +92,7 @@ def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
 def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
     """The share of tasks with several values of a column, and two different rows of one task.
 
-    Only tasks with several rows count.
+    Tasks with only one row are not included.
     """
     rows = np.flatnonzero((task >= 0) & (codes >= 0))
     if not len(rows):
@@ -108,7 +107,7 @@ def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]
 
 
 def _is_nested_in_tasks(task: Ints, codes: Ints) -> bool:
-    """Whether each value occurs in one task only, and in several rows, like a question."""
+    """Whether each value occurs in one task only and in several rows, like a question."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
     values = count_distinct(pairs[0])
@@ -129,7 +128,7 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
     if _is_crossed_with_tasks(profile.task, profile.columns[name].codes):
-        # Each value of the task column has the same questions, so the column is a setting.
+        # If each value of the task column occurs with the same questions, the column is a setting.
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]

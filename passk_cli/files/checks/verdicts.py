@@ -1,6 +1,6 @@
 """Find columns that contradict the outcome, such as a second verdict on each attempt.
 
-If the user did not name the outcome, passk does not choose between two contradicting columns.
+passk does not choose between two contradicting columns. The user must name the outcome.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words that do not change the meaning of the name of a grade, for example "final score".
+# Words that do not change the meaning of a grade, for example "final" in "final score".
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
-# Words that change the meaning of a verdict, for example to an expected or a partial verdict.
+# Words that change the meaning of a verdict, for example "expected" or "partial".
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
@@ -56,7 +56,7 @@ _OTHER_WORDS = (
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
 # Maximum number of rows in which two columns are compared, and maximum number of different values
-# of a verdict.
+# in a verdict column.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
 
 TWO_VERDICTS = DiagnosticType(
@@ -64,8 +64,8 @@ TWO_VERDICTS = DiagnosticType(
     "{names:and} are both verdicts on an attempt, and they disagree{?constant|; {outcome} is always"
     " {constant}}",
     "which column is the outcome?",
-    meaning="Two columns could be the outcome. They may be the verdicts of two scorers, the first"
-    " and the last try, or a word for how the run ended next to the verdict on its result.",
+    meaning="Two columns could be the outcome. They may be the verdicts of two scorers, the"
+    " verdicts on the first and the last try, or a run status and a verdict.",
     why="If passk read the wrong column, the estimate would be wrong, so passk does not guess.",
     advice="Name the outcome column, for example with --outcome correct.",
     example="warning[two-verdicts]: status and correct are both verdicts on an attempt, and they"
@@ -108,19 +108,19 @@ AMBIGUOUS_SUCCESS = DiagnosticType(
 )  # fmt: skip
 LISTS_IN_ORDER = DiagnosticType(
     "lists-in-order", WARNING,
-    "{outcome} compares lists in order, and {rows:row} of {all} {rows:has|have} the same entries"
-    " in another order",
+    "{outcome} compares the order of list entries, and in {rows:row} of {all} only the order"
+    " differs",
     meaning="Two lists agree if they contain the same entries in the same order.",
     why="If the order has no meaning, for example in a list of file names, these attempts should"
     " pass.",
     advice="Sort the lists when you write the file, or write the verdict as a column.",
-    example="warning[lists-in-order]: files==expected_files compares lists in order, and 3 rows of"
-    " 40 have the same entries in another order",
+    example="warning[lists-in-order]: files==expected_files compares the order of list entries, and"
+    " in 3 rows of 40 only the order differs",
 )  # fmt: skip
 
 
 def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find further verdicts if the user did not name the outcome column."""
+    """Find columns that could also be the outcome, if the user did not name the outcome column."""
     profile, outcome = context.profile, context.column("outcome")
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
     if (
@@ -170,7 +170,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
 
 
 def list_order_findings(context: CheckContext) -> Iterator[Finding]:
-    """Find outcomes that compare two lists in order although only the order differs."""
+    """Find outcomes that compare two lists, if some lists differ only in the order of entries."""
     outcome = context.column("outcome")
     left, equal, right = outcome.partition(EQUAL)
     frame = context.batches[0].layout.kind == "frame"
@@ -213,7 +213,7 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether all values of a column are verdicts and some values occur in the outcome, too."""
+    """Whether a column contains only verdicts, and some of them also occur in the outcome."""
     profile = context.profile
     expected, outcomes = ({text.lower() for text in profile.texts(c, 50)} for c in (name, outcome))
     verdicts = profile.verdicts(name)[profile.columns[name].codes >= 0]
@@ -221,11 +221,11 @@ def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) 
 
 
 def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column is named like a verdict or a grade, and contradicts the outcome.
+    """Whether a column named like a verdict or a grade contradicts the outcome.
 
     A grade contradicts the outcome if no threshold on the grade reproduces the outcome. A verdict
-    contradicts the outcome if it is equal in some rows and different in others, or if it is always
-    opposite to a constant outcome.
+    contradicts the outcome if they agree in some rows and disagree in other rows, or if the verdict
+    is always opposite to a constant outcome.
     """
     profile = context.profile
     terms = name_words(name)
@@ -238,7 +238,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
         return False
     graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
-    # A column with values in a few rows contains labels of these attempts and not an outcome.
+    # A column with values in only a few rows contains labels and not outcomes.
     if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].present_share < 0.5:
         return False
     numbers = profile.numbers(name)
@@ -272,12 +272,12 @@ def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool
 
 
 def _without_number(name: str) -> str:
-    """The name of a column without a number at the end. pandas numbers repeated columns."""
+    """Remove the number at the end of a column name, because pandas numbers repeated columns."""
     return re.sub(r"[._ -]?[0-9]+$", "", name)
 
 
 def _values_differ(context: CheckContext, column: str, other_column: str) -> bool:
-    """Whether two columns differ in some row. Case is ignored."""
+    """Whether two columns have different values in some row. Case is ignored."""
     profile = context.profile
     rows = np.flatnonzero(
         (profile.columns[column].codes >= 0) & (profile.columns[other_column].codes >= 0)
@@ -295,10 +295,10 @@ def _values_differ(context: CheckContext, column: str, other_column: str) -> boo
 def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     """Whether no threshold on a grade reproduces the outcome.
 
-    Only rows with a grade and an outcome are used.
+    Rows without a grade or without an outcome are ignored.
 
-    ended : whether the outcome may only show that a run ended. If so, a grade that varies
-        contradicts an outcome that never fails.
+    ended : whether the outcome may only show that a run ended. If so, a varying grade contradicts
+        an outcome that always passes.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
     >>> _lacks_threshold(grades, verdict, ended=False)
@@ -317,7 +317,6 @@ def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
 
 
 def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
-    """The fix that makes a column the outcome, with a threshold if it is a grade."""
     numbers = context.profile.numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):

@@ -1,1 +1,1 @@
-"""Count rows with one SQL statement, explain errors, and apply --missing and --duplicates."""
+"""Count attempts with one SQL statement, explain errors, and apply --missing and --duplicates."""

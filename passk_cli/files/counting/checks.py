@@ -1,4 +1,4 @@
-"""Check for rows that DuckDB would change or ignore, for example 1.50 as a task name."""
+"""Find rows that DuckDB would ignore, and values that it would change (the task 1.50)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from passk_cli.text import shortened
 OTHER_ENCODING = DiagnosticType(
     "other-encoding", WARNING,
     "passk read {files} as {encodings}, not as UTF-8",
-    meaning="JSON and most tables are written in UTF-8. passk reads a file that begins as UTF-16"
-    " in UTF-16. If only a few bytes of a file are not UTF-8, passk reads the file as UTF-8. It"
-    " reads all other files as cp1252, the encoding of Windows.",
+    meaning="JSON and most tables are written in UTF-8. If a file starts with a UTF-16"
+    " byte order mark, passk reads it as UTF-16. If only a few bytes of a file are not UTF-8,"
+    " passk reads the file as UTF-8. It reads all other files as cp1252, the encoding of Windows.",
     why="Outcomes are the same in all encodings, but names with accents may look odd.",
     advice="Save the files as UTF-8.",
     example="warning[other-encoding]: passk read results.csv as cp1252, not as UTF-8",
@@ -35,7 +35,7 @@ WITHOUT_GROUP = DiagnosticType(
     "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
     " a name, which is listed last",
     meaning="The column of --by is empty or NaN in some rows.",
-    why="Attempts without a group count, but in a group without a name. passk does not name this"
+    why="Attempts without a group form a group without a name. passk does not name this"
     " group as the best group.",
     advice="To leave the attempts without a group out, use --where \"COLUMN IS NOT NULL\".",
     example="note[without-group]: 3 attempts have no language and form a group without a name,"
@@ -53,7 +53,7 @@ MIXED_TASKS = DiagnosticType(
 )  # fmt: skip
 SEVERAL_SCORES = DiagnosticType(
     "several-scores", NOTE,
-    "{columns} could be the score; the column score repeats {outcome}",
+    "{columns} could be the score, so the column score repeats {outcome}",
     (
         SuggestedFix({"--field": {"score": "{first}"}}, "takes one"),
         SuggestedFix({"--with": "{joined}"}, "keeps all"),
@@ -72,7 +72,7 @@ SEVERAL_SCORES = DiagnosticType(
 def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
     """Yield a message if tasks are numbers in one file and texts in another file.
 
-    kinds : "number" or "text" → the first file with such tasks.
+    kinds : "number" or "text" → the first file that contains tasks of this kind.
     """
     files = {kinds.get("number"), kinds.get("text")}
     if (
@@ -84,7 +84,7 @@ def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator
 
 
 def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
-    """Yield a message for the first file with several columns that could be the score."""
+    """Yield a message about the first file in which several columns could be the score."""
     kept_columns = request.conversion.columns if request.conversion else ()
     for batch in batches:
         kinds, outcome = batch.layout.kinds, batch.roles.outcome
@@ -108,7 +108,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
     """Raise DataError for a repeated header, and for names that DuckDB would spell differently."""
     layout = batch.layout
     names = {name for name, _ in layout.columns}
-    # In a repeated header, the task is the name of a column.
+    # In a repeated header row, the value in the task column is the column's name.
     if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
@@ -118,7 +118,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
-        # passk searches the file only if a task or model is a number like 1.5 or 1e5.
+        # The file is searched only if a task or model is a number like 1.5 or 1e5.
         if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
             continue
         for source in batch.sources:
@@ -131,7 +131,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
 
 
 def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
-    """Raise DataError for a surplus delimiter or an array without an end, which DuckDB ignores."""
+    """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB ignores."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_have_surplus_delimiter(
@@ -140,7 +140,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
             require_no_surplus_field(source, layout)
         if layout.kind != "json" or source.first_character != "[":
             continue
-        # DuckDB reads an array that is cut off after a comma like a complete array.
+        # If an array is cut off after a comma, DuckDB reads the array as if it were complete.
         with open_bytes(source) as stream:
             if source.packing == "none":
                 stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))
@@ -154,7 +154,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
 
 
 def require_no_surplus_field(source: Source, layout: Layout) -> None:
-    """Raise DataError for the first row with a surplus empty field, which DuckDB ignores."""
+    """Raise DataError for the first row with an extra empty field, which DuckDB ignores."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
@@ -164,9 +164,9 @@ def require_no_surplus_field(source: Source, layout: Layout) -> None:
 
 
 def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | None:
-    """The line and text of the first JSON number in a column that DuckDB would spell differently.
+    """The line and text of the first JSON number that DuckDB would spell differently.
 
-    For example, DuckDB reads 1e5 and 1.10 as 100000.0 and 1.1.
+    For example, DuckDB changes 1e5 to 100000.0 and 1.10 to 1.1.
     """
     name = re.escape(json.dumps(column.split(".")[-1], ensure_ascii=False).encode())
     number = re.compile(name + rb"\s*:\s*(-?[0-9][0-9.eE+-]*)(?=[\s,}\]])")
@@ -180,7 +180,7 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
                 ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
-            # The end of the block may cut off a number, so the next search repeats the end.
+            # A number may be cut off at the end, so the next search starts before the end.
             before = text[-len(name) - 1000 :]
             line += text.count(b"\n", 0, len(text) - len(before))
     return None
@@ -189,8 +189,8 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
 def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -> bool:
     """Whether a row of a delimited text may end in a surplus delimiter.
 
-    The result is False if no line ends in a delimiter, or if the number of delimiters in the file
-    is right.
+    The result is False if no line ends in a delimiter, or if the file contains as many delimiters
+    as the columns require.
     """
     with open_bytes(source) as stream:
         end = delimiter + (b"\r" if stream.readline().endswith(b"\r\n") else b"\n")
@@ -210,9 +210,9 @@ def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -
 
 
 def _has_byte_pair(text: bytes, pair: bytes) -> bool:
-    """Whether two bytes follow each other in a text, by comparing 16-bit numbers.
+    """Whether a text contains two given bytes in a row. The bytes are compared as 16-bit numbers.
 
-    This takes a quarter of the time of `in`.
+    The comparison needs a quarter of the time of the operator `in`.
 
     >>> _has_byte_pair(b"a,b,\\n", b",\\n"), _has_byte_pair(b"a,b\\n,", b",\\n")
     (True, False)

@@ -62,9 +62,9 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
-# Number of records in which passk searches for a missing field.
+# Number of records in which passk searches for a field that seems to be missing.
 _PROBED_RECORDS = 1000
-# Error messages of DuckDB that begin like this are about an expression and not about a file.
+# Error messages of DuckDB with this beginning are about an expression and not about a file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -73,7 +73,7 @@ _EXPRESSION_ERRORS = re.compile(
 def explained_error(
     con: duckdb.DuckDBPyConnection, error: duckdb.Error, batches: Sequence[Batch], request: Request
 ) -> Exception:
-    """Turn an error of DuckDB into an error that tells users what to do."""
+    """Turn an error of DuckDB into a passk error with advice for the user."""
     import duckdb
 
     message, sources = str(error), [source for batch in batches for source in batch.sources]
@@ -136,7 +136,7 @@ def _condition_error(message: str, request: Request) -> ParameterError:
 
 
 class _MatchingRow(NamedTuple):
-    """A row that matches a condition, with its place in a file and selected values."""
+    """A row for which a condition is true, with its place in a file and its selected values."""
 
     batch: Batch
     source: Source
@@ -154,8 +154,7 @@ def first_matching_rows(
 ) -> list[_MatchingRow]:
     """The first rows for which a condition is true, in the order of the files.
 
-    condition, selected : SQL that `Statement.matching_rows_sql` can use.
-    most : maximum number of rows.
+    condition, selected : SQL on the columns of `Statement.matching_rows_sql`.
     """
     import duckdb
 
@@ -181,7 +180,7 @@ def first_matching_rows(
             numbered=True
         )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
-        # Entries of a list have the same line number, so the attempt decides the order.
+        # The entries of a list have the same line number, so rows are also sorted by attempt.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
             rows.append(_MatchingRow(batch, source, *record_at(batch, source, number), values))
@@ -198,7 +197,7 @@ def first_matching_rows(
 
 
 def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
-    """The error for the first outcome that passk does not know, or for impossible counts."""
+    """The error for the first outcome that passk cannot interpret, or for impossible counts."""
     sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
@@ -235,18 +234,17 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
 
 
 def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
-    """Whether a table ends in the middle of an outcome word, because the file is cut off."""
     begins = any(word.startswith(outcome.lower()) for word in (*PASS_WORDS, *FAIL_WORDS))
     if row.batch.layout.kind != "csv" or row.source.frame is not None or not begins:
         return False
     with open_bytes(row.source) as stream:
         ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
-    # If the word also occurs in an earlier row, the word is unknown and not cut off.
+    # A word that also occurs in an earlier row is unknown and not cut off.
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
 def _plain_number(text: str) -> str:
-    """A number with a decimal comma or a percent sign in plain notation, or "" for other texts.
+    """Rewrite a number with a decimal comma or a percent sign. Other texts give "".
 
     The result is "" for 1,234, because the comma may be a thousands separator.
 
@@ -261,11 +259,7 @@ def _plain_number(text: str) -> str:
 def missing_outcome_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, total: int, *, has_outcomes: bool
 ) -> DataError:
-    """The error for the first missing outcome.
-
-    total : number of missing outcomes.
-    has_outcomes : whether the data contains any outcome.
-    """
+    """The error for the first missing outcome."""
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
     )
@@ -277,7 +271,7 @@ def missing_outcome_error(
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives ranges"))
     ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
     if not (has_outcomes or ended or row.batch.layout.row_file):
-        # A column without any value is not an outcome, so passk does not suggest --missing.
+        # A column without any value is not the outcome, so passk does not suggest --missing.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
         other_column = SuggestedFix(
             {"--field": {"outcome": Placeholder("COLUMN")}}, "names another column"
@@ -287,7 +281,7 @@ def missing_outcome_error(
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
-        # A harness file has no column named "outcome", so the error does not name it.
+        # The error does not name a column for a harness file, which has no column named "outcome".
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
@@ -298,12 +292,11 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
         base, keys = find_column(outcome, batch.layout.kinds) or ("", [])
-        # A list entry that is chosen by name may be missing in some records.
         if not keys or batch.layout.has_typed_values or any(map(PICK.fullmatch, keys)):
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
         rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
-        # For a list, json_exists returns one truth value per entry.
+        # For a list, json_exists returns one truth value per entry of the list.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
@@ -319,7 +312,7 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 
 def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """A sentence with values of the first column in --where, or "" for nested fields."""
+    """A sentence with some values of the first column in --where, or "" for nested fields."""
     column, values = [*condition_names(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds.get(column, {"record"}):
@@ -337,12 +330,12 @@ def missing_name_error(
 ) -> DataError:
     """The error for the first record without a task or a model.
 
-    lacking : number of attempts without a task, and number of all attempts.
+    lacking : number of attempts without a task, and number of all attempts in the file.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
     lacking_count, attempt_count = lacking
-    # A few records without a task are probably summaries of other records.
+    # A few records without a task are probably summaries.
     if lacking_count > max(5, attempt_count / 5) and not row.batch.layout.row_file:
         problem = f"{lacking_count:,} of {attempt_count:,} attempts have no {row.batch.roles.task}"
         other_column = SuggestedFix(
@@ -366,7 +359,7 @@ def missing_name_error(
 def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: RepeatedAttempts
 ) -> DataError:
-    """The error for the first repeated attempt, which names the places of both rows."""
+    """The error for the first repeated attempt. The error names the places of both rows."""
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
@@ -398,13 +391,13 @@ def repeated_attempt_error(
     differs = any(later.record != first.record for later in later_rows)
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
-        # Attempts under several settings are neither copies nor resumed runs. passk suggests no
-        # command, because further attempts may differ in further settings.
+        # Attempts under different settings are neither copies nor resumed runs. passk suggests no
+        # command here, because further attempts may differ in further settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= 2 * repeats.attempts:
-        # --duplicates first would lose most attempts.
+        # passk does not suggest --duplicates first here, because most attempts would be lost.
         model_count_sql = (
             f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"
         )
@@ -432,7 +425,7 @@ def repeated_attempt_error(
 def _differing_settings(
     record: Mapping[str, Any], other_record: Mapping[str, Any], above: str = ""
 ) -> Iterator[str]:
-    """The names of settings in which two records differ, including settings one level deeper.
+    """The names of settings in which two records differ, including nested settings one level deep.
 
     >>> [*_differing_settings({"mode": "a", "x": {"effort": "low"}, "time": 1}, {"mode": "b"})]
     ['mode', 'x.effort']
@@ -449,7 +442,6 @@ def _differing_settings(
 def _history_fixes(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> tuple[SuggestedFix, ...]:
-    """The fixes for a history that the user gave as results: read its last run, or `trend`."""
     course = SuggestedFix({}, "shows how its runs develop", "trend")
     runs = " UNION ALL ".join(
         f'SELECT run, "at" FROM {batch.layout.relation_sql([s.path for s in batch.sources], {})}'
@@ -462,7 +454,7 @@ def _history_fixes(
 def _not_a_list_error(
     con: duckdb.DuckDBPyConnection, source: Source, batch: Batch
 ) -> DataError | None:
-    """The error for the first record without a list if other records have lists of outcomes."""
+    """The error for the first record without a list of outcomes, if other records contain lists."""
     import duckdb
 
     base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds) or ("", [])

@@ -1,4 +1,4 @@
-"""Report which outcome words count as passes and failures with --passes, --fails, --threshold."""
+"""Report which outcome words --passes, --fails and --threshold count as passes and failures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Word = tuple[str, int, int | None]
 def named_outcome_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
-    """The messages about words of --passes and --fails, and about a threshold without effect."""
+    """The messages about words of --passes and --fails, and about a useless threshold."""
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
     if names_words and not (statement.has_counts or request.judges_no_score):
@@ -58,9 +58,9 @@ def named_outcome_messages(
 def word_messages(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
     """The message about which outcome words count as passes and failures.
 
-    Errors: DataError if no outcome is a word of --passes, or of --fails, unless the other option
-    names every outcome. DataError if numbers would fail because --passes names only words and there
-    is no threshold.
+    Errors: DataError if no outcome is one of the words of --passes (or --fails), unless the other
+    option names all outcomes. DataError if numeric outcomes would fail because --passes names only
+    words and there is no threshold.
     """
     values = {word.strip().lower() for word, *_ in words if word is not None}
     options = ("--passes", request.passes), ("--fails", request.fails)
@@ -68,7 +68,7 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
         option: {word.strip().lower() for word in option_words} for option, option_words in options
     }
     for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
-        # With --truth, the words may occur only in the labels.
+        # With --truth, the words may occur only among the labels.
         matched = (
             request.has_labels
             or values & words_by_option[option]
@@ -83,9 +83,7 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
     numbers = [w for w, _, verdict in words if verdict == 0 and text_kind(w) == "number"]
     unnamed = not any(text_kind(word) == "number" for word in (*request.passes, *request.fails))
     if request.passes and request.passing_score is None and numbers and unnamed:
-        problem = (
-            f"the words that pass are none of the outcomes that are numbers ({first_few(numbers)})"
-        )
+        problem = f"some outcomes are numbers ({first_few(numbers)}), but --passes names only words"
         says = SuggestedFix(
             {"--threshold": Placeholder("X")}, "sets the score from which an attempt passes"
         )

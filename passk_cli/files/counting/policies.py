@@ -41,10 +41,10 @@ def build_counts(
     tally: Tally,
     tolerant: bool,
 ) -> Counts:
-    """Build Counts from the result of the SQL statement.
+    """Build Counts from the tally that the SQL statement returned.
 
-    attempts : the files of known formats, with messages, and the skipped files.
-    tolerant : whether wrong data causes a message instead of an error.
+    attempts : the rows of files in known formats, with messages and skipped files.
+    tolerant : whether invalid data causes a message instead of an error.
     Errors: DataError, ParameterError.
     """
     request = statement.request
@@ -54,7 +54,7 @@ def build_counts(
         cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
-        # A score without a threshold, for example, is an attempt with an unknown outcome.
+        # For example, a score without a threshold is an attempt with an unknown outcome.
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
@@ -82,9 +82,9 @@ def build_counts(
 
 
 def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
-    """Map each task to its benchmark, by a column that divides the tasks into a few groups.
+    """Map each task to its benchmark, using a column that divides the tasks into a few groups.
 
-    The result is {} if a task has no value or several values, or if there are too many groups.
+    The result is empty if a task has no single benchmark, or if there are too many groups.
     """
     columns = ("task", f"benchmark{place}_low", f"benchmark{place}_high")
     rows, _ = cross_columns([cells[name].as_codes for name in columns])
@@ -102,13 +102,13 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
 def _require_understood(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise an error for a label of several models, an absent outcome field, and wrong data."""
+    """Raise an error for a label of several models, a missing outcome field, or invalid data."""
     cells = tally.cells
     if any(source.label for batch in statement.batches for source in batch.sources):
         _require_one_model(statement.batches, tally.all_cells, statement.request)
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
-        # If no record contains the outcome field, the field does not exist.
+        # If the outcome field is missing in all records, its name is wrong.
         absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent
@@ -116,7 +116,6 @@ def _require_understood(
 
 
 def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
-    """Raise the error for data without any attempt."""
     request = statement.request
     refusing = statement.with_changes(request=replace(request, missing="error"))
     _require_allowed(con, refusing, tally, tolerant=False)
@@ -125,13 +124,13 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
         values = diagnosis.condition_values_text(con, statement)
         remedy = f"is the condition too narrow? {values}".rstrip()
     if request.only_tasks or request.exclude_tasks:
-        remedy = "do the tasks that you chose or excluded leave any task?"
+        remedy = "do --only-task and --exclude-task leave any task?"
     place = statement.batches[0].sources[0].name
     raise DataError(place, "the data contains no attempts", remedy, name="no-attempts")
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
-    """The codes of models and groups. Groups from an ordered category column keep their order."""
+    """Integer codes of models and groups, in the order of an ordered category column."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.orders.items() for layout in layouts))
     columns = [cells[column][attempted].as_codes for column in ("name", *statement.groups)]
@@ -152,7 +151,6 @@ def _reading_messages(
 ) -> tuple[Diagnostic, ...]:
     """The messages about files, encodings, groups and tasks.
 
-    n : number of attempts per cell.
     Errors: DataError for copies of a file, and for a single record that contains all attempts.
     """
     batches, request = statement.batches, statement.request
@@ -186,12 +184,11 @@ def _reading_messages(
 
 
 def _are_attempts_numbered(batches: Sequence[Batch]) -> bool:
-    """Whether attempts have numbers, so that passk can find repeated attempts."""
     return all(bool(b.roles.attempt) or b.roles.shape != "attempts" for b in batches)
 
 
 def _are_attempts_pooled(batches: Sequence[Batch], cells: Mapping[str, Any]) -> bool:
-    """Whether several files contain attempts without numbers by one model at one task."""
+    """Whether several files contain unnumbered attempts by the same model at the same task."""
     return not _are_attempts_numbered(batches) and bool(cells["files_differ"].any())
 
 
@@ -202,12 +199,11 @@ def _reading_facts(
     cells: Mapping[str, Any],
     attempted: Any,
 ) -> ReadFacts:
-    """The facts about how passk read the files, without messages."""
     batches, request = statement.batches, statement.request
     nameless = tally.cells["task"].missing_mask
     lines = tally.cells["attempts"] * nameless
     lines = np.bincount(tally.cells["name"].codes + 1, lines)
-    # If each column is a model, a line without a task occurs once per model.
+    # If each column is a model, a line without a task is read once per model.
     without_task = lines.max() if request.fields.get("model") == COLUMN else lines.sum()
     sources = [source for batch in batches for source in batch.sources]
     unread = [error for error in attempts.passed_over if isinstance(error, UnreadFileError)]
@@ -262,7 +258,7 @@ def _reading_facts(
 def _require_allowed(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise an error for the first missing, unknown or repeated value that options do not allow."""
+    """Raise an error for the first missing, unknown or repeated value, unless options allow it."""
     request, nameless = statement.request, tally.cells["task"].missing_mask
     if nameless.any() and not (request.skip_bad or tolerant):
         attempt_counts = tally.cells["attempts"]
@@ -304,14 +300,13 @@ def _require_one_model(
             problem = f"{several}, but the label {label!r} names only one model"
             raise DataError(
                 source.name, problem, "remove the label", name="pooled-models",
-                # --pool takes only one column.
-                settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one, {label}")]
+                # --pool accepts only one column, so there is no fix for several columns.
+                settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one model, {label}")]
                 if "," not in column else (),
             )  # fmt: skip
 
 
 def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
-    """The number of attempts and of missing outcomes of each model at each task."""
     attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     is_present = attempt_counts > 0
     units = cross_columns([cells[name][is_present].as_codes for name in ("task", *groups)])
@@ -324,9 +319,8 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 
 def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
-    """Map each task to its cluster. Raise DataError if a task has no cluster or two clusters."""
     clusters: dict[str, str] = {}
-    # Most models have the same tasks, so each distinct row is checked only once.
+    # Most models have the same tasks, so only the distinct rows are checked.
     rows, codes = cross_columns(
         [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )
@@ -356,7 +350,7 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
-    # The costs in a harness file become columns only if passk needs them.
+    # The costs in a harness file become columns only if the command needs costs.
     spent = {name: {"number"} for name in attempts.amount_names.get(batch.layout.kind, {})}
     usual = {role: usual_columns(role, {**kinds, **spent}) for role in ATTEMPT_ROLES}
     offered = {

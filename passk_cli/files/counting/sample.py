@@ -1,7 +1,7 @@
 """Read samples of the files for the checks of the data.
 
-Small files are read completely. In larger files, passk reads 64 blocks of 64 KB at even distances,
-so that the time does not depend on the size of the files.
+Small files are read completely. From larger files, passk reads 64 evenly spaced blocks of 64 KB, so
+the reading time does not depend on the file size.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_float
 from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words
 from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
-# Number of blocks in a sample, and size of a block in bytes. Smaller files are read completely.
+# Number of blocks in a sample, and size of each block in bytes. Smaller files are read completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
-# Maximum size of a sample in bytes. Blocks are larger than 64 KB if lines are long.
+# Maximum size of a sample in bytes. A block becomes larger than 64 KB if its lines are long.
 MOST_BYTES = 1 << 27
-# Maximum numbers of rows of a Parquet sample, of columns, and of keys in a nested column.
+# Maximum numbers of rows in a Parquet sample, of sampled columns, and of keys in a nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR = {"null", "bool", "number", "text"}
 
 
 class _SampleQuery(NamedTuple):
-    """A batch in which samples replace the files.
+    """A batch in which each file is replaced by its sample.
 
     origins : path of a sample → path of the sampled file.
     is_complete : whether the samples contain all rows.
@@ -50,9 +50,9 @@ class _SampleQuery(NamedTuple):
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
-    """Build the profile of all files, from samples of larger files. Errors: duckdb.Error.
+    """Build the profile of all files. Large files are sampled. Errors: duckdb.Error.
 
-    folder : the folder for the samples, which the connection must be able to read.
+    folder : the folder for the samples. The connection must be allowed to read it.
     """
     return with_all_memory(con, lambda: _profile_files(con, statement, folder))
 
@@ -67,7 +67,7 @@ def _profile_files(
     is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
     if not is_complete:
-        # A filter might leave only a few rows of a sample, so samples are not filtered.
+        # Samples are not filtered, because a filter might leave only a few rows.
         request = replace(request.with_all_models(), where="", only_tasks=(), exclude_tasks=())
     batches = [_with_further_columns(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
@@ -77,7 +77,7 @@ def _profile_files(
     plain, records = (
         [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
     )
-    # DuckDB does not distinguish column names that differ only in case.
+    # In DuckDB, column names that differ only in case are the same column.
     first_of: dict[str, str] = {}
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
@@ -99,12 +99,12 @@ def _profile_files(
 
 
 def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of a JSON structure, and nested keys about the end of attempts.
+    """The keys of a JSON structure, and nested keys that describe how attempts ended.
 
     >>> [*_record_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
     """
-    # If a record has many keys, the keys are names, for example of tasks, and not columns.
+    # The keys of a record with many keys are names (for example of tasks) and not columns.
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
@@ -144,10 +144,8 @@ def _fill_table(
 def profile_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """The profile of all rows of one task in `one_in` tasks. Errors: duckdb.Error.
-
-    columns : the columns of the profile in addition to the task.
-    """
+    """Build a profile of all rows of every `one_in`-th task, chosen by hash. Errors:
+    duckdb.Error."""
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
     cell_statement = statement.with_columns(columns)
@@ -169,14 +167,14 @@ def _build_profile(
     *,
     is_complete: bool,
 ) -> DataProfile:
-    """The profile of a table with sampled rows. Errors: duckdb.Error.
+    """Build the profile of a table that contains the sampled rows. Errors: duckdb.Error.
 
-    columns : name of a column → SQL of its text.
+    columns : name of a column → SQL for its value as a string.
     """
     verdict = statement.verdict()
     if statement.has_counts:
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    # Rows without a model, or without a value of --by, form one series.
+    # All rows without a model, or without a value of --by, belong to one series.
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
     expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
@@ -195,7 +193,7 @@ def _build_profile(
     hashed = "SELECT hash(path), path FROM (SELECT unnest($paths) AS path)"
     paths = dict(con.execute(hashed, {"paths": [*files]}).fetchall())
     file_codes, file = np.unique(answer["file"], return_inverse=True)
-    # A row may come from a temporary file, which has no name for users.
+    # A row may come from a temporary sample file with a name that users do not know.
     file_names = tuple(files.get(paths.get(code, ""), "") for code in file_codes.tolist())
     judged = as_floats(answer["verdict"])
     judged[(judged < 0) | (judged > 1)] = np.nan
@@ -206,7 +204,6 @@ def _build_profile(
 
 
 def _codes_of_hashes(hashes: Any) -> Ints:
-    """One code per hash, from 0, and −1 for a missing hash."""
     codes = np.full(len(hashes), -1, dtype=np.int64)
     is_present = ~missing_mask(hashes)
     codes[is_present] = np.unique(np.asarray(hashes)[is_present], return_inverse=True)[1]
@@ -214,7 +211,6 @@ def _codes_of_hashes(hashes: Any) -> Ints:
 
 
 def _kept_batches(statement: Statement) -> Iterator[Batch]:
-    """The batches with only the files of models that the request keeps."""
     for batch in statement.batches:
         named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
@@ -226,7 +222,7 @@ def _kept_batches(statement: Statement) -> Iterator[Batch]:
 
 
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The columns with scalar values, columns with a role first, and the columns with records."""
+    """The names of scalar columns (roles first), and the names of nested columns."""
     kinds = batch.layout.kinds
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
@@ -240,7 +236,7 @@ def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[st
 
 
 def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dict[str, str]:
-    """Map each column to the SQL of its text, or of NULL for an empty value."""
+    """Map each column to SQL for its value as a string, or for NULL if the value is empty."""
     texts = {}
     for place, name in enumerate(columns):
         kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
@@ -250,12 +246,12 @@ def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dic
 
 
 def _scalar_sql(text: str) -> str:
-    """SQL for a text, which is NULL for an empty text, a list or a record."""
+    """SQL that replaces an empty string, a list or a record by NULL."""
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
 def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
-    """A batch with all columns of its sample, including columns that occur only in later records.
+    """Add the columns that occur only in later records of the sample to a batch.
 
     If the records contain lists of outcomes, each record becomes one row without a verdict.
     """
@@ -279,7 +275,6 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
 def _write_samples(
     con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
 ) -> _SampleQuery:
-    """Write samples of the files of a batch to a folder. place : the index of the batch."""
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
@@ -312,7 +307,7 @@ def _write_samples(
     samples_as_sources = [
         replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
     ]
-    # A column with one value in a file has the same value in the sample of the file.
+    # A column with one value per file has the same value in the file's sample.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constants.items()
@@ -324,7 +319,7 @@ def _write_samples(
 
 
 def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
-    """Map the index of each file to the positions of its blocks, evenly spread over all files."""
+    """Map the index of each file to the positions of its evenly spaced blocks."""
     sizes = np.array([os.path.getsize(path) for path in files])
     ends = np.cumsum(sizes)
     starts = np.linspace(0, max(int(ends[-1]) - BLOCK_BYTES, 0), BLOCKS).astype(np.int64)
@@ -336,20 +331,19 @@ def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
 
 
 def _beginning_indices(files: Sequence[str]) -> dict[int, list[int]]:
-    """Map the indices of evenly spread files to the position 0, the beginning of each file."""
+    """Map the indices of evenly spaced files to the position 0 of their first block."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}
 
 
 def _copy_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool) -> None:
-    """Write the complete lines in the blocks of a file to a sample."""
     with open(path, "rb") as file, open(sample, "wb") as out:
         if header:
             out.write(file.readline())
         before = file.tell()
         for start in starts:
             if start > before:
-                # A block usually begins in the middle of a line, which is left out.
+                # A block usually begins in the middle of a line. This incomplete line is skipped.
                 file.seek(start - 1)
                 file.readline()
             else:

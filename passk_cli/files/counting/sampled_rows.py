@@ -1,6 +1,6 @@
-"""Find the order of attempts and groups of tasks in the sampled rows.
+"""Find the order of attempts, and groups of related tasks, in the sampled rows.
 
-`study.dependence` tests whether attempts or tasks are independent. No file is read again.
+`study.dependence` uses both to test whether attempts and tasks are independent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from passk_cli.files.roles import SETTINGS, name_words, spelled_last_key
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
 
-# Minimum number of groups of tasks. Fewer groups are probably categories such as difficulties.
+# Minimum number of task groups. Fewer groups are probably categories, such as levels of difficulty.
 _FEWEST_GROUPS = 10
 # Columns with these names are settings or benchmarks and not groups of dependent tasks.
 _NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}
@@ -28,11 +28,9 @@ _NAMING_WORDS = frozenset("id group cluster family".split())
 def sampled_rows(
     context: CheckContext, statement: Statement, settings: Collection[str]
 ) -> SampledRows | None:
-    """The order of attempts and groups of tasks in the sample, or None.
+    """Find the order of attempts and the groups of tasks in the sample.
 
-    The result is None for counts, for lists, and for a sample of filtered data.
-
-    settings : quoted names of columns that checks found to be settings.
+    The result is None if rows contain counts or lists, or if the sample is filtered.
     """
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models
@@ -52,7 +50,7 @@ def sampled_rows(
 def _ordered_attempts(
     context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
-    """The outcomes in the order of attempt numbers, or None if numbers are missing or repeated."""
+    """The outcomes by attempt number, or None if numbers are missing or repeated."""
     profile, column = context.profile, context.column("attempt")
     if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
@@ -78,7 +76,6 @@ def _ordered_attempts(
 def _series_names(
     context: CheckContext, statement: Statement, rows: Ints
 ) -> Iterator[tuple[str, ...]]:
-    """The model and the groups of the given rows of the sample."""
     profile = context.profile
     columns = ", ".join(f"coalesce({name}, '')" for name in ("model", *statement.groups))
     row_list = ", ".join(map(str, rows.tolist()))
@@ -93,9 +90,9 @@ def _series_names(
 def _task_groups(
     context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> TaskGroups | None:
-    """The pass rates of tasks, and unread columns that divide the tasks into groups, or None.
+    """The pass rates of tasks, and the unread columns that divide tasks into groups, or None.
 
-    Settings, benchmarks, and columns that describe attempts are left out.
+    Columns that contain settings, benchmarks or properties of attempts are excluded.
     """
     profile = context.profile
     names = [
@@ -126,7 +123,7 @@ def _task_groups(
 
 
 def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int) -> Ints | None:
-    """The group of each task, or None if a task has no group or two, or if groups are small."""
+    """The group of each task, or None if a task has no single group or groups are small."""
     codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct > tasks:
         return None
@@ -139,5 +136,5 @@ def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int)
 
 
 def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
-    """Whether a column contains numbers that may be measurements of attempts, such as times."""
+    """Whether the numbers in a column may be measurements of attempts, such as times."""
     return not name_words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

@@ -1,11 +1,12 @@
-"""Count attempts and passes by one SQL statement in DuckDB, with one row per model and task.
+"""Count attempts and passes with one SQL statement that returns one row per model and task.
 
-The statement reads only the columns with a role, all as text. It groups the rows by these columns
-and finds the verdict of each distinct outcome once. A fingerprint per cell detects repeated attempt
-numbers: the exclusive or of the hashes of the attempt numbers must be equal to that of 0 … n−1 or
-1 … n. Otherwise passk counts the repeats exactly. Attempt numbers are read as DOUBLE if they look
-like numbers, which saves a tenth of the reading time. Numbers that differ as DOUBLE differ as text,
-too, so the fingerprint cannot miss a repeat. The exact count reads text.
+The statement reads only the columns with a role, all as strings. It groups the rows by these
+columns, so the verdict of each distinct outcome is computed once. A fingerprint per cell detects
+repeated attempt numbers. The fingerprint is the exclusive or of the hashes of the attempt numbers,
+and must equal the fingerprint of 0 … n−1 or of 1 … n. Otherwise passk counts the repeats exactly.
+Attempt numbers are read as DOUBLE if they look like numbers, which saves a tenth of the reading
+time. If two numbers differ as DOUBLE, their strings differ, too, so the fingerprint cannot miss a
+repeat. The exact count reads strings.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
-# SQL condition that n and c are possible numbers of attempts and passes.
+# SQL condition that n and c are valid numbers of attempts and passes.
 ARE_COUNTS = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
@@ -63,7 +64,7 @@ BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 
 def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """Columns that may contain the benchmark of a task, or none if --pool names such a column."""
+    """Columns that may contain the benchmark of a task. Empty if --pool names such a column."""
     columns = {name for batch in batches for name in batch.layout.kinds}
     lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
     if {name.lower() for name in request.pool} & {*BENCHMARKS}:
@@ -74,15 +75,16 @@ def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str,
 
 
 class LateColumnError(Exception):
-    """A column with a role first occurs after the records that passk read to detect columns."""
+    """A column with a role first occurs after the records from which columns were detected."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCare:
-    """How passk reads rows: quickly at first, and with more care if a row causes an error.
+    """How carefully passk reads rows. It first reads quickly, and with more care if a row causes an
+    error.
 
-    careful : whether delimited text is read sequentially. Otherwise it is read in parallel pieces,
-        which fails for lines of more than 2 MB and for pieces that begin inside quotes.
+    careful : whether a text table is read sequentially. The alternative is to read parts of it in
+        parallel, which fails for lines of more than 2 MB and for parts that begin inside quotes.
     numbers : index in NUMBERS of the SQL type with which a condition compares numbers.
     numeric : whether attempt numbers are read as DOUBLE.
     object_bytes : maximum size of a record, in bytes.
@@ -102,8 +104,8 @@ class ReadingCare:
 class RepeatedAttempts:
     """The attempts that occur more than once.
 
-    attempts : number of repeated attempts.
-    rows : number of surplus rows.
+    attempts : number of attempts that occur more than once.
+    rows : number of rows that repeat an earlier row of the same attempt.
     first : the first repeated attempt, as (model, groups …, task, attempt).
     """
 
@@ -114,17 +116,18 @@ class RepeatedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """The result of the SQL statement. Arrays in `cells` have one entry per (model, groups, task).
+    """The result of the SQL statement. Each array in `cells` has one entry per (model, groups,
+    task).
 
     cells : column → array, sorted by name, groups and task. As TextColumn: name, group0 …, task,
         model_low and model_high (only with labels of files), cluster_low and cluster_high (only
         with clusters), benchmark0_low, … (only with columns for benchmarks). As integers: n,
         passed, missing, bad, graded, numbered, attempts. As truth values: unrepeated, worded
         (whether a word means a missing outcome), files_differ.
-    all_cells : the cells before repeated attempts were left out.
-    rejected : number of rows with a wrong number of fields that --skip-bad left out.
-    kinds : model → word for a missing outcome → number of missing outcomes.
-    keep : "first" or "last" if --duplicates left out repeated attempts, otherwise None.
+    all_cells : the cells before repeated attempts were dropped.
+    rejected : number of rows with a wrong number of fields that --skip-bad skipped.
+    kinds : model → word for a missing outcome, such as "timeout" → number of attempts.
+    keep : "first" or "last" if --duplicates dropped repeated attempts, otherwise None.
     """
 
     cells: dict[str, Any]
@@ -139,7 +142,7 @@ class Statement:
     """The SQL statement that counts the attempts and passes in files.
 
     numbered : whether the column `place` contains the number of each row in its file.
-    lenient : whether lines that are not records are left out.
+    lenient : whether lines that are not records are skipped.
     """
 
     numbered = lenient = False
@@ -169,8 +172,8 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Attempt numbers are read as DOUBLE only if their column has no second use. With
-        # --skip-bad, DuckDB would leave out rows of a CSV file if the attempt is not a number.
+        # Attempt numbers are read as DOUBLE only if their column has no other role. --skip-bad
+        # would otherwise skip rows of a CSV file with an attempt that is not a number.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
@@ -180,10 +183,10 @@ class Statement:
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _benchmark_columns(batches, request)
-        # If a labelled file has a model column, passk later checks that it contains one model.
+        # A later check requires that a labelled file contains only one model.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
-        # --skip-bad counts the rows that it leaves out, and only careful reading finds all rows.
+        # Only careful reading finds all rows that --skip-bad skips and counts.
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = ReadingCare(careful, numeric=numbered)
 
@@ -194,7 +197,7 @@ class Statement:
         return changed
 
     def with_more_care(self, error: Exception) -> Statement | None:
-        """The statement to run after an error of DuckDB, or None if more care does not help."""
+        """The statement to try after an error of DuckDB, or None if more care cannot help."""
         care = self.care
         if care.numeric and isinstance(error, duckdb.ConversionException):
             return self.with_text_attempts
@@ -212,23 +215,23 @@ class Statement:
 
     @property
     def with_text_attempts(self) -> Statement:
-        """The statement that reads attempt numbers as text."""
+        """A copy of the statement that reads attempt numbers as strings."""
         return self.with_changes(care=replace(self.care, numeric=False))
 
     def with_columns(self, columns: Sequence[str]) -> Statement:
-        """The statement that also reads the given columns."""
+        """A copy of the statement that also reads the given columns."""
         batches = [replace(b, layout=b.layout.with_further_columns(columns)) for b in self.batches]
         return self.for_files(batches).with_changes(carried=tuple(columns))
 
     def for_files(self, batches: Sequence[Batch]) -> Statement:
-        """The statement that reads the given files sequentially, with attempt numbers as text."""
+        """The statement that reads given files sequentially, with attempt numbers as strings."""
         file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, careful=True, numeric=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
-        """The SQL of the statement. With keep, the first or last row of an attempt is kept."""
-        # Grouping 10⁷ rows by a constant file name would take 5 % longer.
+        """The SQL that returns the tally. keep : which row of a repeated attempt counts."""
+        # Rows of a single file are not grouped by file, which would take 5 % longer.
         only = self.only_file
         file = "file, " if only is None else ""
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
@@ -247,7 +250,7 @@ class Statement:
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join([*self.groups, "task"])
         truths = keep is None and self.truths
-        # Converting truth values to text per group is faster than per row.
+        # Converting truth values to strings per group is faster than converting them per row.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""
@@ -310,20 +313,20 @@ SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows_sql(self, condition: str) -> str:
-        """The CTE `matching`: the rows for which a condition on columns and `verdict` is true."""
+        """The CTE `matching` of the rows for which a condition on columns and `verdict` is true."""
         return f"""
 WITH {self.named_rows_sql(None)},
 matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
 
     def outcome_words_sql(self) -> str:
-        """SQL for the number of rows per outcome word, and the verdict on the word."""
+        """SQL for the number of rows per outcome word, with the verdict for each word."""
         return f"""
 WITH {self.rows_sql(None)}
 SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def cell_rows_sql(self, one_in: int) -> str:
-        """SQL for the rows of one task in `one_in` tasks, which are chosen by hash."""
+        """SQL for the rows of every `one_in`-th task, chosen by hash."""
         return f"""
 WITH {self.named_rows_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
@@ -338,24 +341,25 @@ WITH {self.with_changes(request=unchosen).named_rows_sql(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models_sql(self) -> str:
-        """SQL for the names of all models, including models that options leave out."""
+        """SQL for the names of all models, including models that options exclude."""
         return f"""
 WITH {self.with_changes(request=self.request.with_all_models()).named_rows_sql(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
     def named_rows_sql(self, keep: str | None) -> str:
-        """The CTEs of `rows_sql` and the CTE `named`: the rows with the final names of models."""
+        """The CTEs of `rows_sql`, and a CTE `named` of the rows with the final model names."""
         return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
 
     def rows_sql(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """The CTEs `names` (of models) and `rows`: all files as one table with the same columns.
+        """The CTEs `names` (model names by file) and `rows` (all files as one table with the same
+        columns).
 
-        keep : "first" or "last" row of a repeated attempt, or None to keep all rows.
-        file_order : whether rows are in the order of files and lines. The connection must be set
-            to preserve the order.
-        truths : whether outcomes stay truth values.
+        keep : "first" or "last", the row of a repeated attempt to keep, or None to keep all rows.
+        file_order : whether the rows are in the order of files and lines. This requires a
+            connection with preserved insertion order.
+        truths : whether outcomes stay truth values instead of becoming strings.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
@@ -376,7 +380,7 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
             return f"""{names_sql}, rows AS (
   SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {condition})"""
         pick = "arg_min" if keep == "first" else "arg_max"
-        # arg_min ignores NULL, but the first outcome may be NULL, so the SQL picks whole rows.
+        # Whole rows are picked, because the first outcome may be NULL and arg_min ignores NULL.
         return f"""{names_sql}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 kept AS (SELECT every.*, coalesce(names.name, model) AS name
@@ -476,7 +480,7 @@ rows AS (SELECT row.* FROM picked)"""
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.passing_score is not None and roles.shape != "counts":
-            # Scores have many different values. Two texts instead of scores make fewer groups.
+            # Many different scores would make many groups, so two strings replace scores.
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = f"if({reaches_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
@@ -497,10 +501,10 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
     def late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
-        """Usual names of model and attempt columns that may occur only in later records.
+        """Usual names of model and attempt columns that may first occur in later records.
 
-        There are none if a column already has the role. Each name costs 2 % of the reading time
-        for rows of 100 bytes, and almost nothing for rows of 1 kB.
+        The result is empty if a column already has the role. Each name costs 2 % of the reading
+        time for rows of 100 bytes, and almost nothing for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
         if layout.complete:
@@ -513,7 +517,7 @@ rows AS (SELECT row.* FROM picked)"""
         return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
     def condition_check_queries(self, condition: str) -> Iterator[str]:
-        """SQL that reads no rows but fails if the condition does not fit the columns."""
+        """Queries that read no rows, but fail if the condition does not fit the columns."""
         for batch in self.batches:
             layout, (types, nested) = batch.layout, self.column_types(batch)
             comparisons = (
@@ -524,7 +528,7 @@ rows AS (SELECT row.* FROM picked)"""
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
     def renamed_column_queries(self, role: str) -> Iterator[str]:
-        """One query per batch that finds a record with another usual column name for a role."""
+        """Queries (one per batch) for a record with another usual column name for a role."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
             known_columns = {name.lower() for name in layout.kinds}
@@ -584,9 +588,9 @@ rows AS (SELECT row.* FROM picked)"""
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def verdict(self) -> str:
-        """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, -1 unknown."""
+        """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, −1 unknown."""
         graded = self.request.conversion is not None
-        # The columns of `--all` already contain verdicts, so words are not applied again.
+        # The columns of `--all` are already verdicts, so words are not applied again.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
         of_attempt = verdict_sql(
@@ -599,7 +603,6 @@ rows AS (SELECT row.* FROM picked)"""
 
 
 def _missing_column_error(column: str, batch: Batch) -> DataError:
-    """The error for a column that does not exist. A temperature may be in the file names."""
     place = batch.sources[0].name
     template = temperature_template(place) if column in TEMPERATURE_NAMES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
@@ -612,8 +615,8 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Run the statement, and count repeated attempts exactly if there may be any.
 
-    Returns the statement with the care that the files needed, and its result.
-    Errors: LateColumnError, or duckdb.Error, for which the caller finds the bad line.
+    Return the result, and the statement with the care that the files needed. Errors:
+    LateColumnError. duckdb.Error for a bad line, which the caller then finds.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")
@@ -645,7 +648,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
 def _run_tally(
     con: duckdb.DuckDBPyConnection, statement: Statement, keep: str | None
 ) -> tuple[Statement, dict[str, Any]]:
-    """Run the statement with more and more care until it succeeds, and return its result."""
+    """Run the statement with increasing care until it succeeds, and return its result."""
     keys = ["name", *statement.groups, "task"]
     texts = [*keys, *["model_low", "model_high"] * statement.labelled]
     texts += ["cluster_low", "cluster_high"] * bool(statement.request.cluster)

@@ -1,7 +1,7 @@
 """Find the columns that may have a role, such as the task or the outcome.
 
 `find_candidates(con, sources, request)` reads the beginning of a file. It returns one `Candidates`
-for each list of records in the file, with the likeliest list first:
+for each list of records in the file. The list that most likely contains the attempts comes first:
 
     candidates = find_candidates(con, sources, request)[0]
     candidates.records                    # value of --records, "" at the top of the file
@@ -79,27 +79,27 @@ if TYPE_CHECKING:
 
 #: The roles that users can choose columns for, in the order in which passk shows the roles.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
-# Words in names of columns that never contain the outcome.
+# A column with one of these words in its name is never the outcome.
 _NOT_OUTCOMES = (
     NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
 )
-# Words in names of columns that do not contain the task, unless a column has a usual task name.
+# A column with one of these words in its name is not the task, unless it has a usual task name.
 _NOT_TASKS = (
     (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
-# Names of columns with values for several attempts, such as pass@5.
+# Column names of metrics over several attempts, such as pass@5.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
-# The name of a column for one numbered attempt, such as run_1_passed.
+# Column names of one numbered attempt, such as run_1_passed.
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Words in names of columns that compare two answers, and values that prefer one answer or neither.
+# Column names of preferences between two answers, and the values of such columns (A, B or tie).
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
-# Maximum number of different words of an outcome, maximum number of values of a setting, and
-# minimum number of task names in a column of text.
+# Maximum number of different words in an outcome column, maximum number of values of a setting, and
+# minimum number of different tasks in a column of strings.
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # Maximum number of values of a grading scale on which the second lowest grade may be a pass.
 _MOST_LEVELS = 5
@@ -110,14 +110,14 @@ class Candidate:
     """A column that may have a role, for example the role of the task or the outcome.
 
     column : the value of --field. For counts, the columns of attempts and passes: "n,c".
-    option : the option that gives the role to the column.
+    option : the option that assigns the role to the column.
     tally : a summary of the values: "145 false, 43 true", or "30 values, 5 rows each" for a task.
     values : number of different values in a column of tasks.
-    certain : whether the name of the column is certain, or no other column is possible.
-    unasked : whether passk gives the role to the column without the option.
-    missing : number of records without a value.
-    passing : one option per possible meaning of a pass, with the meaning as `why`. Empty if the
-        meaning of the values is clear.
+    certain : whether the column certainly has the role, by its name or because no other column can.
+    unasked : whether passk uses the column in the role without an option.
+    missing : number of records without a value in the column.
+    passing : one option per possible definition of a pass, with the definition as `why`. Empty if
+        the definition is clear.
     """
 
     role: str
@@ -133,15 +133,17 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Candidates(Mapping[str, tuple[Candidate, ...]]):
-    """The candidate columns of each role in a list of records of a file. The likeliest come first.
+    """The candidate columns of each role in a list of records of a file, the likeliest column
+    first.
 
     records : the value of --records for the list of records, or "" at the top of the file.
     rows : number of records that passk read.
     columns : path → summary of the values, for every column.
     coverage : the files or records that passk read, if passk did not read all of them.
-    other_places : value of --records → rows, for further lists that may contain the attempts.
-    preference : a column that compares two answers, which passk does not read, or "".
-    summary : a column with an average of several attempts, which passk does not read, or "".
+    other_places : value of --records → number of rows, for other lists that may contain the
+        attempts.
+    preference : a column that compares two answers, or "". passk cannot use it.
+    summary : a column with an average over several attempts, or "". passk cannot use it.
     weak : columns that may be the outcome, although their names and values do not suggest it.
     """
 
@@ -165,14 +167,14 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak(self) -> Candidates:
-        """The candidates, in which weak outcomes are used if there are no other outcomes."""
+        """The candidates, with the weak outcomes if there are no other outcomes."""
         if "outcome" in self or not self.weak:
             return self
         by_role = {**self.by_role, "outcome": self.weak}
         return replace(self, by_role={r: by_role[r] for r in SHOWN_ROLES if r in by_role})
 
     def certain_candidate(self, role: str) -> Candidate | None:
-        """The certain candidate of a role, or None."""
+        """The candidate that certainly has the role, or None."""
         certain_candidates = (candidate for candidate in self.get(role, ()) if candidate.certain)
         return next(certain_candidates, None)
 
@@ -180,9 +182,10 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 def find_candidates(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[Candidates]:
-    """The candidate columns in each list of records of the files. The likeliest list comes first.
+    """Find the candidate columns in each list of records. The likeliest list comes first.
 
-    The result is empty for a file of a harness. Errors: DataError if a file cannot contain results.
+    The result is empty for a file that a harness wrote. Errors: DataError if a file cannot contain
+    results.
     """
     places = find_places(con, sources, request)
     readers = [_CandidateFinder(con, place, request) for place in places]
@@ -194,8 +197,6 @@ def find_candidates(
 
 
 class _CandidateFinder:
-    """Finds the possible roles of the columns in a list of records, by their names and values."""
-
     def __init__(
         self, con: duckdb.DuckDBPyConnection, place: RecordPlace, request: Request
     ) -> None:
@@ -204,7 +205,7 @@ class _CandidateFinder:
 
     def candidates(self) -> Candidates:
         tasks = [self._task_candidate(path) for path in self.task_columns]
-        # If list entries have the same names in every record, the entries are not attempts.
+        # A list with the same names in every record contains scores or settings and not attempts.
         outcomes = [
             p
             for p in self.outcome_columns
@@ -224,7 +225,7 @@ class _CandidateFinder:
         )
         once = all(max(self.columns[task.column].text_counts.values()) == 1 for task in named_tasks)
         if totals or (once and "model" in self.place.level_columns):
-            # Counts per model are totals. A file about a single question has no task column.
+            # A table with one row of counts per model is about one question and has no task column.
             option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
@@ -265,7 +266,8 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def attempt_likelihood(self) -> tuple[int, ...]:
-        """The sort key of a list of records. It is higher if the records are likely attempts."""
+        """The sort key of a list of records, which is highest for the likeliest list of
+        attempts."""
         task = max((self._task_level(path) for path in self.task_columns), default=0)
         outcome = max((self._outcome_level(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
@@ -293,14 +295,13 @@ class _CandidateFinder:
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
     def _is_used_by_name(self, role: str, path: str) -> bool:
-        """Whether passk gives a role to a column because of the name of the column."""
         return role in ROLES and usual_columns(role, self.place.usual) == [path]
 
     @cached_property
     def task_columns(self) -> list[str]:
-        """Columns that may contain the task. If columns have equal codes, the first is kept."""
+        """Columns that may be the task, without columns that group the rows like another column."""
         paths = [path for path in self.columns if self._task_level(path)]
-        # If the records contain tasks, a task field above the records describes the run.
+        # If each record has a task, a task field above the records describes the whole run.
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
             path for path in paths if path in several or not (several and path in self.place.above)
@@ -313,9 +314,9 @@ class _CandidateFinder:
 
     @cached_property
     def weak_task_columns(self) -> list[str]:
-        """Columns that could contain the task although their names do not suggest it.
+        """Columns that could be the task although their names do not suggest it.
 
-        Columns that are named like a model, a setting or a result are the last choice.
+        Columns named like a model, a setting or a result come last.
         """
         used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_columns or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
@@ -327,9 +328,10 @@ class _CandidateFinder:
         )
 
     def _task_level(self, path: str) -> int:
-        """How likely a column contains the task, from 0 to 3.
+        """How likely it is that a column contains the task, from 0 to 3.
 
-        3 means a usual task name, 2 a word of a task name, and 1 values that look like tasks.
+        3 means a usual task name, 2 a name with a word for tasks, and 1 values that look like
+        tasks.
         """
         column, strength = self.columns[path], name_strength("task", path)
         if not _has_one_scalar_kind(column) or path in (self.count_columns or ()):
@@ -352,7 +354,7 @@ class _CandidateFinder:
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
-        """Whether several questions or expected answers occur with one value of a column."""
+        """Whether one value of a column occurs with several questions or expected answers."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = name_words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
@@ -368,7 +370,7 @@ class _CandidateFinder:
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
-        # Records in a list of models are not attempts. A single task describes the whole run.
+        # One record per model is not an attempt. A single task describes the whole run.
         certain = certain and not name_words(self.place.keys) & SUMMED_UP
         certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
         return replace(
@@ -377,9 +379,9 @@ class _CandidateFinder:
 
     @cached_property
     def outcome_columns(self) -> list[str]:
-        """Columns that may be the outcome. Columns that are named like verdicts come first.
+        """Columns that may be the outcome. Columns named like verdicts come first.
 
-        A column that is not named like a verdict is left out if another column has equal values.
+        If two columns have equal values, a column that is not named like a verdict is left out.
         """
         paths = [path for path in self.columns if self._outcome_level(path)]
         paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
@@ -402,10 +404,9 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
-        """Columns with a few words or with grades up to 100, if their names suggest no outcome."""
+        """Columns of a few words or of grades that may be the outcome despite their names."""
         used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
         used_paths |= {*self.place.above, *(self.count_columns or ())}
-        # If there is no outcome column, passk cannot distinguish settings from results.
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
         for path, column in self.columns.items():
@@ -415,7 +416,7 @@ class _CandidateFinder:
                 _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
                 or spelled_last_key(path) in SETTING_NAMES
             )
-            # If a rate such as hit_rate_at_3 is always 0 or 1, it describes a single attempt.
+            # A rate such as hit_rate_at_3 describes a single attempt if it is always 0 or 1.
             if names_another_thing and not (
                 is_named_like_average(path) and column.verdicts == {0, 1}
             ):
@@ -427,12 +428,10 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
     def _is_decisive_outcome(self, path: str) -> bool:
-        """Whether a column contains passes and failures and is not named like a run status."""
         judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         return judged and not _word_forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
-        """Whether a column is named like a verdict but has the same value in all rows."""
         column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.above
@@ -440,10 +439,10 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _outcome_level(self, path: str) -> int:
-        """How likely a column is the outcome, from 0 to 3.
+        """How likely it is that a column is the outcome, from 0 to 3.
 
-        3 means a usual name of the outcome, 2 a word for verdicts in the name, and 1 values that
-        may be verdicts.
+        3 means a usual outcome name, 2 means a name with a word for verdicts, and 1 means values
+        that may be verdicts.
         """
         column = self.columns[path]
         terms = _word_forms(path)
@@ -461,10 +460,10 @@ class _CandidateFinder:
         flags = column.verdicts <= {0, 1}
         like = strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
-        # Columns named like found_correct_chunk may be verdicts although "found" is an event.
+        # "found" usually names an event, but found_correct_chunk may be a verdict.
         happened = HAPPENING_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
-            # Columns named like prediction_correct or matches_gold are verdicts.
+            # Columns named like prediction_correct or matches_gold contain verdicts.
             happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
         contrary_terms = terms & _NOT_OUTCOMES - happened
         contrary_terms = contrary_terms - {"has"} if flags and varies_in_verdict else contrary_terms
@@ -497,7 +496,7 @@ class _CandidateFinder:
         )
 
     def _is_prerequisite_flag(self, path: str) -> bool:
-        """Whether a flag is true in every row in which a second flag is true, and in more rows.
+        """Whether a flag is true in all rows in which another flag is true, and in more rows.
 
         For example, the flag "executed" is true for more attempts than the flag "passed".
         """
@@ -517,7 +516,6 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def _is_constant_per_task(self, path: str) -> bool:
-        """Whether a column has one value per task although tasks have several records."""
         if not self.task_columns or self.columns[path].has_lists:
             return False
         tasks, column = self.columns[self.task_columns[0]], self.columns[path]
@@ -530,7 +528,7 @@ class _CandidateFinder:
         column, passing = self.columns[path], self._pass_fixes(path)
         usual = [p for p in self.outcome_columns if self._outcome_level(p) == 3]
         is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcome_columns)
-        # If a column has only one value, all attempts may have failed, or it only shows runs' ends.
+        # A constant column may be the outcome (no pass), or it shows how runs ended.
         constant = len(column.text_counts) < 2 <= self.place.rows
         certain = (
             usual == [path]
@@ -540,7 +538,6 @@ class _CandidateFinder:
         return replace(self._candidate("outcome", path, certain=certain), passing=passing)
 
     def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
-        """One option per possible meaning of a pass. Empty if the meaning is clear."""
         column, terms = self.columns[path], _word_forms(path)
         if column.verdicts <= {0, 1}:
             attacks = any(name_words(column_name) & ATTACK_WORDS for column_name in self.columns)
@@ -555,7 +552,7 @@ class _CandidateFinder:
             return ways[::-1] if terms & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
-            # Either only the highest grade of a scale is a pass, or every grade but the lowest.
+            # A pass is either the highest grade, or every grade except the lowest.
             lowest = values[1:2] if len(values) <= _MOST_LEVELS else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
@@ -567,7 +564,7 @@ class _CandidateFinder:
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
         unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
         if len(verdict_of) == 2:
-            # If there are only two words, a word for a missing outcome is probably a verdict.
+            # If there are only two words, a word that usually means "missing" is a verdict.
             unknown += [text for text, verdict in verdict_of.items() if verdict is None]
         fixes: list[SuggestedFix] = []
         for text in unknown:
@@ -613,19 +610,18 @@ class _CandidateFinder:
         return candidates
 
     def _answer_match_candidates(self) -> list[Candidate]:
-        """Pairs of an answer column and an expected-answer column that agree in some rows."""
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
         gold = [path for path in plain if name_words(path) & (EXPECTED_WORDS - {"label"})]
         answers = [path for path in plain if name_words(path) & ANSWER_WORDS and path not in gold]
         if not answers:
-            # If no column is named like an answer, columns with mostly expected values are used.
+            # Without a column named like an answer, most values must be expected answers.
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
                        and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
                        and 2 * sum(plain[path].text_counts[text] for text in expected)
                        > self.place.rows]  # fmt: skip
-        # If there is an answer column, a label is the expected answer. If there is a column with
-        # the true label, a label is the answer.
+        # A column named "label" is the expected answer if there is an answer column. It is the
+        # answer if there is a column with the true label.
         labels = [
             path for path in plain if "label" in name_words(path) and path not in gold + answers
         ]
@@ -652,7 +648,7 @@ class _CandidateFinder:
 
     @cached_property
     def verdict_flags(self) -> list[str]:
-        """Columns of passes and failures, or none if no such column varies."""
+        """Columns of passes and failures, or none if all these columns are constant."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
@@ -662,25 +658,23 @@ class _CandidateFinder:
 
     @cached_property
     def numbered_verdicts(self) -> list[str]:
-        """Numbered columns of verdicts in a table with one column per attempt."""
         paths = [p for p in self.verdict_flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
         return paths if len(paths) > 1 else []
 
     def _verdict_per_model_candidates(self) -> list[Candidate]:
-        """The candidate for a table with one column of verdicts per model, or nothing."""
         flags = [
             p
             for p in self.verdict_flags
             if p not in self.numbered_verdicts and not name_strength("attempt", p)
         ]
-        # If each column is a model, all column names contain the same words for verdicts, or none.
+        # If each column is a model, all or none of the names contain words for verdicts.
         if (
             len(flags) < 2
             or len({frozenset(_word_forms(path) & VERDICT_WORDS) for path in flags}) > 1
         ):
             return []
-        # If each column is a model, all columns have the same values, and no further column may be
-        # the outcome.
+        # If each column is a model, all columns contain the same verdict words, and no other column
+        # may be the outcome.
         kinds = [{*self.columns[path].text_counts} for path in flags]
         if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcome_columns} - {
             *flags
@@ -691,10 +685,10 @@ class _CandidateFinder:
         return [Candidate("outcome", joined, option, "if each column is a model")]
 
     def _preference_column(self) -> str:
-        """The column that compares two answers, or "".
+        """The column that contains which of two answers is better, or "".
 
-        The column has a name such as "winner", or values such as A, B and tie, or values that are
-        names of columns.
+        The column has a name such as "winner", or values such as "A", "B" and "tie", or values that
+        are column names.
         """
         texts = {spelled_last_key(path) for path, column in self.columns.items() if column.is_text}
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
@@ -710,7 +704,7 @@ class _CandidateFinder:
         return ""
 
     def _average_column(self) -> str:
-        """The column with averages in a table without verdicts, or with ranks of rows, or ""."""
+        """The column of averages or ranks that shows that a table is a summary, or ""."""
         if self.count_columns:
             return ""
         rows = self.place.rows
@@ -745,7 +739,7 @@ class _CandidateFinder:
 
     @cached_property
     def count_columns(self) -> tuple[str, str] | None:
-        """The columns n and c of whole numbers: c ≤ n in all rows, and n is above 1 in some row."""
+        """Pairs of whole-number columns (n, c): c ≤ n in all rows, and n is above 1 in some row."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.above}  # fmt: skip
@@ -753,7 +747,7 @@ class _CandidateFinder:
             _count_columns("n", integer_columns), _count_columns("c", integer_columns)
         ):
             if re.sub("[0-9]+", "", n) == re.sub("[0-9]+", "", c):
-                continue  # Both columns are numbered totals of different tasks.
+                continue
             pairs = [*zip(integer_columns[n].numbers, integer_columns[c].numbers, strict=True)]
             if all(passed <= attempt_count for attempt_count, passed in pairs) and any(
                 attempt_count > 1 for attempt_count, _ in pairs
@@ -769,7 +763,7 @@ class _CandidateFinder:
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
-        # If there is a verdict, or the column is a total, the counts may be tests of one attempt.
+        # If there is a verdict column, the counts may be the tests of one attempt.
         attempts = name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
             bool(attempts)
@@ -780,7 +774,6 @@ class _CandidateFinder:
 
     @cached_property
     def model_columns(self) -> list[str]:
-        """Columns of text that may contain the model."""
         paths = [
             path for path, column in self.columns.items()
             if column.is_text and not (column.has_lists or column.missing_count)
@@ -795,7 +788,6 @@ class _CandidateFinder:
 
     @cached_property
     def setting_columns(self) -> list[str]:
-        """Columns with few values that may be settings or groups of tasks."""
         used_paths = {*self.task_columns, *self.outcome_columns, *self.model_columns}
         used_paths |= {*(self.count_columns or ())}
         paths = []
@@ -814,7 +806,7 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: spelled_last_key(path) not in SETTING_NAMES)
 
     def _is_consequence(self, path: str) -> bool:
-        """Whether each value of a column occurs with only one outcome."""
+        """Whether each value of a column occurs only with passes or only with failures."""
         column = self.columns[path]
         for outcome in self.outcome_columns:
             outcome_column = self.columns[outcome]
@@ -828,7 +820,7 @@ class _CandidateFinder:
 
 
 def is_named_like_average(path: str) -> bool:
-    """Whether a column is named like an average of several attempts.
+    """Whether the name of a column suggests an average over several attempts.
 
     >>> (is_named_like_average("results.pass@5"), is_named_like_average("success_rate"),
     ...  is_named_like_average("success"))
@@ -840,17 +832,14 @@ def is_named_like_average(path: str) -> bool:
 
 
 def _can_be_names(column: FieldValues) -> bool:
-    """Whether the values of a column can be names of tasks or settings."""
     return _has_one_scalar_kind(column) and len(column.text_counts) > 1
 
 
 def _has_one_scalar_kind(column: FieldValues) -> bool:
-    """Whether all values of a column are texts, or all are whole numbers."""
     return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
 def _names_something_else(path: str) -> bool:
-    """Whether a column is named like a model, a setting or a result."""
     contrary_name = (
         name_words(path) & _NOT_TASKS
         or spelled_last_key(path) in SETTING_NAMES
@@ -860,16 +849,16 @@ def _names_something_else(path: str) -> bool:
 
 
 def _is_short(column: FieldValues) -> bool:
-    """Whether nearly all values are short and not lists with several entries."""
+    """Whether nearly all values of a column are short and are not lists with several entries."""
     long = sum(n for text, n in column.text_counts.items() if len(text) > SHORT)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= 0.05 * len(column.values)
 
 
 def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may contain a number of attempts or passes, by usual names or by words.
+    """The columns that may contain a number of attempts or passes. Usual names come first.
 
-    A number of events within an attempt, such as turns, is not a number of attempts.
+    The number of events within an attempt, such as turns, is not a number of attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
     contrary_words = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}

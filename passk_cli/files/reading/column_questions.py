@@ -1,7 +1,7 @@
 """Add the candidate columns of each role, with their options, to an error about unclear columns.
 
-If the roles are certain, the error contains one complete command that drops no attempts. There is
-no command for comparisons of two answers, summaries, and files without outcomes.
+If the roles are certain, the error contains one complete command that drops no attempts. The error
+contains no command if the file is a summary, compares two answers, or has no outcomes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Name of an error that a choice of columns can solve → role that the user must choose, or "".
+# Name of an error that the user can solve by choosing a column → role of this column, or "".
 _QUESTIONS = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -61,11 +61,11 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# Maximum number of candidates per role in an error, and width to which options are aligned.
+# Maximum number of candidates per role in an error, and number of characters of padded options.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# Maximum numbers of lines and columns of the candidates, and minimum length of shortened values.
+# Candidate list: maximum numbers of lines and columns, and minimum length of shortened values.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
-# Names for a new map. passk suggests the first name that does not exist.
+# File names for a new map. passk suggests the first name that does not exist yet.
 _MAP_NAMES = ("passk.toml", "map.toml")
 
 
@@ -77,10 +77,10 @@ def question_error(
     read: Callable[[Request], Counts],
     data: Any,
 ) -> PasskError:
-    """The error with the columns to choose from, or a different error for a file without outcomes.
+    """Add the columns to choose from to an error, or return a different error for a file without
+    outcomes.
 
-    read : a function that reads the files with a changed request.
-    data : the data that the user gave. The error suggests a map in the same folder.
+    data : the path that the user gave. The error suggests a map in the same folder.
     """
     if any(is_read_once(source.frame) for source in sources):
         return error
@@ -89,7 +89,6 @@ def question_error(
     roles = {role for settle in error.settles for role in settle.options.get("--field", {})}
     # No option can choose between two columns with the same name.
     other_column = error.name == "ambiguous-column" and (not roles or roles - {*_QUESTION_TEXTS})
-    # If the file is empty, there are no columns to choose from.
     empty = error.name == "no-results" and bool(error.settles)
     if error.name not in (*_QUESTIONS, "no-role-column") or other_column or empty:
         if not trials.is_quick:
@@ -109,7 +108,7 @@ def question_error(
         return error
     template = suggested_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
-        # If files are named like runs, the position of a row in its file may identify the task.
+        # If the file names look like runs, the row number may identify the task.
         runs = {"--path": template, "--field": {"model": f"{VALUE}all"}}
         task_candidates = [*places[0].get("task", ())]
         for i, c in enumerate(task_candidates):
@@ -125,7 +124,7 @@ def question_error(
         columns = [task for task in tasks if task.column != POSITION]
         stated = [task.values for task in columns if name_strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Files are certainly tasks if no column may be the task and each file has one row.
+        # Each file is certainly one task if each file has one row and no column may be the task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].rows <= len(paths) and not trials.doubt_reason(counts)
         if files and "task" in column_parts(task_name) and sure:
@@ -159,7 +158,6 @@ def question_error(
 def _nested_field_error(
     error: DataError, candidate_set: Candidates, trials: FixTrials
 ) -> PasskError:
-    """The error about a missing cost or answer, with nested columns that have a usual name."""
     (role,) = error.settles[0].options["--field"]
     nested = [
         path
@@ -177,7 +175,6 @@ def _nested_field_error(
 def _unnamed_words_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about words that --passes and --fails do not name, with a fix per verdict."""
     named_words = {word.lower() for word in (*request.passes, *request.fails)}
     ways = (way for candidate in candidate_set.get("outcome", ())[:1] for way in candidate.passing)
     words_left = [word for way in ways for word in way.options.get("--passes", ())
@@ -196,7 +193,6 @@ def _unnamed_words_error(
 def _misspelled_column_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
-    """The error about a column that does not exist, with a column that has a similar name."""
     option_of = {
         part: {"--field": role}
         for role, c in request.named_columns.items()
@@ -216,7 +212,7 @@ def _misspelled_column_error(
 
 
 def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
-    """The error for preferences between answers, a summary, or a file without outcomes, or None."""
+    """The error for a file that cannot contain outcomes (preferences or a summary), or None."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
@@ -258,10 +254,10 @@ def _with_candidate_lines(
     hidden: str,
     draft: Sequence[SuggestedFix],
 ) -> PasskError:
-    """The error with the candidates, and with a complete command if the roles are certain.
+    """Add the candidates to an error. Also add a complete command if the roles are certain.
 
     hidden : a hint that the index of a data frame may contain the task, or "".
-    draft : fixes that write a map.
+    draft : suggested fixes that write a map file.
     """
     role, request = _QUESTIONS[error.name], trials.request
     best = next((place for place in places if role in place), places[0])
@@ -277,7 +273,7 @@ def _with_candidate_lines(
             why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
-            # Whether to drop or pool attempts is a second question, with one command per answer.
+            # The user must also choose to drop or pool attempts, with one command per choice.
             ways = (settle for settle in counts.settles if not is_untestable(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.with_working_fixes(
@@ -300,7 +296,6 @@ def _with_candidate_lines(
 
 
 def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
-    """The fix that writes a map next to the data, which the user can edit."""
     free = (os.path.join(folder, name) for name in _MAP_NAMES)
     for name in islice((name for name in free if not os.path.lexists(name)), 1):
         why = "writes a map with all candidates that you can edit"
@@ -318,7 +313,6 @@ def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
 
 
 def _question_text(error: DataError, candidate_set: Candidates, request: Request) -> str:
-    """The question about the roles that have no certain column, or ""."""
     open_roles = [
         role
         for role in ("task", "outcome")
@@ -328,7 +322,7 @@ def _question_text(error: DataError, candidate_set: Candidates, request: Request
 
 
 def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFix | None:
-    """The options that read a list of records if its task and outcome are certain, or None."""
+    """The options that select a list of records, or None if its task or outcome is unclear."""
     options: dict[str, Any] = {}
     fields: dict[str, str] = {}
     if candidate_set.records and request.records is None:
@@ -353,9 +347,9 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
 
 
 def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
-    """The error for a document that passk read as one attempt but that contains many attempts.
+    """The error for a document that passk read as one attempt although it contains many.
 
-    The document is probably a summary of the attempts.
+    The fields of the document are probably a summary of these attempts.
     """
     source, column = batch.sources[0], batch.roles.outcome or ""
     if batch.layout.kind != "record":
@@ -381,12 +375,13 @@ def candidate_lines(
     columns: bool = False,
     full: bool = False,
 ) -> Iterator[str]:
-    """The candidates of each role as lines of text, with the options that choose the candidates.
+    """List the candidates of each role as lines of text, with the options that choose each
+    candidate.
 
-    spelled : a function from an option to its text for the command line or for Python.
-    columns : whether columns without a role are listed.
-    full : whether all candidates are listed, instead of at most 8 candidates per role and 20 lines
-        of 80 characters.
+    spelled : a function that writes an option for the command line or for Python.
+    columns : whether the list includes columns without a role.
+    full : whether the list includes all candidates. Otherwise it has at most 8 candidates per role
+        and 20 lines of 80 characters.
     """
     rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
     if place and (place.records or place.other_places):

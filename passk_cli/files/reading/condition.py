@@ -1,4 +1,4 @@
-"""Check the condition of --where, which must be one expression, and find its columns."""
+"""Check that the condition of --where is a single expression, and find the columns that it uses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
-# Conditions can use functions that depend only on the row and do not enlarge their arguments.
+# Functions with a result that depends only on the row and is not much larger than the arguments.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
@@ -37,7 +37,8 @@ CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 def condition_columns(
     con: duckdb.DuckDBPyConnection, where: str, batches: Sequence[Batch]
 ) -> list[str]:  # fmt: skip
-    """The columns in a --where expression. Raise ParameterError if a column does not exist."""
+    """The columns that a --where expression uses. Raise ParameterError if a column does not
+    exist."""
     names = condition_names(con, where)
     columns = {c for batch in batches for c in batch.layout.kinds}
     absent = [n for n in names if n not in columns]
@@ -47,7 +48,7 @@ def condition_columns(
             role: column for batch in batches for role, column in batch.roles.columns().items()
         }
         if absent[0] in roles:
-            # In reports, the column has the name of its role, but not in the data.
+            # In the data, the column of a role may have another name than in reports.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
@@ -61,7 +62,8 @@ def condition_columns(
 
 
 def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
-    """The names in a --where expression. Raise ParameterError if it is not one expression."""
+    """The names that a --where expression uses. Raise ParameterError if it is not one
+    expression."""
     if not where:
         return []
     tree = _syntax_tree(con, where)
@@ -75,7 +77,7 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
-    # As an entry of a list, "a) OR (b" and "a, b" cause an error or more than one entry.
+    # In a list, "a) OR (b" causes an error, and "a, b" becomes two entries.
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
     star = any(_tree_nodes(tree, "STAR")) and not any(_tree_nodes(tree, "SUBQUERY"))
@@ -85,7 +87,7 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             f"the condition must be a single expression; {CONDITION}",
             name="bad-condition",
         )
-    # A subquery could read tables, files and addresses.
+    # A subquery could read other tables, files and web addresses.
     if any(_tree_nodes(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
@@ -105,10 +107,10 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
 
 
 def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
-    """The condition with < instead of = and IN, to find comparisons of a text with a number.
+    """Replace = and IN by < in a condition, to find comparisons of a string with a number.
 
-    DuckDB raises an error for < between a text and a number. For =, it converts the text to a whole
-    number, so "0.2" = 0 would be true.
+    DuckDB raises an error if < compares a string with a number. For =, DuckDB converts the string
+    to a whole number, so "0.2" = 0 would be true.
     """
     tree = json.dumps(_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
@@ -139,7 +141,6 @@ def _with_less_than(node: Any) -> Any:
 
 
 def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
-    """DuckDB's syntax tree of a statement with a condition, or its error."""
     statement = f"SELECT 1 WHERE ({where}\n)"
     place, deep = OptionValue("--where", where), f"the condition is nested too deeply; {CONDITION}"
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
@@ -153,7 +154,6 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
 
 
 def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
-    """The statements of a syntax tree without their conditions."""
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 

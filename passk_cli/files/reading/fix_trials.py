@@ -1,7 +1,7 @@
-"""Try suggested fixes on the data, so that every command in an error works.
+"""Try suggested fixes on the data, so that every command that an error suggests works.
 
-If a fix leads to a further question, passk adds options that drop no attempts and mix no settings.
-All other questions are left to the user.
+If the data is still ambiguous after a fix, passk adds options to the fix. It adds only options that
+drop no attempts and mix no settings.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# Names of errors about columns that distinguish attempts.
+# Names of errors that report columns by which attempts at a task differ.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
-# Maximum number of questions that passk answers in a row, and errors with fixes that mix nothing.
+# Maximum number of errors in a row that passk solves, and errors with fixes that mix no settings.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
-# These fixes make an assumption about attempts, so a comment explains the assumption.
+# Fixes that make an assumption about attempts. A comment states the assumption.
 _MISSING_FAIL = SuggestedFix({"--missing": "fail"})
 _REPEATS_COUNT = SuggestedFix({"--duplicates": "keep"})
 _ASSUMPTIONS = {
@@ -35,10 +35,9 @@ _DEAD_ENDS = ("no-such-column", "no-task-column", "no-outcome-column")
 
 @dataclass(frozen=True)
 class FixTrials:
-    """Tries fixes on the data that caused an error.
+    """Tries suggested fixes on the data that caused an error.
 
-    read : a function that reads the files with a changed request.
-    is_quick : whether the files are small, so that they are read completely in a moment.
+    is_quick : whether the files are small enough to be read completely in a moment.
     """
 
     request: Request
@@ -46,7 +45,7 @@ class FixTrials:
     is_quick: bool = True
 
     def counts(self, settle: SuggestedFix) -> Counts | PasskError:
-        """The counts after a fix is applied, or the error that the fix leads to."""
+        """Read the data with a fix. Return the counts, or the error that is raised."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
             counts = self.read(request)
@@ -62,9 +61,10 @@ class FixTrials:
     def complete_fix(
         self, settle: SuggestedFix, rounds: int = _MOST_ROUNDS, *, mixing: bool = True
     ) -> tuple[SuggestedFix, Counts | PasskError]:
-        """Complete a fix with answers to further questions. Return the fix and counts or an error.
+        """Add options to a fix until the data can be read. Return the fix and the counts or the
+        last error.
 
-        mixing : whether passk may pool or split settings without asking.
+        mixing : whether the added options may pool settings or estimate them separately.
         """
         counts = self.counts(settle)
         unsuited = isinstance(counts, _UnsuitableCounts) or rounds == 1
@@ -82,7 +82,7 @@ class FixTrials:
         return settle, counts
 
     def doubt_reason(self, counts: Counts | PasskError) -> str:
-        """The reason to doubt counts, or "": all attempts have one outcome, or are at one task."""
+        """Why counts are probably wrong (only one outcome, or only one task), or ""."""
         if isinstance(counts, PasskError) or counts.n.sum() < 2:
             return ""
         if len(counts.tasks) == 1:
@@ -92,10 +92,10 @@ class FixTrials:
         return "" if self.request.scores_only else ends.get(passed, "")
 
     def with_working_fixes(self, error: DataError) -> PasskError:
-        """The error with only the fixes that work, completed with answers to further questions.
+        """Keep only the fixes of an error that work, each with all options that it needs.
 
-        If a command cannot use the counts of any fix, the error of the command is returned. If all
-        fixes for settings lead to an error about unknown outcomes, this error is returned.
+        If the command cannot use the counts of any fix, the result is the command's error. If all
+        fixes for settings lead to an error about unknown outcomes, the result is that error.
         """
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
@@ -125,7 +125,8 @@ class FixTrials:
 
 
 class _UnsuitableCounts(PasskError):
-    """The error for counts that a command cannot use. reason : the error of the command."""
+    """The error for counts that a command cannot use. reason : the message of the command's
+    error."""
 
     def __init__(self, reason: PasskError) -> None:
         super().__init__(reason.problem, name=reason.name)
@@ -138,12 +139,12 @@ def _joined_reasons(*reasons: str) -> str:
 
 
 def is_untestable(settle: SuggestedFix) -> bool:
-    """Whether a fix belongs to another command, labels files, or has a placeholder."""
+    """Whether a fix uses another command, labels files, or has a placeholder."""
     return bool(settle.command or settle.labels) or not settle.is_complete
 
 
 def size_text(counts: Counts) -> str:
-    """A text for the number of tasks and attempts: "reads 30 tasks × 1 attempt by 4 models"."""
+    """The size of the data in words: "reads 30 tasks × 1 attempt by 4 models"."""
     low, high = int(counts.n.min()), int(counts.n.max())
     attempts = plural(low, "attempt") if low == high else f"{low:,} to {high:,} attempts"
     models = len({model for model, *_ in counts.series})
@@ -152,7 +153,6 @@ def size_text(counts: Counts) -> str:
 
 
 def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedFix]:
-    """The fixes for an error after a first fix, without fixes that undo the first fix."""
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
@@ -168,7 +168,7 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether a second fix chooses no outcome and no rows, and changes no option of the first."""
+    """Whether the second fix selects no outcome or rows and changes no option of the first fix."""
     merged = settle.merged(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

@@ -1,4 +1,4 @@
-"""The layout of the rows in files, and the SQL that reads the rows as a flat table."""
+"""Describe how the rows of a file are stored, and write the SQL that reads them as a flat table."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from passk_cli.files.sources.source import DUCKDB_PACKINGS, OBJECT_BYTES, Source
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-# SQL for a text as a number in a condition. The first two expressions raise an error for numbers
-# that they cannot represent exactly. passk then tries the next expression.
+# SQL that converts a string in a condition to a number. The first two expressions raise an error
+# for numbers that they cannot represent exactly. passk then tries the next expression.
 NUMBERS = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
@@ -46,21 +46,21 @@ NUMBERS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Layout:
-    """The layout of the rows in one or more files of the same kind.
+    """How the rows are stored in one or more files of the same kind.
 
-    kind : "jsonl", "json", "csv", "parquet", "frame" or the name of a harness.
-    description : a text for messages, such as "one JSON record per line".
+    kind : "jsonl", "json", "csv", "parquet", "frame" (a data frame) or the name of a harness.
+    description : a phrase for messages, such as "one JSON record per line".
     columns : column → kinds of its values in the records that passk read.
-    delimiter : the delimiter of a delimited text.
-    packing : "none", "gzip" or "zstd".
+    delimiter : the character between the columns of a text table.
+    packing : the compression: "none", "gzip" or "zstd".
     complete : whether `columns` contains all columns. Later JSON records may have more columns.
-    row_file : the JSON Lines file with the rows of files in a known format, or "".
+    row_file : the JSON Lines file to which passk wrote the rows of files in a known format, or "".
     longest_row : maximum size of a line in `row_file`, in bytes.
     format : the known format of the files, or None.
     table : the name of the table in DuckDB for a data frame, or "".
-    constants : column → path → value, for columns with one value per file, for example from paths.
-    joined : column → the columns that it is computed from.
-    orders : column → its values in order, if the data frame defines an order.
+    constants : column → path of a file → value, for columns with one value per file.
+    joined : computed column → the columns that it is computed from.
+    orders : column → its values in their order, if the data frame defines an order of categories.
     """
 
     kind: str
@@ -113,12 +113,12 @@ class Layout:
         return replace(self, columns=(*self.columns, *columns))
 
     def file_constants(self, path: str) -> dict[str, str]:
-        """The columns with one value in a file, with the value."""
+        """The columns that have the same value in all rows of a file, with that value."""
         return {name: values[path] for name, values in self.constants.items() if path in values}
 
     @property
     def is_harness(self) -> bool:
-        """Whether a harness wrote the files, so that the format defines the roles of columns."""
+        """Whether a harness wrote the files, so the format defines the roles of the columns."""
         return self.format is not None and not self.format.is_generic
 
     @property
@@ -139,10 +139,10 @@ class Layout:
     ) -> str:
         """SQL for a table with the columns in `types` (name → SQL type) and FILE_COLUMN.
 
-        skip_bad : whether lines that are not records are left out and counted.
-        lenient : whether lines that are not records are left out and not counted.
+        skip_bad : whether lines that are not records are skipped and counted.
+        lenient : whether lines that are not records are skipped and not counted.
         object_bytes : maximum size of a record, in bytes.
-        careful : whether delimited text is read sequentially, with lines of up to 256 MB.
+        careful : whether a text table is read sequentially, with lines of up to 256 MB.
         numbered : whether NUMBER_COLUMN contains the number of each row in its file.
         """
         file = quote_name(FILE_COLUMN)
@@ -170,7 +170,7 @@ class Layout:
         elif self.kind == "csv":
             read = {name: "DOUBLE" for name, kind in types.items() if kind == "DOUBLE"}
             columns = struct_sql({name: read.get(name, "VARCHAR") for name, _ in self.columns})
-            # DuckDB reads pieces of the size of the longest line, so most files are one piece.
+            # DuckDB reads a file in blocks of the maximum line size, so most files are one block.
             options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
             options += ", ignore_errors=true" * lenient
             rows = (
@@ -184,11 +184,11 @@ class Layout:
             options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
             rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if numbered:
-            # Conditions leave rows out and joins change the order, so rows are numbered before.
+            # Rows are numbered first, because conditions remove rows and joins change their order.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            # A column with one value per file does not separate the rows of a file.
+            # A column with one value per file cannot distinguish the rows of a file.
             within = (c for c in self.joined[place].parts if c not in self.constants)
             partition = [self.text_sql(column, nested) for column in within]
             partition += [file] * (self.kind != "frame")
@@ -204,10 +204,9 @@ class Layout:
         return self._with_constants_sql(rows) if self.constants else rows
 
     def _with_constants_sql(self, rows: str) -> str:
-        """SQL for rows with the columns that have one value per file."""
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        # DuckDB returns all columns of CSV and Parquet files, so columns of the same name are
+        # DuckDB returns all columns of CSV and Parquet files, so columns that are added again are
         # excluded.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
@@ -229,10 +228,10 @@ class Layout:
     def text_sql(
         self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
     ) -> str:
-        """SQL for a column or nested field as text, or for NULL if there is no column.
+        """SQL for a column or nested field as a string. NULL if `column` is None.
 
         nested : columns that are read as JSON.
-        sql_type : "VARCHAR[]" for a list of texts.
+        sql_type : "VARCHAR[]" for a list of strings.
         """
         if column is None:
             return "NULL::VARCHAR"
@@ -247,7 +246,7 @@ class Layout:
                 verdict = verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
-                # The opposite of a flag is true or false, even if --passes names other words.
+                # A negated flag is "true" or "false", even if --passes names other words.
                 flags = {p: self.text_sql(self.joined[p].parts[0], nested) for p in parts
                          if p in self.joined}  # fmt: skip
                 verdicts = [
@@ -255,7 +254,7 @@ class Layout:
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
-                # The SQL of a verdict is long, so a lambda function uses each verdict only once.
+                # The SQL for a verdict is long. The lambda function avoids repeating it.
                 return (
                     f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
                     f" WHEN list_contains(each, -1)"
@@ -273,7 +272,7 @@ class Layout:
                 return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
-                # Two different values become one text that is not a verdict and causes an error.
+                # Two different values become one string, which is not a verdict.
                 distinct_texts = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
                 return f"nullif({distinct_texts}, '')"
             *before, last = texts
@@ -299,9 +298,10 @@ class Layout:
     def total_sql(
         self, role: str, column: str, nested: Container[str], *, as_list: bool = False
     ) -> str:
-        """SQL for the sum of the columns of a role, or NULL if a column has no value.
+        """SQL for the sum of the columns of a role in each row. The sum is NULL if a column has no
+        value.
 
-        as_list : whether a list has one entry per attempt, so that its entries are not added up.
+        as_list : whether a list has one entry per attempt, so its entries are not added.
         """
         numbers = []
         for part, unit in amount_addends(role, column, self.kinds):
@@ -318,7 +318,6 @@ class Layout:
         return " + ".join(f"({number})" for number in numbers)
 
     def _entries_sql(self, name: str, keys: Sequence[str]) -> str:
-        """SQL for a list with the value of a nested field in each entry of a list."""
         cut = keys.index(EACH)
         if self.has_typed_values:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
@@ -328,10 +327,10 @@ class Layout:
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
     def _picked_entry_sql(self, value: str, keys: Sequence[str]) -> str:
-        """SQL for a nested field of the list entry with a given name: scores[name=ok].value.
+        """SQL for a field of the list entry with a given name: `scores[name=ok].value`.
 
-        If two entries with the name differ, the value is a text with both values, which causes an
-        error.
+        If two entries with this name have different values, the result contains both values and
+        later causes an error.
         """
         cut = list_key_index(keys)
         if cut == len(keys):
@@ -352,9 +351,10 @@ class Layout:
         return ".".join((value, *map(quote_name, keys)))
 
     def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
-        """SQL for a column in a condition, as a number or truth value if all its values are such.
+        """SQL for a column in a condition. The result is a number or truth value if all values in
+        the column are.
 
-        numbers : SQL for a number, one of NUMBERS.
+        numbers : SQL that converts a string to a number, one of NUMBERS.
         """
         if column in self.joined:
             return self.text_sql(column, nested)
@@ -366,12 +366,12 @@ class Layout:
 
 
 def json_path(keys: Sequence[str]) -> str:
-    """The JSON path of keys, as SQL text."""
+    """The JSON path of nested keys, as an SQL string."""
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
 def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
-    """SQL for whether the last key of a path occurs twice in a JSON object."""
+    """SQL that is true if the last key of a path occurs twice in the same JSON object."""
     cut = list_key_index(keys)
     if cut < len(keys):
         entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
@@ -384,9 +384,9 @@ def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
 
 
 def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
-    """SQL for a JSON column that raises an error if a key of the given paths occurs twice.
+    """SQL for a JSON column that raises an error if a key in a path occurs twice.
 
-    The exact check runs only for records that contain the name of the key more often than needed.
+    Records are checked exactly only if the key's name occurs in them more often than expected.
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
@@ -402,7 +402,7 @@ def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
 
 
 def struct_sql(columns: Mapping[str, str]) -> str:
-    """The names and types of columns as an SQL struct."""
+    """Write column names and types as an SQL struct."""
     return "{" + ", ".join(f"{quote_text(k)}: {quote_text(v)}" for k, v in columns.items()) + "}"
 
 
@@ -416,14 +416,14 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether each file belongs to a suite, which is then a part of the task id."""
+        """Whether each file belongs to a suite. The suite is then a part of the task id."""
         return "suite" in self.layout.constants and self.roles.task != "suite"
 
 
 def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
-    """The batches in the order of the files that the user gave.
+    """Sort batches so that files are read in the order in which the user gave them.
 
-    A batch is divided if a file of a different batch is between its files.
+    A batch is divided if a file of a different batch is between the files of this batch.
     """
     files = sorted(
         (

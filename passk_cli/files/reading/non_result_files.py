@@ -17,12 +17,13 @@ _MOST_EMPTY_BYTES = 64
 
 
 class UnreadFileError(NoResultsError):
-    """The error for a file that may contain results but that options exclude, or a history.
+    """The error for a history, or for a file that may contain results although an option excludes
+    it.
 
-    For example, --path does not match the file, or a column of --field is missing.
+    For example, the file does not match --path, or lacks a column that --field names.
 
-    outcome : the outcome column of the file, None if it certainly contains results, or "" for a
-        history.
+    outcome : the outcome column of the file, None if the file certainly contains results, or "" for
+        a history.
     """
 
     def __init__(self, error: NoResultsError, outcome: str | None) -> None:
@@ -41,10 +42,10 @@ def is_empty(source: Source) -> bool:
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
-    """The batches with results, and errors for the files of folders that are left out.
+    """Separate batches with results from files in folders that are not results.
 
-    A single record such as {"name": …, "status": "success"} may not be a result. A history contains
-    recorded runs of the same results, which would count twice.
+    A single record such as {"name": …, "status": "success"} may not be a result. A history repeats
+    results of recorded runs, so these results would count twice.
     """
     results: list[Batch] = []
     strays: list[NoResultsError] = []
@@ -61,9 +62,10 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
 
 
 def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
-    """The first file that is a byte-for-byte copy, and the original file, or None.
+    """Find the first file that is a byte-for-byte copy. Return the copy and the original file, or
+    None.
 
-    sources : pairs of a key and a source. Copies must have equal keys.
+    sources : pairs of a key and a source. Files are compared only if their keys are equal.
     """
     same_size: dict[object, list[Source]] = {}
     for key, source in sources:
@@ -80,9 +82,9 @@ def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source]
 
 
 def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
-    """The error for a copy of a file, or a file with the same name and another suffix, or None.
+    """The error for two files that are copies or differ only in their suffix.
 
-    Only files with attempts without numbers are compared, because the attempts would count twice.
+    Only files with unnumbered attempts are compared. Otherwise the result is None.
     """
     stems: dict[str, Source] = {}
     files, named_alike = [], None
@@ -90,7 +92,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
         for source in batch.sources if batch.roles.attempt is None else ():
             folder, name = os.path.split(os.path.abspath(source.name))
             stem = os.path.join(folder, without_suffixes(name))
-            # A file without a label and without a model column is a model.
+            # If there is neither a label nor a model column, each file is one model.
             model = "" if source.label or batch.roles.model else stem
             constants = tuple(batch.layout.file_constants(source.path).items())
             files.append(((source.label, model, constants), source))
@@ -103,7 +105,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
     if copy_and_original is None:
         return None
     source, original = copy_and_original
-    problem = f"{how} {original.name}, and attempts have no numbers that would show repeats"
-    keep = SuggestedFix({"--duplicates": "keep"}, "counts both, if both are runs")
+    problem = f"{how} {original.name}, and no attempt numbers show whether attempts are repeated"
+    keep = SuggestedFix({"--duplicates": "keep"}, "counts both files, if each is a separate run")
     remedy = "leave one of the files out"
     return DataError(source.name, problem, remedy, name="duplicate-files", settles=[keep])

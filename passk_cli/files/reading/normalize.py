@@ -1,8 +1,8 @@
 """Write the rows of files in known formats to JSON Lines files, which DuckDB then reads.
 
-The formats of harnesses yield attempts with known columns. Generic formats yield records, and passk
-finds the roles of their columns like in a table. Only columns that may have a role are written,
-because records may contain megabytes of text.
+The format of a harness defines the columns of the attempts. In a generic format, passk finds the
+roles of the columns like in a table. Only columns that may have a role are written, because records
+may contain megabytes of text.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, shortened
 
-# passk adds this step to the attempt numbers of each further run of a model.
+# If a model has several runs, the attempt numbers of each further run are increased by this number.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
 # Number of attempts per file that passk reads to list the kinds of costs in the file.
 _PROBED_ATTEMPTS = 20
-# If there are more files, Python parses short documents, because DuckDB needs 1 ms per file.
+# Maximum number of documents that DuckDB parses. For more files, Python is faster.
 _MANY_FILES = 300
 _IN_MEMORY = 1 << 20
-# With this value of --outcome, passk reads the only outcome of each file, whatever its name is.
+# Value of --outcome for the only outcome of each file, regardless of its name.
 ONLY = "only"
 
 
@@ -94,7 +94,7 @@ _Tables = Sequence[tuple[RecognisedFile, Contents]]
 def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[RecognisedFile], list[Source]]:
-    """Separate files of known formats from tables. Files that repeat another file are left out."""
+    """Separate files of known formats from tables, without files that repeat another file."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
@@ -118,7 +118,6 @@ def recognise_files(
 
 
 def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[Source]) -> set[str]:
-    """The paths of files that only repeat the content of a file of a known format."""
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
@@ -126,7 +125,7 @@ def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[S
         path = os.path.abspath(known_file.source.name)
         covers = known_file.format.ignored_siblings
         for pattern in covers(known_file.file) if callable(covers) else covers:
-            # A pattern reaches files outside of the folder with ../ at its beginning.
+            # A pattern that begins with ../ matches files outside of the folder.
             full_pattern = os.path.normpath(os.path.join(os.path.dirname(path), pattern))
             covered |= {
                 paths[name] for name in _matching_names(names, full_pattern) if name != path
@@ -135,8 +134,8 @@ def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[S
 
 
 def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
-    """The sorted names that match a glob: * matches within a name, and **/ any folders."""
-    # Compiling a pattern is slow, so passk first looks for names with the same beginning.
+    """The sorted names that match a glob, in which **/ matches any number of folders."""
+    # Compiling a pattern is slow, so names that begin differently are excluded first.
     start = pattern.partition("*")[0]
     place = end = bisect_left(names, start)
     while end < len(names) and names[end].startswith(start):
@@ -151,10 +150,10 @@ def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
 def write_row_files(
     files: Sequence[RecognisedFile], request: Request, folder: Path
 ) -> NormalizedFiles:
-    """Read files of known formats and write their rows to JSON Lines files, one per set of roles.
+    """Read files of known formats and write their rows to JSON Lines files, one per combination of
+    column roles.
 
-    folder : the folder for the JSON Lines files.
-    Errors: DataError for unusable files, and if the user must choose an outcome.
+    Errors: DataError if a file has no usable results, or if the user must choose an outcome.
     """
     result = NormalizedFiles()
     with ExitStack() as opened:
@@ -192,9 +191,9 @@ def write_row_files(
 def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
     """Map the path of each file to the outcome that passk reads from the file.
 
-    If the files contain several outcomes, the user must choose one. Files in a folder that lack the
-    chosen outcome are skipped. If all files lack the outcome, passk raises an error. A file without
-    a verdict fits every outcome. ONLY chooses the only outcome of each file.
+    If the files contain several outcomes, the user must choose one. Files in a folder without the
+    chosen outcome are skipped. passk raises an error if no file contains the outcome. A file
+    without verdicts is always read. ONLY selects the only outcome of each file.
     """
     all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
     judged = [file.source.name for file, table in tables if table.outcomes is not None]
@@ -209,7 +208,6 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
             continue
         if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
             requested = None if only else request.outcome or table.default_outcome
-            # The outcome that occurs in most files comes first.
             common = sorted(table.outcomes, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
@@ -220,7 +218,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
-        # One estimate would hide differences between benchmarks, so the fix adds --by suite.
+        # One estimate would hide differences between benchmarks, so the fix adds --by.
         suites = {table.constants.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
@@ -235,7 +233,7 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
 
 
 def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
-    """The tables, in which a model with several agents is named "agent (model)"."""
+    """Name the models "agent (model)" if several agents use the same model."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
         agents.setdefault(table.constants.get("model"), set()).add(table.constants.get("agent"))
@@ -249,7 +247,6 @@ def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
 
 
 def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
-    """Map each model and suite to the sorted names of runs, which passk joins to one run."""
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
         if (run := table.constants.get("run")) is not None:
@@ -265,10 +262,10 @@ def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, obj
 class _RowFile:
     """A JSON Lines file with the rows of several files.
 
-    roles : the roles of the columns. None for the attempts of a harness, because passk does not
-        know all columns before the end.
-    longest : size of the longest row, in bytes.
-    constants : column → path of a file → the value in all rows of the file.
+    roles : the roles of the columns. None for attempts of a harness, because their columns are
+        known only after all rows are written.
+    longest : size in bytes of the longest row.
+    constants : column → path of a file → value in all rows of the file.
     """
 
     format: Format
@@ -290,14 +287,12 @@ class _RowFile:
         self.file.write(line)
 
     def note_types(self, columns: Record) -> None:
-        """Add the types of the values of a row to the types of each column."""
         for name, value in columns.items():
             if (types := self.types.get(name)) is None:
                 types = self.types[name] = set()
             types.add(type(value))
 
     def append(self, page: _RowFile, source: Source) -> None:
-        """Append the rows of one file to this file."""
         page.file.seek(0)
         shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
         self.sources.append(source)
@@ -309,7 +304,7 @@ class _RowFile:
 
 
 class _RowFiles:
-    """Writes the rows of files of known formats, and adds messages about the files to the result.
+    """Writes the rows of files of known formats, and collects messages about the files.
 
     runs : (model, suite) → the names of the runs of the model.
     """
@@ -328,7 +323,7 @@ class _RowFiles:
         self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
 
     def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
-        """Write the attempts in a file of a harness. Errors: NoResultsError if there are none."""
+        """Write the attempts in a harness file. Raise NoResultsError if there are none."""
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
@@ -348,7 +343,7 @@ class _RowFiles:
                 if row.attempt is None and self._request.joins_labels:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
-                    # Two runs of a model may not contain the same attempt number or name.
+                    # Two runs of a model must not contain the same attempt number or attempt name.
                     attempt_name, first = row.attempt, run_index * _RUN_NUMBER_STEP
                     columns["attempt"] = (
                         first + attempt_name
@@ -388,7 +383,6 @@ class _RowFiles:
         result.note_task_kinds(source, task_kinds)
 
     def write_records(self, recognised: RecognisedFile) -> None:
-        """Write the records of one file in a generic format."""
         request, source = self._request, recognised.source
         contents = recognised.format.read_contents(recognised.file)
         row_request = RowRequest(skip_bad=request.skip_bad)
@@ -436,7 +430,6 @@ class _RowFiles:
         self._result.note_task_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
-        """The batches for all JSON Lines files that were written."""
         batches = []
         for sheet in self._sheets.values():
             kinds = sheet.kinds
@@ -474,7 +467,7 @@ class _RowFiles:
     def _note_file_facts(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
-        """Add the messages about a file to the result. Raise NoResultsError if it has no rows."""
+        """Record the messages about a file. Raise NoResultsError if the file has no rows."""
         if rows == 0:
             raise NoResultsError(source.name, f"no {row_name} in this file", "did the run start?")
         self._result.skipped += row_request.skipped_lines
@@ -512,7 +505,6 @@ class _RowFiles:
         return {name: value for name, value in columns.items() if value is not None}
 
     def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-        """The roles of the columns of attempts by a harness, changed by the options of the user."""
         request = self._request
         judged = request.passing_score is not None and "score" in kinds
         usual_roles = {
@@ -521,7 +513,7 @@ class _RowFiles:
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
-        # In most files, "run" is the attempt number, but harnesses use it for the whole run.
+        # In most files, "run" is the attempt number. Harnesses use "run" for the whole run.
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (
@@ -531,12 +523,12 @@ class _RowFiles:
 
 
 def _may_distinguish(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts. The key of a record is the task, so it may not."""
+    """Whether a value may distinguish attempts. The key of a record is the task."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 
 def _shortened(value: Any) -> Any:
-    """A value with long texts replaced by their first characters and a checksum."""
+    """Replace each long string in a value by its first characters and a checksum."""
     if isinstance(value, dict):
         return {key: _shortened(v) for key, v in value.items() if isinstance(v, int | float | str)}
     long = isinstance(value, str) and len(value) > SHORT
@@ -544,7 +536,6 @@ def _shortened(value: Any) -> Any:
 
 
 def _relevance_test(request: Request) -> Callable[[str], bool]:
-    """A function that returns whether passk needs a column, by the name of the column."""
     requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
     roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]

@@ -1,7 +1,7 @@
-"""A profile of the data: sampled rows, in which each column is an array of integer codes.
+"""Store a sample of the rows, with each column as an array of integer codes.
 
-Two rows have the same code in a column if they contain the same text. `counting.sample` reads the
-rows, and `checks` test the profile.
+Two rows have the same code in a column if they contain the same value. `counting.sample` reads the
+rows, and the modules in `checks` test the sample.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class SampledColumn:
     """A column of the sampled rows.
 
     name : the name of the column for `--field`.
-    codes : one code per row, from 0, or −1 for a missing value.
+    codes : one integer per row, from 0, or −1 for a missing value.
     distinct : number of different values.
-    sql : SQL of the text, which is NULL for a missing value.
+    sql : SQL for the value as a string, or NULL for a missing value.
     """
 
     name: str
@@ -57,16 +57,17 @@ class ValueKind(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataProfile:
-    """A sample of the rows in the files, for the checks.
+    """A sample of the rows in the files, which the checks test.
 
-    columns : name → column with scalar values. Nested fields are included one level deep, and
-        deeper if they describe the end of attempts.
-    series : code of the model and groups of each row, or −1.
-    task : code of the task of each row, or −1.
-    file : index in `files` of the file of each row.
-    verdict : 1 pass, 0 fail, NaN unknown. For counts, the share of passes.
+    columns : name → column with scalar values. It includes nested fields one level deep, and deeper
+        fields that describe how attempts ended.
+    series : one integer per row for the model and groups of the row, or −1.
+    task : one integer per row for the task, or −1.
+    file : index in `files` of the file that contains the row.
+    verdict : 1 for a pass, 0 for a failure, NaN if unknown. For rows with counts, the share of
+        passes.
     is_complete : whether the sample contains all rows.
-    table : name of the table with the rows in DuckDB.
+    table : name of the DuckDB table with the rows.
     """
 
     columns: Mapping[str, SampledColumn]
@@ -86,7 +87,7 @@ class DataProfile:
 
     @cached_property
     def cell_codes(self) -> Ints:
-        """The code of the cell (model, groups and task) of each row, or −1 without a task."""
+        """One integer per row for its model, groups and task, or −1 without a task."""
         return joined_codes(self.series, self.task)
 
     @cached_property
@@ -114,7 +115,7 @@ class DataProfile:
         return {}
 
     def texts(self, column: str, most: int = 1000) -> list[str]:
-        """The first different values of a column, in the order of their codes."""
+        """The first `most` different values of a column, in the order of their codes."""
         texts = self._texts.get(column, [])
         if len(texts) < min(most, self.columns[column].distinct):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
@@ -122,14 +123,14 @@ class DataProfile:
         return texts[:most]
 
     def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
-        """The texts of a column in the given rows, with "" for a missing value."""
+        """The values of a column in the given rows as strings, or "" for a missing value."""
         text, row_list = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
         query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({row_list})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
     def verdicts(self, column: str) -> Floats:
-        """The verdict on each value of a column: 1 pass, 0 fail, −1 unknown, NaN missing.
+        """The verdict for each row of a column: 1 pass, 0 fail, −1 unknown, NaN missing.
 
         Options such as --passes are not applied.
         """
@@ -145,7 +146,7 @@ class DataProfile:
 
 
 def joined_codes(*columns: Ints) -> Ints:
-    """One code per combination of the codes of several columns, or −1 if any code is −1.
+    """Combine the codes of several columns to one code per row, or −1 if one of the codes is −1.
 
     >>> joined_codes(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])).tolist()
     [0, 1, 2, -1]
@@ -163,7 +164,7 @@ def joined_codes(*columns: Ints) -> Ints:
 def count_distinct(codes: Ints) -> int:
     """The number of distinct codes, without −1.
 
-    np.unique without indices would import numpy.ma, which takes as long as reading a small file.
+    np.unique without indices imports numpy.ma, which takes as long as reading a small file.
 
     >>> count_distinct(np.array([2, -1, 0, 2]))
     2

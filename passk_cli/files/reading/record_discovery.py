@@ -1,8 +1,8 @@
 """Find the lists of records in a file, and the columns of these records.
 
-passk uses this module if it cannot read a file, for `describe`, and for drafts of maps. The records
-may be at the top of a file, in a list, or in a mapping with names as keys. The keys of a mapping
-become a column.
+passk uses this module for `describe`, for drafts of maps, and if it cannot read a file. The records
+may be at the top of a file, in a list, or in an object with names as keys. These names become a
+column.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from passk_cli.text import shortened
 if TYPE_CHECKING:
     import duckdb
 
-# Maximum numbers of records, bytes, files, levels of keys, and fields per record that passk reads.
+# Maximum numbers of records, bytes, files, nesting levels, and fields per record to read.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
-# Maximum length of a word for a verdict, and maximum length of a value in a message.
+# Maximum number of characters of a verdict, and of a value that a message shows.
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
 Context = Mapping[str, Any]
@@ -51,9 +51,9 @@ class FieldValues:
     """A column of a list of records, with its values.
 
     path : the name of the column for --field.
-    values : one value per record, or a list of values if the column is inside a list.
-    verdict_of : text of a value → verdict (1 pass, 0 fail, None missing, −1 unknown), and the text
-        as a number.
+    values : one value per record. The value is a list if the column is inside a list.
+    verdict_of : value as a string → its verdict (1 pass, 0 fail, None missing, −1 unknown), and the
+        string as a number.
     """
 
     path: str
@@ -62,7 +62,7 @@ class FieldValues:
 
     @cached_property
     def has_lists(self) -> bool:
-        """Whether a record has several values, because the column is inside a list."""
+        """Whether a record can have several values, because the column is inside a list."""
         return any(isinstance(value, list) for value in self.values)
 
     @cached_property
@@ -79,12 +79,12 @@ class FieldValues:
 
     @cached_property
     def text_counts(self) -> Counter[str]:
-        """The number of occurrences of each value, as text."""
+        """Map each value, as a string, to its number of occurrences."""
         return Counter(map(spelled_value, self.present_values))
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The values as numbers. Empty if a value is not a number, or is true or false."""
+        """The values as numbers. Empty if any value is not a number, or is true or false."""
         numbers = [
             self.verdict_of.get(text, (-1, None))[1]
             for text in map(spelled_value, self.present_values)
@@ -99,22 +99,22 @@ class FieldValues:
 
     @cached_property
     def is_text(self) -> bool:
-        """Whether all values are texts, and not only texts of numbers or truth values."""
+        """Whether all values are strings, and some string is neither a number nor a truth value."""
         return {*map(type, self.present_values)} == {str} and not (
             self.numbers or self.verdicts <= {0, 1}
         )
 
     @cached_property
     def verdicts(self) -> set[int | None]:
-        """The verdicts on the values. They are 1 and 0 if passk knows all values."""
+        """The verdict for each value. Only 1 and 0 occur if passk knows all values."""
         verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.text_counts}
         return (verdicts - {None}) or {-1}
 
     @cached_property
     def verdict_pattern(self) -> tuple[bool | None, ...]:
-        """Whether each record has the verdict of the first record. Empty without both verdicts.
+        """Whether each record has the verdict of the first record. Empty if all do.
 
-        A column and its opposite have the same pattern.
+        A column and its negation have the same pattern.
         """
         if self.has_lists or self.verdicts != {0, 1}:
             return ()
@@ -134,7 +134,7 @@ class FieldValues:
 
     @cached_property
     def tally_text(self) -> str:
-        """The most frequent values: "145 false, 43 true". For many numbers: "0 to 5: 12 × 5, …"."""
+        """The most frequent values as text: "145 false, 43 true" or "0 to 5: 12 × 5, …"."""
         numbers = [*map(str, self.numbers)] and len(self.text_counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
@@ -148,7 +148,7 @@ class FieldValues:
 
     @cached_property
     def spread_text(self) -> str:
-        """The number of values and of rows per value: "30 values, 5 to 7 rows each"."""
+        """The numbers of values and of rows per value: "30 values, 5 to 7 rows each"."""
         low, high = min(self.text_counts.values()), max(self.text_counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         missing = f", {self.missing_count:,} missing" if self.missing_count else ""
@@ -159,10 +159,10 @@ class FieldValues:
 class RecordPlace:
     """A list of records in a file, with its columns.
 
-    keys : the value of --records, or "" at the top of the file. "{model}" means every key.
+    keys : the value of --records, or "" at the top of the file. "{model}" stands for any key.
     rows : number of records.
-    usual : column names that passk can use without an option.
-    above : columns with fields of the objects that contain the records.
+    usual : names of the columns that passk recognises without an option.
+    above : columns with fields of the objects around the list of records.
     coverage : the files or records that passk read, if passk did not read all of them.
     """
 
@@ -175,22 +175,22 @@ class RecordPlace:
 
     @property
     def level_columns(self) -> list[str]:
-        """The names of the columns that contain the keys of mappings."""
+        """The names of the columns that contain the keys of objects."""
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
 
 def spelled_value(value: Any) -> str:
-    """The text of a value, with true and false like in JSON."""
+    """Write a value as a string, with "true" and "false" like in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def find_places(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[RecordPlace]:
-    """Find the lists of records in files, with records of as many files as needed.
+    """Find the lists of records in files. Only as many files as needed are read.
 
-    The result is empty for files of a harness, because their format defines the outcomes. Errors:
-    DataError for a file that cannot contain results.
+    The result is empty for files of a harness, because the format defines the outcomes. Errors:
+    DataError if a file cannot contain results.
     """
     pairs_by_keys: dict[str, list[Any]]
     if sources[0].frame is not None:
@@ -223,7 +223,7 @@ def _pairs_in_files(
                 raise
             continue
         if not (kinds or any(record for pairs in inside.values() for _, record in pairs)):
-            break  # The first file is empty, and the error names this file.
+            break
         for pairs_by_keys, files in kinds:
             if shared := [
                 keys for keys in inside if _share_fields(pairs_by_keys.get(keys, ()), inside[keys])
@@ -254,7 +254,6 @@ def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
 def _judge_texts(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
-    """The verdict and the number of each short value, computed by DuckDB in one query."""
     texts = {
         text
         for place in places
@@ -275,8 +274,8 @@ def _judge_texts(
 def _pairs_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
-    """The lists of records in a file. If there are several files, a file may be one record."""
-    # Importing all formats is slow, so the import is inside the function.
+    """The lists of records in a file. A file is one record only if there are several files."""
+    # The import is inside the function, because importing all formats is slow.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
 
@@ -284,7 +283,7 @@ def _pairs_in_file(
     recognised = recognise_format(file)
     if recognised is not None and not recognised[1].is_generic:
         if file.structure == "other":
-            # Reading the contents raises an error for a file that cannot contain results.
+            # This call raises an error for a file that cannot contain results.
             recognised[1].read_contents(file)
         return
     if file.structure not in ("lines", "array", "object") or request.format in (*TABLES,):
@@ -307,7 +306,6 @@ def _pairs_in_file(
 
 
 def _concatenated_documents(text: str) -> Iterator[Any]:
-    """The JSON documents in a text that contains several documents in a row."""
     decoder, end = json.JSONDecoder(), 0
     while text[end:].strip():
         end += len(text[end:]) - len(text[end:].lstrip())
@@ -335,10 +333,11 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 def _nested_places(
     pairs: Pairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The lists of records inside of values, as (keys, records). The key "{}" means every key.
+    """The lists of records inside of values, as pairs (keys, records). The key "{}" stands for any
+    key.
 
-    pairs : values with their context, which contains the plain fields above the value, and the keys
-        of mappings as "{0}", "{1}".
+    pairs : values with their context. The context contains the plain fields of the surrounding
+        objects, and their keys as "{0}", "{1}".
     """
     if len(keys) > _MOST_LEVELS:
         return
@@ -381,7 +380,7 @@ def _nested_places(
         return
     side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
-        # Some keys of the object are names, for example of runs, and others are fields.
+        # Some keys of the object are names (for example of runs), and other keys are fields.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _nested_places(members, (*keys, "{}"))
@@ -395,7 +394,6 @@ def _nested_places(
 def _places_in_records(
     entries: Pairs, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
-    """The lists of records inside of records, if their entries may be attempts."""
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
         members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
@@ -419,7 +417,7 @@ def _places_in_records(
 
 
 def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
-    """The keys of a document that contain a list under the same inner key, if two or more."""
+    """The keys of a document under which lists have the same inner key. Empty if fewer than two."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
         for key, entries in inner.items() if isinstance(inner, dict) else ():
@@ -433,19 +431,18 @@ def _plain_fields(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _has_names_as_keys(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
-    """Whether the keys of an object are names, for example of tasks, and not fields."""
     return len(value) > 1 and _have_one_kind([*value.values()], value, keys)
 
 
 def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
-    """Whether the values of mappings are of one kind, so that the keys are names."""
+    """Whether the values of objects are similar, so that the keys are names and not fields."""
     if len(values) < 2:
         return False
     if all(isinstance(value, dict) and value for value in values):
         shared = {*values[0]}.intersection(*values[1:])
         return bool(shared) or all(_has_names_as_keys(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
-        # If the lists contain different records, the keys are fields and not names.
+        # If the lists contain different kinds of records, the keys are fields and not names.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
         return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
             2 * len(fields & next_fields) >= max(len(fields), len(next_fields))
@@ -461,10 +458,7 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
 def _record_place(
     keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]], files: str
 ) -> RecordPlace:
-    """Build the list of records, with names for the columns of mapping keys.
-
-    files : the files that passk read, if passk did not read all of them.
-    """
+    """Build the list of records, and name the columns that contain the keys of objects."""
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
     coverage = " of ".join(filter(None, (coverage, files)))
     pairs = pairs[:MOST_RECORDS]
@@ -492,7 +486,7 @@ def _record_place(
 def _level_names(
     rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
 ) -> list[str]:
-    """The column name for each level of mapping keys: "task", "model", "attempt" or "part".
+    """The column name for the keys at each level of nesting: "task", "model", "attempt" or "part".
 
     Keys are models if neighbouring keys have at least half of their tasks in common. Keys are parts
     if each key has several different tasks. Otherwise keys are tasks. If records contain no tasks,
@@ -504,7 +498,7 @@ def _level_names(
         (name for row in rows[:1] for name in row), key=partial(name_strength, "task"), default=""
     )
     inner = [str(row.get(task)) for row in rows] if name_strength("task", task) else []
-    # If all records contain the same question, the question does not distinguish tasks.
+    # If all records contain the same question, the question is not the task.
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
@@ -555,12 +549,11 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
 
 
 def _contexts_name_models(contexts: Sequence[Context]) -> bool:
-    """Whether a field above the records is named like a model."""
     return any(name_strength("model", name) for context in contexts[:1] for name in context)
 
 
 def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
-    """The fields of a record and of its nested records, as (path, value). Lists stay lists.
+    """The fields of a record and its nested records as (path, value). Lists stay lists.
 
     >>> dict(_flattened_fields({"a": {"b": 1}, "c": [{"d": 2}, {"d": 3}], "e": {"f": [True]}}))
     {'a.b': 1, 'c.d': [2, 3], 'e.f[]': [True]}

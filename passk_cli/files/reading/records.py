@@ -1,4 +1,4 @@
-"""Read the records of files one by one with their places, and find the first bad record."""
+"""Read the records of files one by one, with their places, and find the first bad record."""
 
 from __future__ import annotations
 
@@ -85,11 +85,11 @@ def _is_split_line(source: Source, place: str) -> bool:
 
 
 def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | list[str]]]:
-    """The lines of a JSON Lines file as (place, text), or rows of a table as (place, fields)."""
+    """The lines of a JSON Lines file as (place, bytes), or table rows as (place, fields)."""
     width = len(layout.columns)
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
-    # DuckDB ignores empty fields after the last column, so they are left out here, too.
+    # Empty fields after the last column are removed, because DuckDB ignores them, too.
     rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
@@ -97,7 +97,8 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
 def _parsed_record(
     raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
 ) -> Record | DataError:
-    """The record in a line or row, or the error for a bad record. hook : the hook of `json`."""
+    """Parse the record in a line or row. Return the record or an error. hook : the pairs hook of
+    `json`."""
     if isinstance(raw_row, list):
         names = [name for name, _ in layout.columns]
         if len(raw_row) == len(names):
@@ -110,10 +111,7 @@ def _parsed_record(
 
 
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
-    """The records of the files of a batch in order, as (place, record).
-
-    start : number of rows at the beginning of the first file that are skipped.
-    """
+    """Yield the records of all files of a batch in their order, as (place, record)."""
     layout = batch.layout
     if layout.row_file:
         with open(layout.row_file, encoding="utf-8") as file:
@@ -124,7 +122,7 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
-            # Rows with a wrong number of fields are not counted, because DuckDB leaves them out.
+            # Rows with a wrong number of fields are not counted, because DuckDB skips them.
             raw_rows = _raw_rows(source, layout)
             fitting = (
                 row
@@ -141,7 +139,7 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
 
 
 def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
-    """The row with a given number (from 1) in a file, as (place, record)."""
+    """The record with a given number (from 1) in a file, as (place, record)."""
     if batch.layout.kind == "frame":
         return f"{source.name}: record {number}", {}
     return next(read_records(replace(batch, sources=(source,)), number - 1), (source.name, {}))
@@ -150,7 +148,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 def _queried_records(
     batch: Batch, source: Source, start: int
 ) -> Iterator[tuple[str, Record | DataError]]:
-    """The records of JSON documents and Parquet files, which DuckDB reads, numbered from 1."""
+    """The records of a JSON document or Parquet file, which DuckDB reads, numbered from 1."""
     con = shared_connection()
     try:
         if batch.layout.kind == "json":
@@ -162,7 +160,7 @@ def _queried_records(
             relation = batch.layout.relation_sql(
                 [source.path], {}, object_bytes=object_bytes([source])
             )
-            # DuckDB needs further packages to convert some types to Python, but not to JSON.
+            # JSON avoids the packages that DuckDB needs to convert some types to Python.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
             row_values = ([value and json.loads(value) for value in row] for row in fetch_rows(con))
@@ -177,9 +175,9 @@ def _queried_records(
 
 
 def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
-    """The field of list entries with the same texts in most lists, and these texts, or None.
+    """The field with the same strings in most lists, and these strings, or None.
 
-    The texts may be the names of scorers.
+    The field may contain the names of scorers.
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
     >>> repeating_names([scores] * 3), repeating_names([[{"id": "1"}], [{"id": "2"}]])

@@ -1,4 +1,4 @@
-"""Detect the layout of files and the roles of columns, and group similar files in batches."""
+"""Detect the layout of files and the roles of their columns, and group similar files in batches."""
 
 from __future__ import annotations
 
@@ -74,22 +74,22 @@ EMPTY_FILES = DiagnosticType(
 
 @dataclass(eq=False, repr=False)
 class NormalizedFiles:
-    """Files of known formats after their rows were written to JSON Lines, with messages.
+    """The JSON Lines files to which passk wrote the rows of files in known formats, with messages.
 
-    batches : the batches to read.
+    batches : the batches of JSON Lines files.
     nameless : paths of files that do not contain the name of a model.
-    files_by_message : message → names of the files that it is about.
-    reasons : model → reason for missing outcomes → number of attempts.
-    skipped : number of lines that were left out.
-    task_kinds : "number" or "text" → the first file with such tasks.
-    outcomes : format → the names that --outcome can choose.
+    files_by_message : message → names of the files that caused the message.
+    reasons : model → reason for missing outcomes → number of attempts without an outcome.
+    skipped : number of lines that passk skipped.
+    task_kinds : "number" or "text" → the first file with task names of this kind.
+    outcomes : format → outcome names that --outcome accepts.
     amount_names : format → names of costs and other amounts in the files.
-    runs : model → number of runs that are joined to one run, if there are several.
-    empty : names of empty files that were left out.
-    without_outcome : files of a folder without the requested outcome.
-    refused : errors for skipped files of known formats.
+    runs : model → number of runs that passk combined, if there are several.
+    empty : names of empty files that passk skipped.
+    without_outcome : files of a folder that do not contain the requested outcome.
+    refused : errors for skipped files that have a known format.
     passed_over : errors for all skipped files.
-    orders : the orders of the tasks in files with shuffled tasks.
+    orders : the order of the tasks in each file with shuffled tasks.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -109,7 +109,7 @@ class NormalizedFiles:
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
-        """The messages about files. Each message names all of its files."""
+        """The messages about files. Each message names all files that it is about."""
         file_messages = (
             message.with_prefix(first_few(names))
             for message, names in self.files_by_message.items()
@@ -118,12 +118,12 @@ class NormalizedFiles:
         return (*file_messages, *empty)
 
     def note_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
-        """Add the kinds of task names in a file to the kinds of all files."""
+        """Record the kinds of task names (numbers or text) that occur in a file."""
         for kind in kinds:
             self.task_kinds.setdefault(kind, source.name)
 
     def skip_file(self, source: Source, error: NoResultsError) -> None:
-        """Skip a file of a folder. Raise the error if the user named the file itself."""
+        """Skip a file in a folder. Raise the error instead if the user named the file."""
         if source.is_explicit and not isinstance(error, UnreadFileError):
             raise error
         self.refused.append(error)
@@ -143,9 +143,9 @@ def detect_batches(
 ) -> tuple[list[Batch], dict[str, str]]:
     """Group files in batches, and find a model name for each file that contains none.
 
-    Files of a folder without results are skipped and recorded in `inputs`.
+    Files in folders are skipped and recorded in `inputs` if they contain no results.
 
-    to_the_end : whether columns are detected in all records, and not only in the first records.
+    to_the_end : whether passk searches all records for columns, and not only the first records.
     Errors: DataError for files without results, or for repeated files.
     """
     attempts = inputs.attempts
@@ -180,7 +180,7 @@ def detect_batches(
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
-        # One SELECT can read all files with equal keys.
+        # Files with equal keys belong to one batch, because one SELECT can read them all.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
         form = (layout.kind, layout.packing, layout.delimiter, layout.table)
         key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
@@ -191,7 +191,7 @@ def detect_batches(
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
         attempts.refused += strays
-    # If passk reads the files again, it adds the errors for tables again.
+    # The errors for tables are added again if passk reads the files again.
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
@@ -207,7 +207,7 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # A file that contains one attempt is not a model, so the folder is.
+    # If each file contains one attempt, the folder is the model and not the file.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -218,11 +218,7 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
-    """Find the roles of the columns in a table. --outcome names a column of the table.
-
-    kinds : column → kinds of its values.
-    Errors: DataError at `place`.
-    """
+    """Find the roles of the columns in a table. --outcome is the name of a column."""
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
             place,
@@ -231,7 +227,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(CANONICAL):
-        # With a threshold, passk uses the score and not the verdict in the table.
+        # With a threshold, passk compares the score with it and ignores the verdict column.
         fields = {role: role for role in CANONICAL if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.names if request.template is not None else ()
@@ -249,7 +245,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         fields["outcome"] = fields["score"]
     scores = [column for column in usual_columns("score", kinds) if column not in request.by]
     if request.conversion and "score" not in fields and len(scores) > 1:
-        # If no option names the score, the outcome is used as the score.
+        # If no option names the score column, the outcome column contains the score.
         other_roles = [role for role in request.required_attempt_facts if role != "score"]
         outcome = assign_roles(
             place, kinds, fields, other_roles, request.judges_no_score, request.by
@@ -279,7 +275,7 @@ def require_template_match(
 ) -> None:
     """Raise UnreadFileError if the path of a file with results does not match --path.
 
-    roles : roles of the columns, including columns of the template, or None for a harness.
+    roles : roles of the columns, including columns from the path template, or None for a harness.
     """
     if request.template is None or request.template.columns(source.name) is not None:
         return
@@ -295,9 +291,9 @@ def _require_read(
     passed_over: Iterable[NoResultsError],
     named_files: Collection[str],
 ) -> None:
-    """Raise DataError if options exclude files with results, or if no file has a --field column.
+    """Raise DataError if options exclude files with results, or no file has a --field column.
 
-    A file with a different outcome column is skipped, unless the user named the file.
+    A file in a folder is skipped if it has a different outcome column.
     """
     outcomes = {None, *(batch.roles.outcome or batch.roles.c for batch in batches)}
     refused = [e for e in passed_over if isinstance(e, UnreadFileError)
@@ -321,7 +317,6 @@ def _table_layout(
     columns: Sequence[str],
     to_the_end: bool,
 ) -> Layout:
-    """The layout of a table, including columns from later records and from its path."""
     if source.frame is not None:
         layout = _frame_layout(con, source)
         return replace(layout, joined=request.joined_columns(layout.kinds))
@@ -351,7 +346,6 @@ def _table_layout(
 
 
 def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
-    """Join files with the same layout to a batch, with the kinds of values of all files."""
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}
@@ -371,7 +365,6 @@ def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch
 
 
 def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
-    """The layout of a pandas data frame, or of an object that exports its rows as Arrow."""
     table = source.path.strip("<>")
     register_table(con, source.frame, table)
     require_distinct_names(source.name, column_names(source.frame))
@@ -385,8 +378,9 @@ def detect_layout(
 ) -> Layout:
     """Detect the layout of a file from its first bytes.
 
-    forced : the format of --from, or None.
-    to_the_end : whether columns are detected in the whole file, which takes as long as reading it.
+    forced : the format that --from names, or None.
+    to_the_end : whether passk searches the whole file for columns, which takes as long as reading
+        the file.
     Errors: DataError if the file is empty, binary or of an unknown kind.
     """
     start = first_bytes(source)
@@ -404,7 +398,7 @@ def detect_layout(
     try:
         text = start.decode()
     except UnicodeDecodeError as error:
-        # The first bytes of the file may end in the middle of a letter.
+        # The first bytes may end in the middle of a multi-byte character.
         if error.start <= len(start) - 4:
             problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
             raise DataError(source.name, problem, remedy, name="bad-encoding") from None
@@ -417,7 +411,7 @@ def detect_layout(
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
-        # A JSON document has several lines. The first line of a JSON Lines file may be damaged.
+        # A JSON document can have several lines, and a first JSON line may be damaged.
         records = map(json_or_none, text.split("\n", 20)[:20])
         is_single_line = "\n" not in text.strip()
         lines = first != "{" and (is_single_line or any(r for r in records if isinstance(r, dict)))
@@ -428,7 +422,7 @@ def detect_layout(
 
 
 def first_columns(source: Source) -> Sequence[str]:
-    """The columns and nested fields of a file, or none if the file is not readable."""
+    """The names of the columns and nested fields of a file. Empty if the file is not readable."""
     from passk_cli.files.formats.format import sniff_file as beginning
 
     if source.frame is not None:
@@ -442,7 +436,6 @@ def first_columns(source: Source) -> Sequence[str]:
 
 
 def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Map each column to the kinds of its values. Records without a task are left out."""
     # Thousands of records have only a few different sets of keys and types.
     shapes = dict.fromkeys(
         (tuple(record), tuple(map(type, record.values())))
@@ -461,7 +454,7 @@ def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str
 def _lines_layout(
     con: duckdb.DuckDBPyConnection, source: Source, text: str, is_complete: bool
 ) -> Layout:
-    # The method splitlines would also split at U+2028, which may occur inside of a JSON text.
+    # splitlines() also splits at U+2028, which may occur inside a JSON string.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
         lines = chain(lines, _records_by_keys(con, source, lines=True))
@@ -475,7 +468,6 @@ def _lines_layout(
 
 
 def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
-    """One record for each different set of keys in a file."""
     rows = con.execute(
         f"SELECT any_value(json) FROM {OBJECTS_SQL}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
@@ -485,9 +477,9 @@ def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: b
 
 
 def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) -> Layout:
-    """The layout of a JSON document with an array of records.
+    """The layout of a JSON document that contains an array of records.
 
-    text : the whole text of a short document, or "" for a long document, which DuckDB reads.
+    text : the text of a short document, or "" for a long document, which DuckDB reads.
     """
     layout = Layout("json", "a JSON document", (), packing=source.packing)
     document = json_or_none(text)
@@ -524,11 +516,11 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     allowed = DELIMITERS[forced] if forced else ",;\t|"
     delimiter = max(allowed, key=first.count)
     rows = delimited_rows(io.StringIO(text, newline=""), delimiter)
-    # A column without a name, such as the index of pandas, is named by its position.
+    # A column without a name, such as a pandas index, is named by its position.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
     if len(names) < 2 or _ASSIGNMENT.match(names[0]):
-        # The error shows no text of the file, because the file may contain keys: SECRET=a,b.
+        # The error shows no text of the file, because the file may contain a password.
         problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
         if first.startswith(("sep=", "#")):
@@ -555,7 +547,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
 
 
 def require_distinct_names(place: str, names: Sequence[str]) -> None:
-    """Raise DataError if two columns have the same name. Case is ignored."""
+    """Raise DataError if two column names are equal or differ only in case."""
     times = Counter(name.lower() for name in names)
     repeated = [name for name in names if times[name.lower()] > 1]
     if repeated:
@@ -572,7 +564,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet_error(source, str(error)) from None
-    # DuckDB renames a repeated column x to x_1, so the names come from the schema of the file.
+    # DuckDB renames a repeated column x to x_1, so the names are taken from the Parquet schema.
     columns = [key for key in parquet_keys(source.path, con) if "." not in key]
     require_distinct_names(source.name, columns)
     return Layout("parquet", "Parquet", columns_from_describe(described))
@@ -581,7 +573,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def columns_from_describe(
     described: Sequence[tuple[Any, ...]],
 ) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Map each column to the kind of its values, from the result of DESCRIBE in DuckDB."""
+    """Map each column to the kind of its values, from the rows that DuckDB's DESCRIBE returns."""
     columns = []
     for name, sql_type, *_ in described:
         kind = "number" if _NUMERIC.match(sql_type) else "text"

@@ -1,6 +1,6 @@
-"""Counting on a Spark cluster, for `passk convert --counts`.
+"""Count attempts and passes on a Spark cluster, for `passk convert --counts`.
 
-The cluster returns only groups of equal rows.
-session : the Spark session, and errors of Spark.  rows : the rows of files as columns of text.
-counting : `Counts` from a map and one aggregation.
+The cluster groups equal rows, and returns only the groups. The module `session` opens the Spark
+session and converts Spark errors. `rows` reads files as columns of strings. `counting` builds
+`Counts` from a map and one aggregation.
 """

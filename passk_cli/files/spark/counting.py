@@ -1,8 +1,8 @@
-"""Counts of attempts and passes from a Spark cluster, with the columns that a map names.
+"""Count attempts and passes on a Spark cluster, using the columns that a map names.
 
 The cluster groups equal rows in one aggregation. It returns one row for each combination of model,
-task, groups and outcome, with the frequency of the combination. This module then decides which
-outcomes pass, with the same SQL as for local files.
+task, groups and outcome, with the number of its attempts. This module then decides which outcomes
+pass, with the same SQL as for local files.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ _OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# Options that a command can apply later, when it reads the counts.
+# Options that a command can apply later, when it reads the table of counts.
 _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
 def count_on_cluster(
     addresses: Sequence[str], request: Request, master: str | None
 ) -> tuple[Counts, dict[str, Any]]:
-    """The counts of files that a cluster reads, and the sums of the amounts in the map.
+    """Count the files at addresses that a cluster can read, and sum the amounts that the map names.
 
     request : a request with a map.
-    master : see `spark_session`.
-    Returns the counts, and name → sum per cell. A sum is None if an attempt lacks the amount.
-    Errors: ParameterError for an option that a cluster cannot apply, or without a map; DataError.
+    master : the Spark master, like in `spark_session`. Return the counts, and a map from the name
+        of each amount to one sum per cell. A sum is None if an attempt lacks the amount.
+    Errors: ParameterError if there is no map, or if a cluster cannot apply an option. DataError.
     """
     data_map, request = _read_map(request)
     _require_supported(data_map, request)
@@ -74,7 +74,6 @@ def count_on_cluster(
 
 
 def _read_map(request: Request) -> tuple[ColumnMap, Request]:
-    """The only table in the map, and the request merged with this table."""
     maps = [] if request.map in (None, "", NO_MAP) else read_maps(request.map)
     if len(maps) != 1:
         raise ParameterError(
@@ -87,7 +86,6 @@ def _read_map(request: Request) -> tuple[ColumnMap, Request]:
 
 
 def _require_supported(data_map: ColumnMap, request: Request) -> None:
-    """Raise an error for a missing key of the map, or for an unsupported role or option."""
     fields = request.named_columns
     for role in ("task", "outcome", "model"):
         if role not in fields:
@@ -121,13 +119,11 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
 
 
 def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
-    """Role of an amount → the columns that add up to the amount, with their units."""
     fields = request.fields
     return {r: amount_addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
 
 
 def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> Any:
-    """An Arrow table with groups of equal rows, the size of each group, and sums of amounts."""
     from pyspark.sql.functions import expr
 
     attempt = request.fields.get("attempt")
@@ -151,12 +147,12 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
 
 
 def _group_key_sql(column: str, request: Request) -> str:
-    """The SQL by which rows are grouped: a column, or whether a score reaches the threshold."""
+    """SQL by which rows are grouped: a column, or whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
-    # Spark compares a number with the threshold only if Spark and DuckDB read it in the same way.
-    # DuckDB judges all other texts later.
+    # Spark compares only numbers that Spark and DuckDB read in the same way. DuckDB compares all
+    # other values later.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
     passes = f"if({reaches_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"
@@ -165,7 +161,6 @@ def _group_key_sql(column: str, request: Request) -> str:
 def _require_no_repeats(
     rows: SparkRows, frame: Any, columns: Sequence[str], request: Request
 ) -> None:
-    """Raise DataError for attempts that occur more than once."""
     outcome = column_parts(request.named_columns["outcome"], rows.columns)
     keys = [quote_column(c) for c in columns if c not in outcome or c in request.by]
     attempt = quote_column(request.fields["attempt"])
@@ -185,7 +180,6 @@ def _require_no_repeats(
 def _to_counts(
     table: Any, rows: SparkRows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
-    """The counts, and the sums of amounts, as `count_on_cluster` returns them."""
     con, amounts = shared_connection(), _amount_columns(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
@@ -217,7 +211,7 @@ def _to_counts(
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
         messages += word_messages(words, request, rows.place)
-    # If missing outcomes are left out, the amounts of their attempts are left out, too.
+    # If attempts without an outcome are left out, their amounts are also left out.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
         f", CASE WHEN sum({role}_known) FILTER ({counting}) = sum(times) FILTER ({counting})"
@@ -258,7 +252,7 @@ def _to_counts(
         emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip
-    # The cells already have the order of Counts: by model, group and task as texts.
+    # The cells are already sorted like Counts: by model, group and task, as strings.
     sums_by_role = {role: cells[role][has_attempts] for role in amounts}
     return counts(n, has_attempts, facts=facts), {
         f"{role}_sum": np.where(np.isnan(amounts_of_role), None, amounts_of_role)
@@ -269,7 +263,6 @@ def _to_counts(
 def _require_valid_values(
     con: Any, rows: SparkRows, request: Request, amounts: Sequence[str]
 ) -> None:
-    """Raise DataError for rows that are not records, and for values that cannot be used."""
     wrong = "".join(f", sum({role}_wrong)" for role in amounts)
     ((bad, tasks, models, odd, example, missing, *wrongs),) = con.execute(
         "SELECT sum(bad), sum(times) FILTER (task IS NULL), sum(times) FILTER (model IS NULL),"

@@ -1,4 +1,4 @@
-"""The rows of result files as a Spark frame, in which each column that passk reads is text."""
+"""Read the rows of result files as a Spark frame, in which each column contains strings."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ _FORMATS_BY_SUFFIX = {
 }
 # Number of JSON lines from which passk collects the columns.
 _LINES = 1_000
-# Name of the column that marks a bad row, and of the column with a line that Spark cannot parse.
+# Names of the column that marks bad rows, and of the column with lines that Spark cannot parse.
 BAD_ROW_COLUMN, _BROKEN_LINE_COLUMN = "#bad", "#broken"
 
 
 def quote_column(column: str) -> str:
-    """The quoted name of a column in Spark's SQL."""
+    """Quote the name of a column for Spark's SQL."""
     return "`" + column.replace("`", "``") + "`"
 
 
 class SparkRows(NamedTuple):
-    """The rows of files on a cluster, before columns are selected.
+    """The rows of files on a cluster, with all columns.
 
-    place : the first address, for messages.  file_format : "jsonl", "csv" or "parquet".
-    frame : the Spark frame.  columns : the columns of the frame, or the keys of the first lines of
-        JSON.
+    place : the first address, which messages name.
+    form : "jsonl", "csv" or "parquet".
+    frame : the Spark frame.
+    columns : the columns of the frame, or the keys of the first JSON lines.
     """
 
     place: str
@@ -52,10 +53,10 @@ class SparkRows(NamedTuple):
     columns: Sequence[str]
 
     def select(self, columns: Sequence[str]) -> Any:
-        """A frame with these columns as text, and with the column BAD, which marks bad rows.
+        """Select columns as strings, and add the column BAD, which marks bad rows.
 
-        columns : names; dots lead to a nested column, for example "meta.id".  A bad row is not a
-            record, and all its columns are empty.
+        columns : column names. A dot names a nested column, for example "meta.id". In a bad row,
+            which is not a record, all columns are empty.
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
@@ -74,7 +75,7 @@ class SparkRows(NamedTuple):
             else "false"
         )
         if self.file_format == "jsonl":
-            # The line is parsed as a list, so that a second value on the line is detected.
+            # The line is parsed as a list to detect a second value on the same line.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
             kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
             strict = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"
@@ -99,15 +100,15 @@ class SparkRows(NamedTuple):
 def read_rows(
     spark: Any, addresses: Sequence[str], data_map: ColumnMap, form: str | None
 ) -> SparkRows:
-    """The rows of the files at these addresses that match the files of a map.
+    """Read the rows of the files at these addresses that match `files` in the map.
 
     addresses : files, folders (searched at any depth) or patterns.
-    form : one of `_FORMS`; None to use the suffixes of the files.
-    Errors: DataError if there are no files, or files in two formats; ParameterError for an address
-        that workers cannot read; errors of Spark.
+    form : one of `_FORMS`, or None to use the suffixes of the files.
+    Errors: DataError if there are no files, or files in two formats. ParameterError if workers
+    cannot read an address. Spark errors.
     """
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
-    # With this option, Spark does not make columns from folders named key=value.
+    # This option prevents Spark from making columns of folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
@@ -136,8 +137,8 @@ def read_rows(
         keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
         return SparkRows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
-    # Spark reads each CSV file in one task, because fields may contain line breaks. A file with a
-    # different header is an error.
+    # Spark reads each CSV file in one Spark task, because fields may contain line breaks. A file
+    # with a different header is an error.
     delimited = reader.options(
         header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
         sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
@@ -152,13 +153,12 @@ def read_rows(
 
 
 def _spark_path(address: str) -> str:
-    """An address in the form that Spark expects."""
     label, path = split_label(address)
     if label is not None:
         problem = 'a cluster does not accept a label; write model = {value = "NAME"} in the map'
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
-        # Spark expands patterns, but the name of an existing file is not a pattern.
+        # Spark expands patterns, so the name of an existing file is escaped.
         absolute = os.path.abspath(path)
         return "file://" + (_escape_pattern(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):
@@ -177,5 +177,4 @@ def _suffix(uri: str) -> str:
 
 
 def _escape_pattern(path: str) -> str:
-    """A path in which characters with a special meaning in Spark's patterns are escaped."""
     return "".join("\\" * (sign in "\\{}[]*?") + sign for sign in path)

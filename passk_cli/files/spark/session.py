@@ -1,4 +1,4 @@
-"""The Spark session that groups rows, either active or new, and errors of Spark."""
+"""Open or reuse the Spark session that groups rows, and convert Spark errors to passk errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import public_address
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
-# passk uses UTC for all times. The groups that the cluster returns are compressed.
+# Spark options. All times are in UTC, and the groups that the cluster returns are compressed.
 _SETTINGS = {
     "spark.app.name": "passk",
     "spark.ui.enabled": "false",
@@ -24,7 +24,7 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.compression.codec": "zstd",
 }
-# By default, Hadoop tries for a quarter of an hour to reach a host that does not answer.
+# By default, Hadoop tries for 15 minutes to reach a host that does not answer.
 _RETRY_SETTINGS = {
     "ipc.client.connect.max.retries": "2",
     "ipc.client.connect.timeout": "10000",
@@ -33,8 +33,8 @@ _RETRY_SETTINGS = {
 COUNT_LOCALLY = SuggestedFix(
     {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
-# Pattern for an error of Spark → the problem, what to do, and the name of passk's error. For other
-# errors, passk reports the reason that Spark gives.
+# Pattern of a Spark error message → the problem, the remedy, and the name of passk's error. For
+# other messages, passk reports the reason that Spark gives.
 _KNOWN_ERRORS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
@@ -51,7 +51,7 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines without information in an error of Spark, and Java class names before the reason.
+# Patterns of lines without information in a Spark error, and of Java class names before the reason.
 _NOISE_LINES = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
@@ -64,12 +64,12 @@ class NotOnSparkError(DataError):
 
 @contextmanager
 def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
-    """The session at a master; without a master, the active session or a new session.
+    """Open the session at a master. Without a master, use the active session or open a new one.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
-    addresses : the addresses that are read inside the `with` block.
-    Errors: DataError for errors of Spark inside the block, about the address in the error or else
-        the first address; ParameterError if pyspark or Java is not installed.
+    addresses : the addresses of the files that are read inside the `with` block.
+    Errors: DataError for a Spark error inside the block. It names the address in the Spark error,
+    or otherwise the first address. ParameterError if pyspark or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_address(master) if is_remote(master) else master
@@ -82,8 +82,8 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
-            # If packages of Spark Connect are missing, pyspark raises SystemExit in a
-            # `python -c` script.
+            # If packages of Spark Connect are missing, pyspark raises SystemExit in a script of
+            # `python -c`.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
             raise _spark_error(OptionValue("--spark-master", display_name), message) from None
@@ -102,7 +102,6 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
 def _spark_error(
     place: str | OptionValue, message: str, settles: Sequence[SuggestedFix] = ()
 ) -> PasskError:
-    """passk's error for an error message of Spark, in one sentence."""
     for words, (problem, remedy, name) in _KNOWN_ERRORS.items():
         if re.search(words, message):
             error = ParameterError if name == "missing-package" else DataError
@@ -143,7 +142,7 @@ def _start_session(master: str | None) -> Any:
 
 @contextmanager
 def _silenced_log() -> Iterator[None]:
-    """A context in which Java's log is hidden, even from a Java process that starts inside it."""
+    """Hide Java's log in the `with` block, even from a Java process that starts in the block."""
     sys.stderr.flush()
     stderr = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
@@ -156,7 +155,7 @@ def _silenced_log() -> Iterator[None]:
 
 
 def _require_reachable(connected: Any) -> None:
-    """Try only once to reach the server, because Spark Connect would try for ten minutes."""
+    """Try only once to reach the server. Spark Connect would try for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     patient = connected.client.get_retry_policies()
@@ -164,7 +163,7 @@ def _require_reachable(connected: Any) -> None:
     try:
         _ = connected.version
     except Exception:
-        # An open session would try again to reach the server when the process ends.
+        # An open session would try to reach the server again when the process ends.
         connected.release_session_on_close = False
         connected.stop()
         raise

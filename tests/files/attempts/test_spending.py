@@ -340,7 +340,7 @@ def test_a_task_that_has_no_cost_keeps_its_outcomes() -> None:
     assert np.diff(counts.attempts["cost"].start).tolist() == [2, 1, 0]
     text = messages_by_name(counts)["missing-costs-dropped"].text
     assert text.startswith(
-        "2 attempts without a cost are left out of cost only, which uses 3 of 5 attempts: "
+        "only 3 of 5 attempts are used for cost, because 2 attempts have no cost: "
     )
     with pytest.raises(DataError, match="no attempt has this amount, so check the column"):
         read(rows[-1:], attempts="cost", missing_cost="drop")
