@@ -12,7 +12,6 @@ from typing import NamedTuple
 class CommandListing(NamedTuple):
     """A command in the list of all commands.
 
-    section : heading under which `passk --help` lists the command.
     purpose : first line of the help, repeated here so that the list imports no command.
     """
 

@@ -125,7 +125,6 @@ def option_suggestion(
 ) -> str:
     """What to write instead of an option that a command lacks; "" if nothing is similar.
 
-    word : the unknown option.  value : the value that the user gave to this option.
     spelled : returns the options of a command by their spelling on the command line or in Python.
     """
     if reason := {**_REMOVED, **command_of(command).lacking}.get(word):

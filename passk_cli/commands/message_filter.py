@@ -34,10 +34,7 @@ class MessageOptions:
     def raise_errors(
         self, messages: Iterable[Diagnostic], words: Callable[[Diagnostic], str]
     ) -> None:
-        """Raise a DataError for the first message that --error turns into an error.
-
-        words : returns the text of a message, either for the command line or for Python.
-        """
+        """Raise a DataError for the first message that --error turns into an error."""
         for message in messages:
             applies_to_all = self.error == ("all",) and message.severity != NOTE
             if message.name not in self.ignore and (message.name in self.error or applies_to_all):

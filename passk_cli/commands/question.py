@@ -67,10 +67,7 @@ class SharedOptions:
 
 
 class Question:
-    """Base class of the classes that read the data of a command and compute its report.
-
-    sections : sections of the report in reading order. Sections declare columns and fields.
-    """
+    """Base class of the classes that read the data of a command and compute its report."""
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
@@ -104,7 +101,6 @@ class Question:
         """The question and the shared options, from the values of their fields.
 
         values : field → value, as text from the command line or as a Python value.
-        requires_data : whether the user must give data.
         Errors: ParameterError if the value of an option is invalid or if required data is missing.
         """
         own_fields = options_by_field(cls)
@@ -244,11 +240,7 @@ def _answerable(question: Question, report: Report) -> Report:
 
 
 def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
-    """Raise a ParameterError if an option names a model or task that is not in the data.
-
-    names : pairs of an option and a name, as in `Request.chosen_names`.
-    data : all counts that were read.
-    """
+    """Raise a ParameterError if an option names a model or task that is not in the data."""
     nearest_names = {
         name: [c.facts.option_names.get(name, "there are none") for c in data] for name in names
     }

@@ -39,10 +39,7 @@ class WrittenTable(Section[WrittenModel]):
 
 
 def refuse_reserved(names: Collection[str], reserved: Collection[str], table_name: str) -> None:
-    """Raise a ParameterError if a column of --by has the name of a column of the output.
-
-    reserved : names of the columns of the output.  table_name : a noun for the output.
-    """
+    """Raise a ParameterError if a column of --by has the name of a column of the output."""
     refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
          f"{table_name} already has a column of that name; rename it in the data", ())

@@ -18,11 +18,7 @@ _LEFT = 0.5
 
 @dataclass(frozen=True)
 class FragileDifference:
-    """A difference that is significant only because of the tasks that differ most.
-
-    tasks : indices of the ⌈T/100⌉ + 1 tasks that differ most.
-    remaining_difference : mean difference without these tasks.
-    """
+    """A difference that is significant only because of the ⌈T/100⌉ + 1 tasks that differ most."""
 
     comparison: Comparison
     tasks: Ints

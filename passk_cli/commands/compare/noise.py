@@ -26,10 +26,7 @@ class NoisyPair(PairRecord):
 
 
 class NoiseTable(Section[NoisyPair]):
-    """A row per pair of models at pass@1 with the variance of the difference.
-
-    A pair has a row only if both models have several attempts at every shared task.
-    """
+    """A row per pair of models: parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"
     shown = FULL

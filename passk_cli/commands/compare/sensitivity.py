@@ -72,10 +72,7 @@ class SensitivityTable(Section[VerdictStability]):
 def verdict_stabilities(
     study: Analysis, group: str, baseline: str | None
 ) -> Iterator[VerdictStability]:
-    """Repeat the test of each pair without each group of tasks and with half of the attempts.
-
-    study : analysis with counts that are split by the column `group`.
-    """
+    """Repeat the test of each pair without each group of tasks and with half of the attempts."""
     counts = study.counts
     place = 1 + counts.group_names.index(group)
     values = sorted({series[place] for series in counts.series})

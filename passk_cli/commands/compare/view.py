@@ -280,10 +280,7 @@ class IntervalsOfModels:
 
 @dataclass(frozen=True)
 class RankingTable(RankedModelTable[ModelRank]):
-    """The models in the order of the first metric. Models that tie share a letter.
-
-    single_model : whether there are only two models. Their difference has a separate table.
-    """
+    """The models in the order of the first metric. Models that tie share a letter."""
 
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
@@ -377,11 +374,7 @@ class RankingTable(RankedModelTable[ModelRank]):
 
 @dataclass(frozen=True)
 class BaselineRow:
-    """A model compared with the baseline, or the baseline itself.
-
-    pairs : comparison with the baseline at each metric; empty for the baseline itself.
-    baseline_values : results of the baseline at each metric; empty for all other models.
-    """
+    """A model compared with the baseline, or the baseline itself."""
 
     series: Series
     pairs: Mapping[Metric, Pair]
@@ -587,10 +580,7 @@ class PairSection(Section[Pair]):
 
 @dataclass(frozen=True)
 class PairTable(PairSection):
-    """A row per pair of models and metric with the difference and its test.
-
-    single_model : whether there are only two models.
-    """
+    """A row per pair of models and metric with the difference and its test."""
 
     title = "Pairs"
     columns = (

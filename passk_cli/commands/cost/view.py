@@ -68,7 +68,7 @@ FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
     "limits of costs may be too narrow; add tasks",
-    "The effective number of tasks is (Σx)² / Σx², where x is the mean cost of each task. Here it"
+    "The effective number of tasks is (Σx)² / Σx², with the mean cost x of each task. Here it"
     " is below 10 and below a quarter of the number of tasks.",
     why="Your sample of tasks may contain too few of the expensive tasks. In simulations, 1 in 20"
     " or 1 in 50 tasks cost 50 or 100 times as much as all other tasks. Limits of costs then"

@@ -43,11 +43,8 @@ class ModelHorizon:
     """The horizons of a model.
 
     x, rates, weights : log₂ of the length, success rate and weight of each task, (tasks,).
-    ends : length of the shortest and the longest task in minutes.
-    date : release date in days since 1970, or None.
-    curve : parameters a and b of the logistic curve.
-    draws : parameters a and b of the curve of each resample, (resamples × 2).
-    facts : horizon at each requested success rate.
+    ends : length of the shortest and the longest task in minutes.  date : in days since 1970.
+    curve, draws : parameters a and b of the logistic curve, and of the curve of each resample.
     shapes : shape of the curve → log₂ of the horizon at each success rate; infinite if the horizon
         is beyond all tasks.
     """
@@ -200,11 +197,7 @@ def _release_date(counts: Counts, place: int) -> float | None:
 
 @dataclass(frozen=True)
 class HorizonGrowth:
-    """The time in which the longest horizon of a group doubles.
-
-    models : models that had the longest horizon at their release.
-    fact : doubling time in days, or the reason why it is unknown.
-    """
+    """The doubling time in days, and the models that had the longest horizon at their release."""
 
     models: Sequence[ModelHorizon]
     fact: Result

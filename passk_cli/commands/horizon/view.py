@@ -117,11 +117,7 @@ FURTHER = (
 
 @dataclass(frozen=True)
 class LongestHorizon:
-    """The answer about the longest horizon.
-
-    models : all models, with the longest horizon first.  rate : success rate, for example "50 %".
-    days : doubling time of the longest horizon; None without dates.
-    """
+    """The answer about the longest horizon."""
 
     models: Sequence[ModelHorizon]
     rate: str
@@ -181,10 +177,7 @@ def _shape_range_text(model: ModelHorizon) -> Cell:
 
 @dataclass(frozen=True)
 class HorizonTable(Section[ModelHorizon]):
-    """A row per model with its horizons. The longest horizon comes first.
-
-    grown : doubling time of each group.  without : names of tasks without a length.
-    """
+    """A row per model with its horizons. The longest horizon comes first."""
 
     columns = (
         MODEL, GROUPS,

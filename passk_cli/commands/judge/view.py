@@ -205,11 +205,7 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class Correction(NamedTuple):
-    """One metric of one model: from the verdicts of the judge, and corrected by labels.
-
-    labels_for_width : number of labels, or of labelled tasks, that --width needs; None if no number
-        is enough.
-    """
+    """One metric of one model: from the verdicts of the judge, and corrected by labels."""
 
     fact: Result
     judged: Result

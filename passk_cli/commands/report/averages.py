@@ -30,9 +30,7 @@ from passk_cli.study.values import AVERAGE, TaskValues
 class ModelRanking(NamedTuple):
     """The ranking of models by the macro average of one metric.
 
-    better : (models × models), True if the model of the row is significantly better than the model
-        of the column.
-    lead : difference between the first and the second model, with its interval.
+    better : True if the model of the row is significantly better than the model of the column.
     """
 
     models: Sequence[str]
@@ -57,10 +55,7 @@ _OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 
 @dataclass(frozen=True)
 class MacroAverageTable(Section[SeriesRow]):
-    """A row per model with its macro average at every metric.
-
-    independent : whether the intervals assume that the groups are independent.
-    """
+    """A row per model with its macro average at every metric."""
 
     columns: ClassVar[tuple[Column, ...]] = (
         Column("model", cell=lambda row: row.series[0]),
@@ -119,10 +114,7 @@ class MacroAverageTable(Section[SeriesRow]):
 
 
 def macro_panel(page: Page, estimates: Report) -> Panel:
-    """The panel with the macro average of every model at every metric.
-
-    estimates : report of `passk estimate` for all groups.
-    """
+    """The panel with the macro average of every model at every metric."""
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
     names = counts.tasks if counts.clusters is None else counts.clusters

@@ -50,11 +50,7 @@ def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
 def leaderboard(
     estimates: Report, places: Mapping[str, RankPlaces], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Leaderboard, Report]:
-    """The leaderboard, and the report of `estimates` with ranks and letters in its rows.
-
-    uneven : models that lack attempts. The leaderboard marks these models and shows the expected
-        number of attempts.
-    """
+    """The leaderboard, and the report of `estimates` with ranks and letters in its rows."""
     lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
     table = estimates.tables[0]
     visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]

@@ -35,10 +35,7 @@ class Page(Analysis):
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
 
     def ask(self, command: str | type[Question], counts: Counts, **command_options: Any) -> Report:
-        """Run a command on counts and return its report.
-
-        command_options : options of the command. `metrics` replaces the shared option.
-        """
+        """Run a command on counts and return its report."""
         options = replace(self.options, source=counts)
         if "metrics" in command_options:
             metrics = replace(options.metrics, k=(), metrics=command_options.pop("metrics"))

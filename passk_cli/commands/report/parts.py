@@ -27,12 +27,10 @@ NO_SOLUTIONS = "the data contains no solutions"
 class Part:
     """The declaration of a part of a page, which becomes a panel.
 
-    name, title, how, answered : fields of the panel.
     max_models : number of models shown if there are more than MANY; None for all models.
     needs_repeats : whether some task must have several attempts.
     reason_absent : returns why the part cannot be computed from the counts, or "".
     refusal : text that replaces an error of the command.
-    question : class that replaces the question of the command.
     """
 
     name: str
@@ -50,10 +48,7 @@ class Part:
     question: type[Question] | None = None
 
     def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel of this part; if there is none, the reason is added to `page.absent_parts`.
-
-        counts : the counts, or the reason why they could not be read.
-        """
+        """The panel of this part; if there is none, the reason is added to `page.absent_parts`."""
         try:
             if isinstance(counts, str):
                 reason = counts

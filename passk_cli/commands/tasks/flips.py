@@ -157,11 +157,7 @@ class FlippedPairTable(Section[Flips]):
 
 @dataclass(frozen=True)
 class FlippedTaskTable(Section[Result]):
-    """A row per task that flipped, or that has significantly different pass rates.
-
-    records : all shared tasks of all pairs. The table shows only the tasks that changed.
-    rows_requested : whether --rows is set, so that the table also shows the tasks of several pairs.
-    """
+    """A row per task that flipped, or that has significantly different pass rates."""
 
     rows_requested: bool = False
 

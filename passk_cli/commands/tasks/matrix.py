@@ -39,7 +39,6 @@ KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 class TaskRates:
     """The matrix of the pass rates of all models of one group at the tasks of the group.
 
-    series : index of each model in Counts.series.
     cells : index of the row of Counts of each model and task; −1 without attempts.
     """
 
@@ -202,10 +201,8 @@ class SuspectTask(NamedTuple):
     """One task with its item–rest correlation over the models of a group.
 
     n, c : number of attempts and of passes of all models at the task.
-    mean : mean of the models' pass rates.
     correlation, low, high, p, smallest, share : fields of `ItemRestCorrelations`, or None for NaN.
     adjusted : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
-    kind : one of KINDS.  level : confidence level of the limits.
     """
 
     groups: Series

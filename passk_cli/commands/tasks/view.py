@@ -178,11 +178,7 @@ AGREEMENT = (
 
 
 class PassCountGroup(NamedTuple):
-    """The tasks with the same number of passes, or with pass rates in the same tenth.
-
-    label : number of passes or range of pass rates, in words.  names : names of the tasks.
-    limits : Clopper–Pearson limits of the pass rate; None for a tenth.
-    """
+    """The tasks with the same number of passes, or with pass rates in the same tenth."""
 
     label: str
     limits: Limits | None
@@ -334,11 +330,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
 @dataclass(frozen=True)
 class TaskList(Section[Result]):
-    """A row per model and task with its attempts and its pass rate.
-
-    rate : the rate of --always, or None.
-    first : maximum number of rows of the table. If it is 0, only --full shows the table.
-    """
+    """A row per model and task with its attempts and its pass rate."""
 
     title = "Each task"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -424,10 +416,7 @@ class TaskList(Section[Result]):
 
 
 def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
-    """The report on flaky tasks or, with --always, on tasks that pass above a rate.
-
-    brief : whether to leave out the list of tasks.
-    """
+    """The report on flaky tasks or, with --always, on tasks that pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[Section[Any]] = []
@@ -470,10 +459,7 @@ _GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
 
 @dataclass(frozen=True)
 class MatrixTable(Section[MatrixRow]):
-    """A row per task and a column per model with pass rates.
-
-    part : the models that the table shows.  room : maximum width of a header in characters.
-    """
+    """A row per task and a column per model with pass rates."""
 
     separate_schema = True
     view = "with --matrix"
