@@ -42,7 +42,7 @@ def answers() -> dict[str, Answer]:
 
 
 def message_of(name: str) -> DiagnosticType:
-    """The message with a name.
+    """The message with this name.
 
     Errors: ParameterError that suggests the most similar name if no message has this name.
     """

@@ -140,7 +140,7 @@ def test_attempts_that_stick_are_alike_without_a_trend() -> None:
     assert words(report)[1] == "correlated"
     assert words(report)[0] in ("not significant", "unclear")
     assert said(report)["dependent-attempts"] == {"models": 1, "error": "uncertain"}
-    assert report.answer[0].fields["reasons"] == "neighbours are correlated"
+    assert report.answer[0].fields["reasons"] == "neighbouring attempts are correlated"
     # Rates by attempt do not show that.
     assert re.search(r" · neighbours correlated by 0\.\d\d, not drawn · ", report.plots[0].subtitle)
     # Of the correlation of 0.4 a part goes with the tasks' own pass rates in so few attempts.

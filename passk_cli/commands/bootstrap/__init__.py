@@ -1,4 +1,4 @@
-"""passk bootstrap: the bootstrap distribution of every number."""
+"""passk bootstrap: the bootstrap distribution of every estimate."""
 
 from __future__ import annotations
 

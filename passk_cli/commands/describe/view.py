@@ -56,7 +56,7 @@ DRAFTS = (
     Answer("draft-with-choices", lambda draft: draft["open"],
            "{path} is a draft. Choose {open} in this file."),
     Answer("draft-without-choices", lambda draft: True,
-           "{path} is a draft. It defines every role."),
+           "{path} is a draft that defines every role."),
 )  # fmt: skip
 ReadingFact = tuple[str, Cell]
 
@@ -311,7 +311,6 @@ def _file_facts(
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.offered):
-        # The order of UNITS is: costs, tokens, duration, turns.
         amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 

@@ -1,4 +1,4 @@
-"""passk diversity: the different solutions among the attempts, and the gain they come with."""
+"""passk diversity: how much the solutions of the attempts differ."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class DiversityOptions:
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "Compute distinct@k at these k's.", parse=parse_k,
         detail="Default: those of 2, 10 and 100 for which there are enough attempts. If there are"
-        " fewer than three, passk adds half and all of the number of attempts.")] = ()
+        " fewer than three, passk adds the number of attempts and half of this number.")] = ()
     # fmt: on
 
 

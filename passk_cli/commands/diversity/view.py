@@ -47,7 +47,7 @@ LITTLE_VARIETY = DiagnosticType(
     " variety of the solutions is at most a tenth above the smallest variety that a gain can have.",
     why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
     " little.",
-    advice="`--full` shows the numbers. Try a higher temperature.",
+    advice="Try a higher temperature. `--full` shows the gains and the variety.",
     example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
     " solutions",
 )  # fmt: skip
@@ -126,8 +126,8 @@ class SolutionTable(NumberTable):
                 shown=FULL,
                 example=NumberColumn("distinct, effective",
                                "Number of different solutions among all attempts, and 1 /"
-                               " probability that two attempts have the same solution. Both also"
-                               " for passing solutions.", "score")),
+                               " probability that two attempts have the same solution. The same"
+                               " numbers are shown for passing solutions.", "score")),
     )  # fmt: skip
     compared: str = ""
 
@@ -246,8 +246,8 @@ class DiversityQuestion(Question, DiversityOptions):
     sections = (SolutionTable, GainVarietyTable)
 
     unbounded: ClassVar[str] = (
-        "the number of different solutions may be outside its values with all missing outcomes"
-        " failing and with all passing"
+        "the number of different solutions may be outside the range from all missing outcomes"
+        " failing to all passing"
     )
 
     def request(self, options: SharedOptions) -> Request:
@@ -272,7 +272,7 @@ class DiversityQuestion(Question, DiversityOptions):
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
     """The k's of -k, or by default those of 2, 10 and 100 that every task of most models allows.
 
-    If there are fewer than three of these, half and all of the number of attempts are added.
+    If there are fewer than three of these, the number of attempts and half of it are added.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

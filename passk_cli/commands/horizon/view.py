@@ -41,10 +41,10 @@ _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
 EXTRAPOLATED_HORIZONS = DiagnosticType(
     "extrapolated-horizons", WARNING,
-    "the {rate} horizon of {models} is outside the range of the tasks, so it depends on the shape"
-    " of the curve", "add tasks of this length",
-    meaning="The horizon is above the longest task or below the shortest task, so it comes from a"
-    " part of the fitted curve without attempts.",
+    "the {rate} horizon of {models} is outside the range of task lengths, so it depends on the"
+    " shape of the success curve", "add tasks of this length",
+    meaning="The horizon is longer than the longest task or shorter than the shortest task. It"
+    " therefore comes from a part of the fitted curve without attempts.",
     why="Curves of different shapes fit the attempts equally well, but they give different"
     " horizons.",
     advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
@@ -102,8 +102,8 @@ LEAD = (
 )  # fmt: skip
 FURTHER = (
     Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
-           "The horizon is extrapolated because it is outside the range of the tasks ({shortest} to"
-           " {longest})."),
+           "The horizon is extrapolated because it is outside the range of task lengths ({shortest}"
+           " to {longest})."),
     Answer("horizon-by-shape",
            lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 2,
            "Depending on the shape of the success curve, the horizon is {low} to {high}."),

@@ -56,7 +56,7 @@ _P = "p-value of the permutation test within tasks, adjusted for the number of t
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
-    ALIKE: "neighbours are correlated",
+    ALIKE: "neighbouring attempts are correlated",
     ALTERNATING: "neighbours alternate",
     COPIES: "attempts look like copies",
     AGREEING: "pairs agree more often than independent attempts would",
@@ -64,16 +64,16 @@ _REASONS = {
 
 WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
-    "a trend of {points} points per attempt{?lag|, or a correlation of {lag} between neighbours,}"
-    " would have been found with power 0.8", "more tasks or attempts can show smaller effects",
+    "with power 0.8, the tests find a trend of {points} points per attempt{?lag| or a correlation"
+    " of {lag} between neighbouring attempts}", "more tasks or attempts can show smaller effects",
     meaning="With this number of tasks and attempts, the tests find effects of this size in four of"
     " five runs, after the adjustment for all tests. If there are several models, the message"
     " contains the effect of the model with the largest detectable effect.",
     why="A test that is not significant does not prove independence. Smaller effects are possible.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
-    "note[order-power]: a trend of 7.8 points per attempt would have been found with power 0.8;"
-    " more tasks or attempts can show smaller effects",
+    "note[order-power]: with power 0.8, the tests find a trend of 7.8 points per attempt; more"
+    " tasks or attempts can show smaller effects",
 )  # fmt: skip
 COPIED_ATTEMPTS = DiagnosticType(
     "copied-attempts", WARNING,
@@ -217,15 +217,16 @@ class VerdictTable(Section[OrderEvidence]):
                cell=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: no test is"
                " significant, perhaps because few tasks have both passes and failures. A note then"
-               " reports which effect would have been found. Intervals are not adjusted for the"
-               " number of tests, so an interval may exclude 0 although no test is significant."),
+               " reports the smallest effect that the tests find. Intervals are not adjusted for"
+               " the number of tests, so an interval may exclude 0 although no test is"
+               " significant."),
         data_field("k_to", "Last attempt of a range, or second attempt of a pair."),
     )  # fmt: skip
     by_lines: bool = False
 
     @property
     def order(self) -> str:
-        """The column that orders the attempts, for example "trial", or "lines"."""
+        """The column that orders the attempts, for example "trial"; "lines" for the file order."""
         inputs = self.study.counts.facts.inputs
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.by_lines else ", ".join(columns) or "attempt"
