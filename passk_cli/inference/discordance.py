@@ -21,7 +21,6 @@ from passk_cli.inference.roots import find_root, parabola_peaks
 _STEPS, _FEWEST = 10, 64
 # Probabilities are negligible beyond this number of standard deviations plus this number of tasks.
 _REACH, _BEYOND_POISSON = 7.0, 40
-# Number of rates π in a block.
 _BLOCK = 64
 # Position of the critical value between the largest z that is not significant (0) and the smallest
 # significant z (1). Without a significant z, it is at least _BEYOND × the normal quantile.
@@ -34,7 +33,6 @@ _HALVINGS = 50
 _FEW_TASKS = 20_000
 # Up to this number of tasks, a rounded floating-point root is always the right integer.
 _MAX_EXACT_ROOT_TASKS = 100_000
-# Maximum number of array elements in a block.
 _CELLS = 1 << 21
 # Number of z values per search step, and width of an interval with only one attainable z.
 _TRIED, _NARROW = 16, 1e-10

@@ -38,7 +38,6 @@ _REACH = 12.0
 # Number of frequencies in a block, and size below which a characteristic function is set to 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
-# Maximum number of factors of a characteristic function in a block: 4 MB.
 _STEPS = 1 << 12
 # Probabilities below exp(−_NEGLIGIBLE) are neglected in Bernstein's inequality.
 _NEGLIGIBLE = 36.0

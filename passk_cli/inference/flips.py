@@ -83,7 +83,6 @@ def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChan
 
 
 def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
-    """Possible passes c in the first run, given all passes, and their probabilities."""
     from passk_cli.scipy_special import gammaln
 
     low, high = max(0, passes - n_base), min(n, passes)

@@ -315,7 +315,6 @@ def _chance_of_at_least(chance: Floats, number: int) -> float:
 
 
 def _normal_tail(values: Floats, all_values: Floats) -> Floats:
-    """Robust normal tail probabilities of values, times the number of all values."""
     from passk_cli.scipy_special import ndtr
 
     middle = np.median(all_values)

@@ -44,7 +44,6 @@ LOGIT_T = "logit-t"
 FIELLER = "fieller"
 # Method for quantities for which the counts determine only a range (`compatible_rates`).
 RANGE_METHOD = "range"
-# Maximum number of values in a batch of samples.
 _VALUES_TOGETHER = 1 << 21
 # Maximum number of differences in a block, so that the block fits into the processor's cache.
 _LAWS_TOGETHER = 1 << 17
@@ -474,7 +473,6 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
 
 
 def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
-    """Quantiles of a Dirichlet-weighted mean with one atom per task (cluster) and a guard atom."""
     answers: dict[int, Limits] = {}
     for places in _batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
         part = [samples[at] for at in places]
@@ -586,7 +584,6 @@ def _corrected(
 
 
 def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
-    """Student's t on the logit scale, with limits between the bounds."""
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None or not sample.degrees:
@@ -604,7 +601,6 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
 
 
 def _jackknife(sample: IntervalData, tail: float) -> Limits:
-    """Normal limits with the jackknife variance over attempts, limited to the bounds."""
     if sample.within is None or np.isnan(sample.within).any():
         raise _UndefinedLimitsError(
             "no attempt can be left out: the jackknife needs n > k at every task, and a metric that"
@@ -646,7 +642,6 @@ def _clopper_pearson(sample: IntervalData, tail: float) -> Limits:
 def _paired_score(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
-    """Score intervals for means of −1, 0 and 1; see `discordance.score_limits`."""
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     tables: dict[int, list[tuple[int, int, int]]] = {}
     for at, sample in enumerate(samples):

@@ -77,7 +77,6 @@ def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats
 
 
 def _group_assignments(tasks: tuple[int, ...], sizes: list[int]) -> Iterator[tuple[int, ...]]:
-    """All assignments of tasks to groups of given sizes, as orders with consecutive groups."""
     if len(sizes) == 1:
         yield tasks
         return

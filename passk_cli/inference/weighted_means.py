@@ -33,7 +33,6 @@ _NEGLIGIBLE = 36.0
 # First position on an integration path at which the integrand is checked, and multiples of this
 # position that are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-# Maximum number of array elements while the step is halved.
 _CELLS = 1 << 21
 # Maximum number of atoms in a block of distributions, and number of threads.
 _ATOMS, _THREADS = 1 << 12, 2
