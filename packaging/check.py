@@ -38,8 +38,9 @@ EXTRAS = {
     "AWS_ENDPOINT_URL=http://127.0.0.1:9 AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x "
     "passk estimate s3://bucket/rows.csv 2>&1 | grep -v missing-package | grep -q '^error'",
     "inspect": "python -W ignore -c 'from passk_cli.inspect import stop'",
-    "spark": "passk describe rows.csv --init map.toml --no-input -q && "
-    "passk convert rows.csv --counts --map map.toml --engine spark -q -o counts.parquet && "
+    "spark": "printf 'task,passed\\na,1\\na,0\\n' > attempts.csv && "
+    'printf \'[data]\\ntask = "task"\\noutcome = "passed"\\n\' > map.toml && passk convert '
+    "attempts.csv --counts --map map.toml --engine spark -q -o counts.parquet && "
     "passk estimate counts.parquet -q",
 }
 BASE = "passk demo && passk estimate rows.csv -k 1 -q"
