@@ -1,6 +1,7 @@
 """passk: pass@k and pass^k from the result files of any harness, with confidence intervals.
 
-`read` returns the Counts of files or tables.  Each command is a function that returns Findings.
+`read` returns the Counts of files or tables.  Each command of passk is a function that returns
+Findings.
 
 >>> import passk_cli
 >>> passk_cli.pass_at_k(10, 3, 5).round(6).item()
@@ -46,11 +47,11 @@ def __getattr__(name: str) -> Any:
 
 
 class _ReportStaysCommand(ModuleType):
-    """The class of this module, in which `report` is always a function and not the subpackage."""
+    """The class of this module, whose `report` is always the function and not the subpackage."""
 
     @property
     def report(self) -> Any:
-        """The function of `passk report`."""
+        """The Python function for `passk report`."""
         return __getattr__("report")
 
     @report.setter

@@ -9,7 +9,7 @@ atexit.register(gc.freeze)
 
 
 def main() -> None:
-    """Run the command line in a process that survives closed streams and ends at a signal."""
+    """Run the command line, which survives closed streams and ends promptly after a signal."""
     # Imports create almost no garbage, and collecting it would need 10 % of a short command's time.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
@@ -24,12 +24,10 @@ def main() -> None:
 
                 app.main()
     except KeyboardInterrupt:
-        # Ctrl-C came before passk installed its signal handler.
         raise SystemExit(130) from None
 
 
 def _print_overview() -> None:
-    """Print the list of commands without importing the code of commands."""
     from passk_cli.cli.overview import overview
     from passk_cli.errors import PasskError
 

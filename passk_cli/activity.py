@@ -13,7 +13,7 @@ _doing: list[Callable[[], str]] = []
 
 @contextmanager
 def report_activity(describe: Callable[[], str]) -> Iterator[None]:
-    """Report an activity during the block.  `describe` is called when the text is shown.
+    """Report an activity during the block.  `describe` returns the text for the progress line.
 
     >>> with report_activity(lambda: "fetching a file"):
     ...     activity()
@@ -29,9 +29,9 @@ def report_activity(describe: Callable[[], str]) -> Iterator[None]:
 
 
 def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
-    """Yield the items and report the progress, for example "computing: 3 of 20 models".
+    """Yield the items, and report the progress, for example "computing: 3 of 20 models".
 
-    count : the number of items, if `items` has no length.
+    count : number of items, needed if `items` has no length.
 
     >>> [activity() for _ in report_steps("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']

@@ -42,12 +42,13 @@ from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import python_literal
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
-# Options that can be positional arguments after the data, for example `estimate(data, "pass@10")`.
+# Options that you can pass as positional arguments after the data, for example `estimate(data,
+# "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
-    " lists), a pandas or polars DataFrame or a dict of them by model, a table of Arrow or DuckDB,"
-    " or Counts from `read`."
+    " lists), a pandas or polars DataFrame, a dict of DataFrames by model, an Arrow or DuckDB"
+    " table, or Counts from `read`."
 )
 
 # Output option of the command line → its equivalent in Python.
@@ -58,12 +59,12 @@ _OF_RESULT = {
     "methods": "its result has .methods",
     "verbose": "its result has .signature",
 }
-FRAME_HELP = f"frame_as : Frames of the result.  One of {', '.join(FRAMES)}."
+FRAME_HELP = f"frame_as : Library of the result's DataFrames. One of {', '.join(FRAMES)}."
 
 
 @dataclass(frozen=True)
 class Reading(Request):
-    """The options of `read`, including options that commands set by themselves."""
+    """The options of `read`, including options that only commands set."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[tuple[str, ...], Option("--attempts", choices=ATTEMPTS, several=True)] = ()
@@ -108,36 +109,37 @@ def read(
 
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
         dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or another
-        object with Arrow data, a DuckDB relation, or a dict of one of these per model.  The data
-        has one row per attempt, a list of outcomes per task, or counts per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, if passk does not recognise the
-        names of the columns.
-    map : the meaning of the columns: a TOML file, or a dict like {"task": "case", "outcome":
-        "verdict"}, instead of passk.toml next to the data.
-    all_of : columns of outcomes; an attempt passes if all of these columns pass.
+        object with Arrow data, a DuckDB relation, or a dict with one of these objects per model.
+        The data contains one row per attempt, a list of outcomes per task, or counts per task.
+    fields : role (task, outcome, attempt, model, n, c) → column, if passk does not recognise a
+        column.
+    map : the roles of the columns, as a TOML file, or as a dict like {"task": "case", "outcome":
+        "verdict"}.  The map replaces passk.toml next to the data.
+    all_of : columns of outcomes.  An attempt passes if all of these outcomes pass.
     outcome : the name of the outcome, if the files of a harness contain several outcomes.
-    truth : labels of some attempts, if the outcome is the verdict of a judge: a file or a table,
-        joined by model, task and attempt, or the name of another outcome. If a column contains the
-        labels, use fields={"truth": …}.
+    truth : labels of some attempts, if the outcome is a judge's verdict.  This is a file or a
+        table, which passk joins by model, task and attempt, or the name of another outcome.  If a
+        column of the data contains the labels, use fields={"truth": …}.
     truth_from : labelled results of other models or tasks, which correct pass@1.
-    threshold : an outcome that is a number other than 0 and 1 passes if it is ≥ threshold (−1e-9).
-        With math.inf no attempt passes, which is useful if you need only metrics of scores (best@k,
-        worst@k, mean). With several thresholds, every number is computed once per threshold.
-    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds", with which each
-        null outcome may pass or fail, and numbers are ranges.
-    missing_cost : the treatment of an attempt without a cost (or tokens, duration, turns) that a
-        metric needs: "error", "drop" (leave only the cost out), "mean" (of the attempts at the same
-        task), or "bounds" (keep NaN).
-    price : dollars per million tokens of each model or pattern, like {"gpt-5*": {"input": 1.25,
-        "output": 10, "cached": 0.125}}, or a TOML file of such tables. Costs are then computed from
-        tokens, even if the data has costs.
+    threshold : a numeric outcome other than 0 and 1 passes if it is at least threshold − 1e-9.
+        With math.inf, no attempt passes, which is useful if you need only metrics of scores
+        (best@k, worst@k, mean).  With several thresholds, passk computes every number once per
+        threshold.
+    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds".  With "bounds",
+        null outcomes may pass or fail, and every number is a range.
+    missing_cost : the treatment of an attempt without a cost (or tokens, duration, turns), if a
+        metric needs costs: "error", "drop" (leave only the cost out), "mean" (use the mean cost of
+        attempts at the same task), or "bounds" (keep NaN).
+    price : dollars per million tokens for each model or pattern, like {"gpt-5*": {"input": 1.25,
+        "output": 10, "cached": 0.125}}, or a TOML file with these tables. passk then computes costs
+        from tokens, even if the data contains costs.
     duplicates : the treatment of rows with the same model, task and attempt: "error", "first",
         "last" or "keep".
     skip_bad : whether to skip lines that are not records and report their number.
     by : columns that split each model further.
     pool : columns with settings that are pooled on purpose.
     passes, fails : further words that mean pass, and further words that mean fail.
-    where : a DuckDB expression that selects rows.
+    where : a condition in DuckDB SQL, which selects rows.
     models : models to keep, by name or by a pattern like "gpt-*".
     exclude_models : models to leave out.
     alias : name of a model in the data → the name to use instead.
@@ -146,14 +148,15 @@ def read(
     cluster : the column that contains groups of related tasks.
     format : the file format, if passk should not detect it.
     records : the key of the records in a JSON document.
-    path : columns from the end of each path, like "{model}/{task}/run-{attempt}.json".
-    attempts : values of attempts that metrics need: "score" (best@k, worst@k, mean), "answer"
+    path : a pattern that reads columns from the end of each path, like
+        "{model}/{task}/run-{attempt}.json".
+    attempts : data of single attempts that metrics need: "score" (best@k, worst@k, mean), "answer"
         (maj@k), "solution" (distinct@k), "attempt" (order of attempts, for first@k), "cost"
         (dollars), "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
     normalise : how to compare solutions: as text ("none"), as text with single spaces ("space"), or
         as Python code without comments, docstrings and layout ("python").
-    similarity : two solutions are the same if they share at least this share of their sequences of
-        three tokens, in (0, 1].
+    similarity : a share in (0, 1].  Two solutions count as the same solution if they have at least
+        this share of their three-token sequences in common.
 
     Errors: ParameterError for an option that is not valid, DataError (`place: problem; remedy`) for
         data that cannot be used.
@@ -186,8 +189,6 @@ def read(
 
 
 def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
-    """A function that reads the data again, with the columns that a further request needs."""
-
     def counts(new_request: Request) -> Counts:
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
         by = tuple(dict.fromkeys((*request.by, *new_request.by)))
@@ -263,10 +264,9 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
 
 
 def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, Any]) -> Findings:
-    """The findings of a command about the data, with options in messages as Python keywords."""
     data = call.data
     if isinstance(data, Counts):
-        # Counts were read before, so options about reading would have no effect.
+        # Options about reading have no effect on Counts, which were read before.
         for field in (*options_by_field(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
@@ -297,7 +297,7 @@ def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, An
 
 
 def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
-    """A function that reads the data that a question needs.
+    """A function that reads the data that a command needs.
 
     numeric : a set to which the function adds the `by=` columns that contain numbers.
     """
@@ -313,7 +313,7 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
-                    f"these counts are by {split}; read the other data as counts, too",
+                    f"these counts are split by {split}; read the other data as counts, too",
                     name="contradicting-options",
                 )
             return load(source_data, request, tolerant=question.tolerant)
@@ -329,7 +329,7 @@ def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
             raise DataError(
                 "Counts",
                 f"no column {lacking[0]!r}",
-                f"read them again with read(…, by={lacking[:1]})",
+                f"read the data again with read(…, by={lacking[:1]})",
                 name="no-such-column",
             )
         return source_data
@@ -390,7 +390,7 @@ def _help(declaration: Command, options: Options) -> str:
             if option.choices and "{choices}" not in option.detail
             else ""
         )
-        data = "  Data of any kind, as above." if kind is DATA else ""
+        data = "  Any kind of data that `data` accepts." if kind is DATA else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += [
         FRAME_HELP,

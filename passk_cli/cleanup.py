@@ -18,7 +18,7 @@ _open: list[Callable[[], object]] = []
 
 @contextmanager
 def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
-    """Call `undo` at the end of the block, or when a signal ends the process during the block."""
+    """Call `undo` at the end of the block, or if a signal ends the process during the block."""
     _open.append(undo)
     try:
         yield
@@ -49,7 +49,7 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     except OSError as error:
         if beside is not None:
             raise
-        remedy = "set TMPDIR to a folder that can be written"
+        remedy = "set TMPDIR to a writable folder"
         problem = f"no folder for temporary files ({error.strerror})"
         raise ParameterError(f"{problem}; {remedy}", name="unwritable-output") from None
     with undo_at_end(lambda: shutil.rmtree(folder, ignore_errors=True)):
@@ -57,27 +57,27 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 
 def undo_all() -> None:
-    """Call all open `undo` functions, the latest first, from any thread."""
+    """Call the `undo` functions of all open blocks, the latest first, from any thread."""
     for undo in reversed(_open):
         with suppress(Exception):
             undo()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a temporary file and move it to its path, so that nobody sees a half-written file."""
+    """Write a temporary file and then rename it, so that nobody sees an incomplete file."""
     with write_together({path: content}):
         pass
 
 
 @contextmanager
 def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
-    """Write temporary files, and move all to their paths after the block, or none after an error.
+    """Write several files completely, or write none of them after an error.
 
-    Pipes and devices get their content first, because writing fails more often than moving a file.
+    Pipes and devices get their content before files are moved, because writing fails more often
+    than moving.
     """
     plain = list(filter(_is_plain, contents))
     with ExitStack() as files:
-        # ExitStack exits in reverse order, so pipes and devices are last.
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
             file, content = files.enter_context(atomic_write(path)), contents[path]
             if isinstance(content, str):
@@ -91,8 +91,8 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
 def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
     """A temporary file to write in the block, which is moved to `path` at the end.
 
-    Links are followed, and an existing file keeps its mode.  If `path` is a pipe or a device, the
-    content is copied.  After an error in the block, an existing file is unchanged.
+    Links are followed, and an existing file keeps its file mode.  If `path` is a pipe or a device,
+    the content is copied.  After an error in the block, an existing file is unchanged.
 
     new : whether to raise FileExistsError if `path` exists at the end of the block.
     """
@@ -122,7 +122,6 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Convert an OSError while writing to a ParameterError that names the file."""
     try:
         yield
     except FileExistsError:
@@ -168,7 +167,7 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
 
 
 def file_mode(path: str) -> int:
-    """The mode of a path; a path that does not exist has the mode of a regular file."""
+    """The file mode of a path.  A path that does not exist has the mode of a regular file."""
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 

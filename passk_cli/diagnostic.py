@@ -19,7 +19,7 @@ NOTE, WARNING, ERROR = "note", "warning", "error"
 # Name → type of message, for all modules that are imported.
 DECLARED: dict[str, DiagnosticType] = {}
 
-# A text, a value, or a pair of a value and the kind of column that sets its format.
+# A string, a value, or a pair of a value and the kind of column that sets the format of the value.
 Piece = Any
 
 
@@ -28,16 +28,17 @@ _FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
-    """The texts of a filled template, with the numbers between them that a renderer rounds.
+    """The parts of a filled template: strings, and numbers that a renderer rounds later.
 
-    {models} : a text, a number, or names as "a, b, c and 2 more".
+    {models} : a string, a number, or names as "a, b, c and 2 more".
     {models:and} : names as "a, b and c".  {notes:;} : clauses as "a; b".
-    {tasks:task} : a count with its noun, for example "2 tasks".
-    {tasks:is|are} : the first word if the count is 1, or else the second word.
-    {change:falls|stays|rises} : a word for a negative, zero or positive sign.
-    {p:=p} : a number as a column of kind "p".  {lead:=share points} : a share, with the unit
-    "points" under --percent.  {low:=@unit} : a number of the kind that the field `unit` contains.
-    {?file| in {file}} : a part that is left out if its field is empty or not given.
+    {tasks:task} : a count with its noun, for example "2 tasks".  {tasks:is|are} : the first word if
+        the count is 1, else the second word.  {change:falls|stays|rises} : the word for a negative,
+        zero or positive number.
+    {p:=p} : a number, formatted like in a column of kind "p".  {lead:=share points} : a share, with
+        the unit "points" under --percent.  {low:=@unit} : a number in the format that the field
+        `unit` names.  {?file| in {file}} : a part that is left out if the field `file` is empty or
+        missing.
 
     >>> fill_template("{who:and}{?k| at {k}}: {tasks:task}", {"who": [*"ab"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
@@ -66,9 +67,9 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
 
 
 def pattern(template: str, *, forms: bool = False) -> str:
-    """A template as readable text: fields are in <>, and optional parts are in [].
+    """A template as readable text, with fields in <> and optional parts in [].
 
-    forms : whether to write all alternatives of a field, as "falls/rises", or only the plural.
+    forms : whether to write all alternatives of a field, for example "falls/rises".
 
     >>> pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
     '<lines> lines were skipped[ in <file>]'
@@ -88,14 +89,16 @@ def pattern(template: str, *, forms: bool = False) -> str:
 class DiagnosticType:
     """A type of message: its name, severity, text and explanation.
 
-    name : lower-case words joined by hyphens, unique, for example "pooled-settings".
-    severity : "note", "warning" if the numbers mean less than they seem to, or "error".
+    name : unique lower-case words joined by hyphens, for example "pooled-settings".
+    severity : "note", "warning" (if numbers are less reliable than they seem), or "error".
     template : the text with named fields; see `fill_template`.
-    remedy : options that resolve the message, or advice in words; both may contain fields.
+    remedy : options that resolve the message, or advice in words.  Both may contain fields.
     meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what the message
-        means, why it matters, and what to do.  Without advice, the page shows the remedy.
-    example : the message as passk prints it, below a command if sample data prints the message.
-    full : whether the message is printed only with --full or -v, because it changes no decision.
+        means, why it matters, and what to do.  If there is no advice, the help page shows the
+        remedy.
+    example : the printed message, below a command if the sample data causes the message.
+    full : whether passk prints the message only with --full or -v, because no decision depends on
+        it.
     Errors: ValueError if two messages have the same name.
 
     >>> lost = DiagnosticType(
@@ -125,19 +128,19 @@ class DiagnosticType:
 
     @property
     def settles(self) -> tuple[SuggestedFix, ...]:
-        """The options that resolve the message, with unfilled fields."""
+        """The options that resolve the message, in which fields are not yet filled."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
     def pattern(self) -> str:
-        """The text with the names of its fields: "<lines> lines were skipped[ in <file>]"."""
+        """The template with readable field names: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
         return pattern(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
-        """A message of this type; suggested fixes with an empty field are left out."""
+        """A message of this type.  Suggested fixes with an empty field are left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (fix.formatted(fields) for fix in self.settles)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
@@ -147,8 +150,8 @@ class DiagnosticType:
 class Diagnostic:
     """A message: a note, warning or error with the values of its fields.
 
-    fields : name → text, count, number, names, or a number with its interval.
-    settles : suggested fixes; several fixes are alternatives.
+    fields : name → string, count, number, names, or a number with an interval.
+    settles : suggested fixes.  Several fixes are alternatives.
     remedies : the suggested fixes as complete commands or Python calls.
     """
 
@@ -164,14 +167,14 @@ class Diagnostic:
         return hash((self.name, self.template))
 
     def pieces(self) -> tuple[Piece, ...]:
-        """The texts and the unrounded numbers of the message; see `fill_template`."""
+        """The strings and the unrounded numbers of the message.  See `fill_template`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
         pieces = fill_template(text, self.fields)
         return (*pieces, *(f"; {settle}" for settle in self.settles))
 
     @property
     def text(self) -> str:
-        """The text of the message, with numbers as Python writes them."""
+        """The text of the message, with numbers in the format of Python."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
     def with_prefix(self, prefix: str) -> Diagnostic:
@@ -191,6 +194,6 @@ class Diagnostic:
 
 
 def error_as_warning(error: Any) -> Diagnostic:
-    """An error as a warning with the same name, for commands that only describe data."""
+    """A warning with the name and text of an error, for commands that only describe data."""
     text = join_clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)

@@ -23,43 +23,44 @@ _FAMILIES = {
         "Correct the value. The message names the option and the values that the option accepts.",
     ),
     "contradicting-options": (
-        "two options exclude each other, or an option needs another option",
+        "two options cannot be used together, or an option needs another option",
         "Two options contradict each other, or an option has no effect without a second option.",
-        "Leave out the option that the message names, or add the option that is missing.",
+        "Leave out the option that the message names, or add the missing option.",
     ),
     "no-files": (
         "no files are given",
-        "The command reads result files, but you named no file.",
-        "Name files, folders, globs or URLs. You can label a file with label=path, and - reads"
+        "The command needs result files, but you did not name any file.",
+        "Name files, folders, globs or URLs. You can label a file with label=path. Use - for"
         " standard input.",
     ),
     "bad-rules": (
-        "a file of rules has a mistake",
-        "A file of rules is TOML. Options for all suites come first, followed by a [[suite]] with a"
-        " name, runs and rules for each suite. A rule has the name of an option of `passk gate`.",
+        "a rules file has a mistake",
+        "A rules file is a TOML file. First come the options for all suites. Then each suite has a"
+        " [[suite]] table with its name, runs and rules. A rule has the name of an option of `passk"
+        " gate`.",
         "Correct the line that the message names. `passk gate --rules FILE --check` checks the"
         " file without data.",
     ),
     "untrusted-rules": (
-        "a file of rules names a file outside its own folder",
-        "A file of rules may name only files in its own folder or in subfolders. URLs, absolute"
-        " paths, and paths or links that lead out of the folder need --trust-rules (in Python"
-        " trust_rules=True), because the rules may be part of a pull request from somebody that"
-        " you do not know. passk opened and fetched no file.",
-        "Move the file into the folder of the rules, or use --trust-rules if you know who wrote"
-        " the rules.",
+        "a rules file names a file outside its own folder",
+        "A rules file may name only files in its own folder or in subfolders. URLs, absolute paths,"
+        " and paths or links that lead out of the folder need --trust-rules (in Python"
+        " trust_rules=True), because a pull request from a stranger may contain the rules. passk"
+        " did not open or fetch any file.",
+        "Move the file into the folder of the rules, or use --trust-rules if you trust the author"
+        " of the rules.",
     ),
     "bad-map": (
         "a map has a mistake",
-        "A map is a TOML file with a table [data], or several tables [[data]]. The keys of a table"
-        " are roles of columns and options about reading.",
+        "A map is a TOML file with one table [data], or with several tables [[data]]. The keys of a"
+        " table are roles of columns and options for reading.",
         "Correct the line that the message names. `passk describe FILE --init passk.toml` writes a"
         " map, and --map none reads the data without a map.",
     ),
     "open-role": (
         "a map does not name a column for a role yet",
         "If `passk describe FILE --init` cannot identify the column of a role, it lists candidates"
-        " below the role in the map. passk does not read the data before you choose a column.",
+        " below the role in the map. passk cannot read the data until you choose a column.",
         "Write one of the candidates next to the role in the map.",
     ),
     "unknown-name": (
@@ -78,14 +79,15 @@ _FAMILIES = {
         "an interval, test or adjustment is not valid for this question",
         "An interval or a test is valid only for a population (new tasks or these tasks) and for"
         " some metrics. passk stops if you choose a method that is not valid for your question.",
-        "Leave the option out. The default is valid for every question that passk can answer.",
+        "Leave the option out. The default method is valid for every question that passk can"
+        " answer.",
     ),
     "no-bounds": (
         "a result cannot be computed for all possible values of missing data",
-        "With --missing bounds, every number is a range: passk computes the number once with all"
-        " missing outcomes failing, and once with all of them passing. This works for metrics that"
-        " rise with every pass, such as pass@k and pass^k. Other metrics may be lowest or highest"
-        " if only some missing outcomes pass.",
+        "With --missing bounds, passk computes every number twice: once as if all missing outcomes"
+        " failed, and once as if all of them passed. Every number is then a range. This works for"
+        " metrics that rise with every pass, such as pass@k and pass^k. Other metrics may be lowest"
+        " or highest if only some missing outcomes pass.",
         "Use --missing fail or --missing drop.",
     ),
     "too-large": (
@@ -110,32 +112,33 @@ _FAMILIES = {
     ),
     "no-history-yet": (
         "a history does not exist yet, or it has no run of this suite",
-        "A missing history may be lost, or this may be the first run. passk cannot distinguish the"
-        " two cases, so the gate does not pass.",
+        "Either the history was lost, or this is the first run. passk cannot distinguish these two"
+        " cases, so the gate does not pass.",
         "If the history was lost, restore it. Store a history as an artifact or in a branch,"
-        " because a cache may be deleted. For the first run, use `passk gate --first-run` once,"
-        " which does not check rules about changes.",
+        " because a cache may be deleted. For the first run, use `passk gate --first-run` once."
+        " This option skips rules about changes.",
     ),
     "no-such-suite": (
-        "a history, or a file of rules, has no suite of this name",
-        "`passk record --suite` sets the suite of a run in a history. In a file of rules, each"
+        "a history or a rules file has no suite with this name",
+        "`passk record --suite` sets the suite of a run in a history. In a rules file, each"
         " [[suite]] has a name.",
-        "`--baseline history.parquet:SUITE:last5` compares with the runs of one suite. `passk"
-        " watch --rules FILE --suite NAME` watches one suite of the file.",
+        "`--baseline history.parquet:SUITE:last5` compares with the runs of one suite. `passk watch"
+        " --rules FILE --suite NAME` watches one suite of the rules file.",
     ),
     "no-order": (
         "the order of the tasks is not known",
-        "Each interim look at a run uses the first tasks of an order that was fixed before the"
-        " run.",
-        "Name a file with one task per line with `--order FILE`. Logs of shuffled Inspect runs"
-        " contain the order. `--order completion` uses the order in which tasks were completed.",
+        "`passk watch` needs an order of the tasks that was fixed before the run. Each interim look"
+        " at the run uses the first tasks in this order.",
+        "Use `--order FILE` with a file that contains one task per line. Logs of shuffled Inspect"
+        " runs already contain the order. `--order completion` uses the order in which tasks were"
+        " completed.",
     ),
     "other-plan": (
-        "a run, or a file of looks, does not fit the plan",
+        "a run or a looks file does not fit the plan",
         "Interim looks keep their significance level only if the plan was fixed before the first"
         " look. The plan consists of the tasks, the attempts, the number of tasks between looks,"
         " the rules, the baseline and the order.",
-        "To change the plan, start with a new run and a new file of looks.",
+        "If you want to change the plan, start with a new run and a new looks file.",
     ),
     "unplanned-attempts": (
         "tasks have more or fewer attempts than planned",
@@ -143,16 +146,17 @@ _FAMILIES = {
         "Complete the run. --short-tasks drop leaves these tasks out and lists them.",
     ),
     "other-run": (
-        "tasks of an earlier look are missing or have other outcomes now",
-        "A look uses complete tasks, which should not change later. If a complete task changes or"
-        " disappears, the file of looks probably belongs to a different run.",
-        "Name the run that belongs to the file of looks, or another file with `--looks`.",
+        "tasks of an earlier interim look are now missing, or their outcomes have changed",
+        "An interim look uses complete tasks, which should not change later. If a complete task"
+        " changes or disappears, the looks file probably belongs to a different run.",
+        "Name the run that belongs to the looks file, or name a different looks file with"
+        " `--looks`.",
     ),
     "bad-looks": (
-        "a file does not contain looks",
-        "`passk watch` stores its interim looks in a JSON file next to the run, or in the file"
-        " that `--looks` names. This file contains something else.",
-        "Name another file with `--looks`.",
+        "a file does not contain interim looks",
+        "`passk watch` stores interim looks in a JSON file next to the run, or in the file that"
+        " `--looks` names. The given file contains something else.",
+        "Name a different file with `--looks`.",
     ),
     "no-such-column": (
         "the data has no column of this name",
@@ -163,18 +167,18 @@ _FAMILIES = {
         "a condition is not understood",
         "A condition compares columns with values, for example --where \"temperature < 0.5 AND"
         " split = 'test'\".",
-        "Correct the condition. Put texts in single quotes.",
+        "Correct the condition. Put strings in single quotes.",
     ),
     "reserved-column": (
         "a column of the data has the name of a column of the output",
-        "The output would have two columns of one name.",
+        "The output would have two columns with the same name.",
         "Rename the column in the data.",
     ),
     "bad-path": (
-        "a pattern of paths does not fit a file",
+        "a path pattern does not match a file",
         "--path reads columns from the paths of files, for example"
-        " '{model}/{task}/run-{attempt}.json'. Every file with results must match the pattern in"
-        " exactly one way.",
+        " '{model}/{task}/run-{attempt}.json'. The path of every file with results must match the"
+        " pattern in exactly one way.",
         "Correct the pattern. * matches any text, and **/ matches folders.",
     ),
     "too-few-attempts": (
@@ -192,14 +196,15 @@ _FAMILIES = {
     ),
     "different-tasks": (
         "two models have different tasks",
-        "A paired comparison uses the tasks that both models have.",
-        "--unpaired drop leaves the other tasks out, which answers a question about the shared"
-        " tasks only.",
+        "A paired comparison uses only the tasks that both models have.",
+        "If you want to compare only the shared tasks, use --unpaired drop, which leaves out all"
+        " other tasks.",
     ),
     "no-pilot": (
-        "a plan has no results of a pilot",
-        "`passk plan` needs to know how success rates vary between tasks.",
-        "Name the result files of a pilot, or use --mean and --spread.",
+        "`passk plan` has no results of a pilot run",
+        "`passk plan` needs to know how success rates vary between tasks, for example from a pilot"
+        " run.",
+        "Name the result files of a pilot run, or use --mean and --spread.",
     ),
     "no-rule": (
         "a gate has no rule to check",
@@ -214,15 +219,15 @@ _FAMILIES = {
     ),
     "bad-output": (
         "an output cannot be written as requested",
-        "The folder does not exist, no format has the suffix, two outputs have the same name, or"
-        " an output would overwrite an input. passk read and wrote no file.",
+        "The folder does not exist, no format has the suffix, two outputs have the same name, or an"
+        " output would overwrite an input. passk did not read or write any file.",
         "Correct the name of the output, or the option that the message names.",
     ),
     "no-history": (
         "a file does not contain a history of runs",
         "`passk trend` and `passk record --to FILE` need a file that `passk record` wrote. A"
-        " history has one row per run and task, with the columns run, at, revision, suite, model,"
-        " task, n, c and settings.",
+        " history is a table with one row per run and task. Its columns are run, at, revision,"
+        " suite, model, task, n, c and settings.",
         "Name a history, or record runs with `passk record`.",
     ),
     "recorded-run": (
@@ -232,15 +237,15 @@ _FAMILIES = {
         "If this is a new run, give it another name with --run.",
     ),
     "other-groups": (
-        "the run is split by other columns than the history",
-        "All runs of a history must be recorded with the same --by. passk did not change the"
-        " history.",
-        "Use the --by columns of the history.",
+        "the run is not split by the same columns as the history",
+        "All runs of a history must be recorded with the same value of --by. passk did not change"
+        " the history.",
+        "Use --by with the columns of the history.",
     ),
     "unwritable-output": (
         "a file or stream cannot be written",
-        "You have no permission to write, the disk is full, or a folder is in use. passk writes"
-        " outputs completely or not at all.",
+        "You have no permission to write, the disk is full, or a folder has the name of the file."
+        " passk writes outputs completely or not at all.",
         "Solve the problem that the message names, or write to another folder.",
     ),
     "no-room": (
@@ -251,14 +256,14 @@ _FAMILIES = {
     "out-of-memory": (
         "there is not enough memory",
         "The data or the computation does not fit into the memory of this machine.",
-        "Read fewer columns or models at once (--model, --where), convert the files with `passk"
+        "Read fewer models or rows at once (--model, --where), convert the files with `passk"
         " convert --counts` first, or use a machine with more memory.",
     ),
     "missing-package": (
         "a package that this option needs is not installed",
         "Cloud storage, Spark and some other features need packages that are not installed by"
         " default.",
-        "Run the command in the message, which installs the package.",
+        "Run the command that the message shows. It installs the package.",
     ),
     "no-such-file": (
         "a file does not exist",
@@ -269,7 +274,7 @@ _FAMILIES = {
         "a file cannot be read",
         "You have no permission to read the file, the path is a device, or the file was deleted"
         " while passk read it.",
-        "Check the permissions of the file, and check that no run is still writing the file.",
+        "Check the permissions of the file, and check that no program is still writing the file.",
     ),
     "damaged-file": (
         "a file is cut off or damaged",
@@ -283,7 +288,7 @@ _FAMILIES = {
         "If you trust the archive, unpack it yourself and name the unpacked files.",
     ),
     "not-fetched": (
-        "a file on another machine cannot be fetched",
+        "a remote file cannot be fetched",
         "The server does not answer, denies access, closes the connection early, or does not send"
         " a file.",
         "Try again, check the URL and the credentials, or download the file yourself.",
@@ -295,8 +300,9 @@ _FAMILIES = {
     ),
     "no-results": (
         "a file or folder contains no results",
-        "The file or folder is empty, or contains no records of attempts. passk skips files"
-        " without results in a folder, but reports an error if you name a single file.",
+        "The file or folder is empty, or contains no records of attempts. If you name a folder,"
+        " passk skips files without results in it. If you name a single file without results, passk"
+        " reports this error.",
         "Check that the run wrote its results.",
     ),
     "unknown-format": (
@@ -305,10 +311,11 @@ _FAMILIES = {
         "Name the format with --from.",
     ),
     "ambiguous-records": (
-        "a document has several lists that could be the attempts",
-        "A JSON document has several lists of records, or the document has both an outcome and a"
-        " list of records with outcomes. In this case, the outcome may summarise the records.",
-        "Choose a list with --records KEY, or the document itself with --records .",
+        "a document contains several lists that could be the list of attempts",
+        "A JSON document contains several lists of records, or it contains an outcome and also a"
+        " list of records with outcomes. The outcome of the document may summarise the records.",
+        "Choose a list with --records KEY. If the document itself is the record of an attempt, use"
+        " --records .",
     ),
     "bad-record": (
         "a line or record is malformed",
@@ -319,7 +326,7 @@ _FAMILIES = {
     ),
     "bad-encoding": (
         "a text is not UTF-8",
-        "passk reads texts in UTF-8 only.",
+        "passk reads only text in UTF-8.",
         "Save the file as UTF-8, for example with `iconv -f latin1 -t utf-8`.",
     ),
     "no-task-column": (
@@ -336,12 +343,12 @@ _FAMILIES = {
     "preferences": (
         "a table contains preferences, not outcomes",
         "Each row names the better of two answers, but passk needs attempts that pass or fail.",
-        "Write a table with one row per answer and its outcome.",
+        "Write a table with one row per answer, which contains the outcome of the answer.",
     ),
     "summary": (
         "a table summarises attempts",
-        "The columns contain averages, such as success_rate or pass@5, which passk cannot use as"
-        " outcomes.",
+        "The columns contain averages, such as success_rate or pass@5, but passk needs the outcomes"
+        " of attempts, or counts.",
         "Name a file with attempts, or columns with counts (--field n=COLUMN --field c=COLUMN).",
     ),
     "no-model-column": (
@@ -379,26 +386,26 @@ _FAMILIES = {
     ),
     "unmatched-words": (
         "no outcome in the data is a word that you named",
-        "All outcomes would be treated in the same way, whatever they mean. The message lists the"
+        "Without a match, passk would treat all outcomes in the same way. The message lists the"
         " outcomes in the files and how often they occur.",
         "Use words from this list in --passes or --fails.",
     ),
     "unjudged-numbers": (
         "some outcomes are words and some are numbers",
-        "--passes names words that pass, but passk does not know which numbers pass.",
+        "--passes contains words that mean pass, but passk does not know which numbers mean pass.",
         "Add --threshold X. Then numbers of X or more pass.",
     ),
     "missing-outcome": (
         "an attempt has no outcome",
-        "An attempt without an outcome, for example after a timeout or a crash, may or may not be"
-        " a failure. All numbers depend on how you count it.",
+        "An attempt without an outcome, for example after a timeout or a crash, may or may not be a"
+        " failure. All numbers depend on how you count missing outcomes.",
         "Choose --missing fail, --missing drop, or --missing bounds, which gives a range for every"
         " number.",
     ),
     "no-such-task": (
         "a task that an option names is not in the data",
-        "The name of a task must be exactly as in the data. A task that --exclude-task or"
-        " --only-task names must be in the new run, its baseline or its history.",
+        "The option must contain the exact name of the task in the data. A task that --exclude-task"
+        " or --only-task names must be in the new run, its baseline or its history.",
         "Choose names that `passk tasks` lists.",
     ),
     "missing-cost": (
@@ -412,8 +419,8 @@ _FAMILIES = {
     ),
     "bad-price": (
         "prices of tokens cannot be read",
-        "--price reads a TOML file with one table per model or pattern. A table contains the keys"
-        " input and output, and optionally cached, in dollars per million tokens.",
+        "--price reads a TOML file with one table per model or pattern. Each table has the keys"
+        " input, output and optionally cached, with prices in dollars per million tokens.",
         "Correct the line or table that the message names.",
     ),
     "no-price": (
@@ -434,14 +441,15 @@ _FAMILIES = {
         "Correct the value, or leave the attempt out with --where.",
     ),
     "bad-counts": (
-        "n and c cannot be counts of attempts",
+        "the values of n and c cannot be counts of attempts",
         "n is the number of attempts, and c is the number of passes. Both must be whole numbers"
         " with 0 ≤ c ≤ n.",
         "Correct the counts, or name other columns with --field n=COLUMN --field c=COLUMN.",
     ),
     "bad-rate": (
         "a success rate is not a probability",
-        "A table of exact success rates has one probability from 0 to 1 per task and family.",
+        "A table of exact success rates contains one probability from 0 to 1 for each task and"
+        " family.",
         "Correct the rate.",
     ),
     "duplicate-attempts": (
@@ -460,16 +468,16 @@ _FAMILIES = {
     "duplicate-models": (
         "two models have the same outcomes at all tasks",
         "The two models have the same number of passes and failures at every task, which is"
-        " unlikely for two different models. Probably, both names belong to the same model, and"
-        " every difference between the two is 0.",
+        " unlikely for two different models. Both names probably belong to the same model, so every"
+        " difference between them is 0.",
         "Leave one of the models out with --exclude-model. Two strong models may really fail the"
         " same few tasks, because these tasks are hard or wrong. In this case, name both models"
         " with --model.",
     ),
     "pooled-models": (
         "several models would be pooled as one",
-        "A column that passk does not use splits the attempts at each task evenly, like a model or"
-        " a setting does, or several models have the same label.",
+        "An unused column splits the attempts at each task evenly, so it probably contains models"
+        " or settings. It is also possible that several models have the same label.",
         "Separate the models with --field model=COLUMN or --by COLUMN.",
     ),
     "no-attempts": (
@@ -480,9 +488,9 @@ _FAMILIES = {
     ),
     "unordered-attempts": (
         "the order of attempts is not known",
-        "first@k and `passk order` need to know which attempt came first.",
-        "Name a column that contains numbers or times with --field attempt=COLUMN. With `passk"
-        " order --order-from-lines`, the order of the lines is used.",
+        "first@k and `passk order` need the order of the attempts at each task.",
+        "Name a column that contains numbers or times with --field attempt=COLUMN. `passk order"
+        " --order-from-lines` uses the order of the lines.",
     ),
     "bad-cluster": (
         "a task belongs to several clusters or to none",
@@ -493,12 +501,12 @@ _FAMILIES = {
     "two-values": (
         "a task has two lengths, or a model has two release dates",
         "`passk horizon` needs one length per task (--field minutes=COLUMN) and one release date"
-        " per model (--field date=COLUMN). The time that attempts used is not the length of a"
+        " per model (--field date=COLUMN). The duration of an attempt is not the length of the"
         " task.",
-        "Check that the column is the right one, or correct the data.",
+        "Check that you named the right column, or correct the data.",
     ),
     "no-labels": (
-        "a command needs labels, or it cannot use labels",
+        "a command needs labels, or a command cannot use labels",
         "A label records whether an attempt truly passes. `passk judge` and corrected numbers need"
         " labels. Commands and metrics that use only verdicts do not accept labels.",
         "Name a column or an outcome with labels with --field truth=COLUMN, or a file of labels"
@@ -506,14 +514,14 @@ _FAMILIES = {
     ),
     "missing-labels": (
         "too few attempts are labelled",
-        "To correct the numbers of a model, passk needs labels for some of the model's attempts"
-        " that the judge passes, and for some attempts that the judge fails.",
-        "`passk judge --list FILE` writes a list of attempts that you should label.",
+        "To correct the numbers of a model, passk needs labels for some attempts of the model that"
+        " pass according to the judge, and for some attempts that fail according to the judge.",
+        "`passk judge --list FILE` writes a list of attempts to label.",
     ),
     "unmatched-labels": (
-        "a label belongs to no attempt, or to several",
+        "a label belongs to no attempt, or to several attempts",
         "passk joins a file of labels to the attempts by model, task and attempt number.",
-        "Number the attempts in both files, or give their columns the same names.",
+        "Number the attempts in both files, or use the same column names in both files.",
     ),
     "no-temperature": (
         "a temperature is missing or is not a number",
@@ -528,8 +536,8 @@ _FAMILIES = {
     ),
     "not-on-spark": (
         "an option or file format does not work with Spark",
-        "With --engine spark, a Spark cluster counts the attempts and passes in JSON lines, CSV"
-        " and Parquet files, which a map must describe.",
+        "With --engine spark, a Spark cluster counts attempts and passes. This works only for JSON"
+        " lines, CSV and Parquet files that a map describes.",
         "Leave --engine spark out, or follow the advice in the message.",
     ),
     "spark-failed": (

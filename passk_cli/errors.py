@@ -15,23 +15,21 @@ from passk_cli.text import cut_long_words, join_clauses, plural, printable, with
 
 Kind = TypeVar("Kind", bound="PasskError")
 
-# Errors for a name that the data does not contain.  They are usage errors with exit code 2,
-# although passk finds them in the data.
+# Names of errors about a name that the data does not contain. These are usage errors with exit code
+# 2, although passk finds the error only in the data.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
     """Base class of all errors that this package raises on purpose.
 
-    The text of an error is one line that quotes data as it is, without secrets in addresses.
-    `str(error)` is safe to print, because control characters are replaced and long words are cut.
+    The text of an error is one line without secrets from URLs.  `str(error)` is safe to print,
+    because control characters are replaced and long words are cut.
     parts : place, problem and remedy, or only the problem.  A place is a file, file:line, or an
-        option with the value that you gave.
+        option with its given value.
     kind : "usage", "data" or "internal".
     name : the name of the error, for example "duplicate-attempts"; see `passk_cli.error_names`.
-    settles : suggested fixes; several fixes are alternatives.
-    remedies : the suggested fixes as complete commands or Python calls.
-    candidates : role → columns that may have the role, each with a tally of its values.
+    candidates : role → columns that may have the role, with a tally of the values in each column.
     """
 
     exit_code = 4
@@ -68,7 +66,7 @@ class PasskError(Exception):
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Place, problem and remedy of the error, with "" for a missing part.
+        """The place, problem and remedy of the error, with "" for a missing part.
 
         >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
@@ -85,7 +83,7 @@ class PasskError(Exception):
 
 
 class ParameterError(PasskError):
-    """An option that is not valid, for example an unknown metric, k = 0, or a contradiction."""
+    """An error about an option, for example an unknown metric, k = 0, or a contradiction."""
 
     exit_code = 2
     kind = "usage"
@@ -93,9 +91,9 @@ class ParameterError(PasskError):
 
 
 class DataError(PasskError):
-    """A file that cannot be used as it is: `place: problem; remedy`.
+    """An error about a file that passk cannot use.  Its text is `place: problem; remedy`.
 
-    place : a file, file:line, or an option with the value that you gave.
+    place : a file, file:line, or an option with its given value.
     problem : what passk found, and what it expected.
     remedy : what you can do in addition to the suggested options, or "".
     """
@@ -113,9 +111,9 @@ class DataError(PasskError):
 def refuse_if_any(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
-    """Raise ParameterError for the first reason with a true condition.
+    """Raise ParameterError for the first reason with a true condition, if there is one.
 
-    reasons : tuples of a condition, a place (or ""), a problem, and suggested fixes.
+    reasons : tuples (condition, place or "", problem, suggested fixes).
     """
     for holds, place, problem, settles in reasons:
         if holds:
@@ -125,23 +123,24 @@ def refuse_if_any(
 def missing_file_error(argument: str) -> DataError:
     """The error for a file that does not exist, with suggestions of similar names."""
     if not argument:
-        problem, remedy = "the name of a file is empty", "is a variable of the shell not set?"
+        problem, remedy = "the name of a file is empty", "is a shell variable not set?"
         return DataError("", problem, remedy, name="no-such-file")
     similar = similar_files(argument)
     remedy = did_you_mean(similar) if similar else "check the path"
     if not similar and Path(argument).parts[:1] == ("sample_data",):
-        # The examples of --help use sample data, which an installed passk does not contain.
-        remedy = "the sample data are in a clone of passk: run this there"
+        # The examples in --help use sample data, which an installed package does not contain.
+        remedy = "the sample data is in a clone of the passk repository; run this command there"
     return DataError(argument, "no such file", remedy, name="no-such-file")
 
 
 def similar_files(argument: str) -> list[str]:
-    """Existing files with paths that are similar to the path of a missing file."""
+    """Existing files with a path that is similar to the path of a missing file."""
     path = Path(argument)
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
         siblings = (name for name in os.listdir(missing.parent) if not name.startswith("."))
-        # The stems are compared, too, because a common suffix does not make two names similar.
+        # The stems of names must also be similar, because a common suffix does not make two names
+        # similar.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
                  for name in nearest_names(missing.name, siblings)
@@ -157,7 +156,6 @@ def no_such_model(
 ) -> ParameterError:  # fmt: skip
     """The error for a name or pattern that matches no model, with a suggestion.
 
-    word : the name or pattern.  option : the option that contains it.
     other_values : further values of the option; None if the option accepts only one model.
     """
     models = [*models]
@@ -170,7 +168,7 @@ def no_such_model(
     else:
         why = plural(len(matches), "model") if matches[1:] else ""
         settles = [SuggestedFix({option: [*other_values, pattern]}, why)]
-    several = f"it is a part of {len(matches)} names"
+    several = f"{len(matches)} names contain it"
     problem += f"; {several if matches[1:] else did_you_mean([pattern])}"
     return ParameterError(place, problem, name="no-such-model", settles=settles)
 
@@ -184,19 +182,19 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
 
 
 class NoResultsError(DataError):
-    """A file without results, which passk skips if you name its folder and not the file."""
+    """An error about a file without results. passk skips such a file in a folder."""
 
     name = "no-results"
 
 
 class BadRecordError(DataError):
-    """A line of a file that is not a valid record."""
+    """An error about a line of a file that is not a valid record."""
 
     name = "bad-record"
 
 
 class PasskWarning(UserWarning):
-    """A warning that numbers mean less than they seem to.
+    """A warning that results may be less reliable than they seem.
 
     To silence these warnings, use `warnings.filterwarnings("ignore",
     category=passk_cli.PasskWarning)`.

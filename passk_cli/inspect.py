@@ -7,7 +7,7 @@
         return Task(dataset=…, solver=…, scorer=…, early_stopping=stop("pass@1 >= 0.8"))
 
 Run the evaluation with `--sample-shuffle`, because each interim look uses the first samples in the
-order of the run, and this order must be random.  `passk help watch` explains looks.
+order of the run, and this order must be random.  `passk help watch` explains interim looks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspect_ai.util import EarlyStop
 
 _RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
-# Id of a running evaluation of Inspect → the object that may stop the evaluation.
+# Id of a running Inspect evaluation → the object that may stop the evaluation.
 _running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 
@@ -42,11 +42,11 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
     options : options of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
         planned is the number of samples.
 
-    A sample that ends with an error has no score.  Such a sample delays the looks unless you set
-    missing="fail" or missing="drop".  With log_samples=False, Inspect does not call early stopping
-    before a sample, so that no sample is skipped.
+    A sample that ends with an error has no score.  Such a sample delays interim looks, unless you
+    set missing="fail" or missing="drop".  With log_samples=False, Inspect does not call early
+    stopping before a sample, so no sample is skipped.
 
-    Errors: ParameterError for a rule in another form.
+    Errors: ParameterError for a rule that does not have one of these two forms.
 
     >>> stop("pass@1 >= 0.8").options
     {'minimum': {'pass@1': '0.8'}}
@@ -64,8 +64,7 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
 class Stop:
     """Implements the early stopping protocol of Inspect, for one evaluation at a time.
 
-    options : options of `passk_cli.watch`.
-    reason : why the remaining samples are skipped, or "" if no sample is skipped yet.
+    reason : why the remaining samples are skipped, or "" before a decision.
     """
 
     def __init__(self, options: Mapping[str, Any], scorer: str | None = None) -> None:
@@ -73,11 +72,13 @@ class Stop:
         self.reason, self.answer, self.looked, self.number = "", "", 0, ""
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
-        """Start an evaluation.  samples : the samples in the order in which Inspect runs them."""
+        """Start an evaluation. samples : the samples in the order of the run."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
         if self.number in _running:
-            raise ParameterError("stop() watches one evaluation at a time; make one for each")
+            raise ParameterError(
+                "stop() watches only one evaluation at a time; call stop() once for each evaluation"
+            )
         self.number, self.reason, self.answer, self.looked = task.eval_id, "", "", 0
         _running[task.eval_id] = self
         _watch_for_errors()
@@ -92,7 +93,6 @@ class Stop:
         return "passk"
 
     def _task_names(self, suite: str, samples: list[Sample]) -> dict[str, str]:
-        """Sample id → the name of its task, which is TASK/SAMPLE if the baseline uses this form."""
         import passk_cli
 
         baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
@@ -114,10 +114,12 @@ class Stop:
     async def complete_sample(
         self, id: str | int, epoch: int, scores: dict[str, SampleScore]
     ) -> None:
-        """Add a sample with its score, and look at the run if a look is due."""
+        """Add a sample with its score, and make an interim look at the run if a look is due."""
         if self.scorer is None and len(scores) > 1:
             names = ", ".join(sorted(scores))
-            raise ParameterError(f"several scorers judge a sample: {names}; name one as scorer=")
+            raise ParameterError(
+                f"a sample has scores of several scorers ({names}); name one with scorer="
+            )
         score = scores[self.scorer or next(iter(scores))].score.value
         value = value_to_float(score)
         self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
@@ -148,7 +150,8 @@ class Stop:
         if options.get("baseline") is not None:
             options["baseline"] = self.baseline
         with warnings.catch_warnings():
-            # Warnings would disturb the display of Inspect, and the log contains the answer.
+            # Warnings would disturb the display of Inspect, so they are ignored. The log contains
+            # the answer.
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
             findings = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,
@@ -158,7 +161,7 @@ class Stop:
         self.reason = "" if findings.report.provisional else self.answer
 
     async def complete_task(self) -> dict[str, Any]:
-        """A summary of the looks for the log of Inspect."""
+        """A summary of the interim looks for the log of Inspect."""
         _running.pop(self.number, None)
         summary = {
             "answer": self.answer,
@@ -175,7 +178,7 @@ def _watch_for_errors() -> None:
     """
     from inspect_ai.hooks import Hooks, hooks
 
-    @hooks(name="passk", description="Tells passk of samples that end with an error.")
+    @hooks(name="passk", description="Reports samples that end with an error to passk.")
     class ErroredSamples(Hooks):  # type: ignore[misc, unused-ignore]
         async def on_sample_end(self, data: SampleEnd) -> None:
             stopper = _running.get(data.eval_id)

@@ -28,25 +28,25 @@ MOST_LISTED = 10_000_000
 MOST_COLUMNS = 20_000
 # Maximum number of groups in a report, of chapters on a page, and of models on a page.
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
-# Maximum number of cells of a mostly empty table of models by tasks.
+# Maximum number of cells in a table (models × tasks) that is mostly empty.
 MOST_EMPTY = 1_000_000
-# Advice for an error of memory.
+# Advice in errors about too little memory.
 MORE_MEMORY = "read fewer models, columns or files at once, or use a machine with more memory"
-# Maximum number of values in a table of models (or differences) by tasks, which needs 300 MB.
+# Maximum number of values in a table (models or differences × tasks), which needs 300 MB.
 MOST_CELLS = 1 << 23
 # Maximum number of differences between models over all metrics, which need 400 MB.
 MOST_PAIRS = 100_000
-# Maximum k of `passk plan`, which sums over all outcomes of k attempts.
+# Maximum k of `passk plan`, which computes a sum over all outcomes of k attempts.
 MOST_PLANNED_K = 1_000
 
 
 def whole_number(
     place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
 ) -> int:
-    """The whole number that a text contains in ASCII digits.
+    """The whole number that a string of ASCII digits contains.
 
-    place : the option with its value, or a name that contains the number, for the error.
-    Errors: ParameterError for a text that is not a whole number, or is out of range.
+    place : an option with its value, or a name with the number, as the subject of the error.
+    Errors: ParameterError for a string that is not a whole number, or for a number out of range.
 
     >>> whole_number(OptionValue("-k", "8"), " 8 ")
     8
@@ -75,12 +75,9 @@ def is_nested(value: Any, most: int) -> bool:
 def refuse_too_many(
     noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
 ) -> None:
-    """Raise ParameterError if a number is above its maximum.
-
-    noun : the plural of what is counted.  settles : options that reduce the number.
-    """
+    """Raise ParameterError if a number is above its maximum."""
     if number > most:
-        problem = f"{number:,} {noun}, at most {most:,}"
+        problem = f"there are {number:,} {noun}, but at most {most:,} are allowed"
         raise ParameterError(place, problem, name="too-large", settles=settles)
 
 
@@ -109,10 +106,11 @@ def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
 
 
 def refuse_many_draws(resamples: int, columns: int) -> None:
-    """Raise ParameterError if resamples × columns would not fit into memory."""
+    """Raise ParameterError if resamples × columns random numbers would not fit into memory."""
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
             OptionValue("--resamples", str(resamples)),
-            f"this is too many for {columns:,} numbers; choose at most {MOST_DRAWS // columns:,}",
+            f"this number is too large for {columns:,} results; choose at most"
+            f" {MOST_DRAWS // columns:,}",
             name="too-large",
         )

@@ -1,10 +1,11 @@
-"""Declarations of options, from which passk makes the command line, Python functions and checks.
+"""Declarations of options, which define the command line, the Python functions and the checks.
 
 A group of options is a frozen dataclass with fields that are annotated with an `Option`.
-`fill_options` makes a group from values.  Texts from the command line and values from Python have
+`fill_options` makes a group from values.  Strings from the command line and values from Python have
 the same checks and error messages.
 
-Groups have `eq=False`, because each method that a dataclass generates delays the start by 0.5 ms.
+Groups have `eq=False`, because each method that a dataclass generates delays the start of passk by
+0.5 ms.
 """
 
 from __future__ import annotations
@@ -28,14 +29,13 @@ from passk_cli.suggestions import did_you_mean_or_list, share_meant
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
-# A part of a comma-separated text, which may be in double quotes.
 _PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
 # The type of an option that accepts a name or, in Python, data of any kind.
 DATA = Any
 
 
 def load_object(place: str) -> Any:
-    """The object that "module:name" names.  Declarations contain such names to delay imports."""
+    """The object with a name "module:name".  Declarations use such names to delay imports."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 
@@ -46,22 +46,23 @@ class Option:
 
     flags : the flags, for example "-m --metric", or a word in capitals, for example "NAME", for a
         positional value without a flag.
-    metavar : the placeholder of the value in the help text, if it is not the list of choices.
+    metavar : the placeholder of the value in the help text.  By default, this is the list of
+        choices.
     help : one short sentence for `--help`, to which choices and default are added.
     detail : further text for `passk help COMMAND`, Python and the reference.
     choices : the possible values, or the "module:name" of a tuple with these values.
-    former : pairs of an old and a new name of a choice.  passk accepts the old name for one more
-        release.
-    low, high : the range of a number.  between : whether the range excludes these two limits.
-    parse : a function that converts the given text (or Python value) to the value of the field, or
-        the "module:name" of the function.  The function gets a list if the option is repeatable.
+    former : pairs (old name of a choice, new name). passk accepts old names for one more release.
+    low, high : the range of a number. between : whether the range excludes both limits.
+    parse : a function, or its "module:name", that converts the given string (or Python value) to
+        the value of the field.  If the option is repeatable, the function gets a list.
     several : whether the option is repeatable although its field is not a tuple.
     file : "read" or "written" if the value can name a file.
-    of_models : whether the value names models in the data, which a shell can complete.
-    complete : "module:name" of a function that lists completions, if choices are not enough.
+    of_models : whether the value is the name of a model, which a shell can complete.
+    complete : "module:name" of a function that lists further completions.
     rare : whether only `passk help COMMAND` shows the option, and `--help` does not.
 
-    Names in the form "module:name" delay imports, which would slow `--help`; see `load_object`.
+    Names of the form "module:name" delay imports, which would make `--help` slow.  See
+    `load_object`.
     """
 
     flags: str
@@ -92,12 +93,12 @@ class Option:
 
     @property
     def value_placeholder(self) -> str:
-        """The placeholder of the value in the help text, or the choices."""
+        """The placeholder of the value in the help text, which may be the list of choices."""
         return self.metavar or "|".join(self.values)
 
     @property
     def detail_with_choices(self) -> str:
-        """The detail of the option, with the list of choices in place of {choices}."""
+        """The text `detail`, with the list of choices in place of {choices}."""
         return self.detail.replace("{choices}", ", ".join(self.values))
 
     @property
@@ -109,9 +110,7 @@ class Option:
 class DeclaredOption(NamedTuple):
     """An option with its field in a group.
 
-    field : name of the field.  kind : type of the value.
     base : type of the value without "or None": bool, int, float, str, tuple or Mapping.
-    repeatable : whether the option can be given several times.
     """
 
     field: str
@@ -127,12 +126,12 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Group → its options.  The cache is here because evaluating annotations is slow.
+# Group → its options. This cache exists because evaluating annotations is slow.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 
 def options_by_field(group: type) -> dict[str, DeclaredOption]:
-    """Field → option, for the fields of a group that are options."""
+    """Field → option, for all fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _DECLARED:
         return _DECLARED[group]
@@ -160,8 +159,6 @@ def sections_of(
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
     """Each group with its options.  If several groups have a field with the same name, only the
     first field is included.
-
-    without : names of fields to leave out.
     """
     names = set(without)
     for group in groups:
@@ -178,7 +175,7 @@ def is_given(value: Any) -> bool:
 
 
 def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
-    """A group of options with the given values.  Fields without a value keep their defaults.
+    """A group of options with the given values.  A field without a value keeps its default.
 
     arguments : field → value.  Values from Python may be arrays, ranges and paths.
     Errors: ParameterError for a value that is empty, out of range, or not accepted by its option.
@@ -189,11 +186,10 @@ def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
         if option.kind is not DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
-            # A DataFrame is iterable, but must not become a list of its columns.
+            # A DataFrame is iterable, but a DataFrame must not become a list of its columns.
             single = isinstance(value, str | bytes | Mapping) or hasattr(value, "columns")
             value = list(value) if isinstance(value, Iterable) and not single else value
             value = None if isinstance(value, list | dict) and not value else value
-        # An empty text is an error, even if it is the default.
         if value is not None and (value is not option.default or value == ""):
             values[name] = check_value(option, value)
     return group(**values)
@@ -232,7 +228,7 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
 
     if any(isinstance(part, str) and not part.strip() for part in parts):
         raise ParameterError(
-            OptionValue(option.name), "the value is empty; give a value or leave the option out"
+            OptionValue(option.name), "the value is empty; give a value, or leave the option out"
         )
     if option.choices and not all(part in option.values for part in parts):
         wrong = next(part for part in parts if part not in option.values)
@@ -248,7 +244,6 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
         elif base is int:
             value = int(value) if isinstance(value, str) else operator.index(value)
         elif base is float:
-            # You can write a share as a percentage, for example 2%.
             percent = option.high == 1 and isinstance(value, str) and value.endswith("%")
             value = float(value[:-1]) / 100 if percent else float(value)
             if math.isnan(value):
@@ -285,7 +280,7 @@ _WORDS = {int: "write a whole number", float: "write a number", bool: "it is Tru
 
 
 def changed_options(group: Any) -> list[str]:
-    """The names of all options of a group with values other than their defaults."""
+    """The names of all options of a group that do not have their default values."""
     names = []
     for name, option in options_by_field(type(group)).items():
         value = getattr(group, name)
@@ -296,7 +291,7 @@ def changed_options(group: Any) -> list[str]:
 
 
 def split_at_commas(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The distinct parts of one or several comma-separated texts, in order.
+    """The distinct parts of one or several comma-separated strings, in order.
 
     A part in double quotes may contain a comma.
 

@@ -1,7 +1,7 @@
-"""A pytest plugin that attempts a test many times and checks its pass rate with a gate.
+"""A pytest plugin that attempts a test many times and checks the test's pass rate with a gate.
 
-Every run of pytest loads this module, so its top-level imports must be fast.  The code of the gate
-is imported when pytest finds the first marked test.
+Every pytest run loads this module, so its top-level imports must be fast.  The code of the gate is
+imported when pytest finds the first marked test.
 """
 
 from __future__ import annotations
@@ -23,22 +23,20 @@ import pytest
 from passk_cli.suggestions import did_you_mean_or_list
 
 MARKER = (
-    "passk(attempts, rules): attempt a test many times, and pass or fail the test by rules of"
+    "passk(attempts, rules): attempt a test many times, and pass or fail the test by these rules of"
     ' `passk gate` about its pass rate, for example {"min": {"pass^1": 0.9}}.'
 )
 # Options of `passk gate` that you can use as rules for a test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-# If a test cannot both pass and fail, the error suggests one of these numbers of additional
-# attempts.
+# Numbers of additional attempts that the error suggests if a test could never pass or never fail.
 _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
 # The outcome in the report of an attempt, which pytest counts neither as passed nor as failed.
 ATTEMPT = "attempt"
-# Name of the pytest parameter that makes one item per attempt.
 _ITEM = "_passk"
 # Maximum number of tracebacks of failed attempts below a verdict.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
-# The gate knows each test by this name, which is removed from the sentences of the gate.
+# Name of every test in the data of its gate. The name is removed from the sentences of the gate.
 _TEST = "this test"
 
 
@@ -93,7 +91,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # A parameter can have markers, for example pytest.param(…, marks=pytest.mark.xfail).
     of_parameters = (m for call in getattr(metafunc, "_calls", ()) for m in call.marks)
     if any(m.name == "xfail" for m in (*metafunc.definition.iter_markers(), *of_parameters)):
-        problem = "a marked test cannot have xfail; the rules set how often the test may fail"
+        problem = "a test with the marker passk cannot also have xfail; the rules set how often the"
+        " test may fail"
     if problem:
         pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)
     parameters = [
@@ -122,11 +121,11 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         if name not in RULES:
             raise ValueError(f"no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
     if not {"min", "min_each"} & rules.keys():
-        raise ValueError("no rule to check; give min or min_each")
+        raise ValueError("there is no rule to check; give min or min_each")
     try:
         text = _rules_text(rules)
     except TypeError:
-        raise ValueError(f"rules={rules!r}: write numbers and texts") from None
+        raise ValueError(f"rules={rules!r}: the values must be numbers or strings") from None
     problem, alternatives = _rules_problem(attempts, text)
     if problem:
         remedies = (
@@ -148,10 +147,7 @@ def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
 
 @lru_cache
 def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
-    """The reason why a test cannot use these rules, or "", and alternative attempts and rules.
-
-    text : the rules as JSON.
-    """
+    """The reason why a test cannot use these rules, or "", and alternative attempts and rules."""
     from passk_cli.errors import PasskError
 
     rules = json.loads(text)
@@ -174,9 +170,8 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
 def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     """The verdict of a gate on a test ("pass", "undecided" or "fail"), and a sentence about it.
 
-    An undecided test counts as passed.  The interval is about this test only, not about further
+    An undecided test counts as passed.  The interval is only about this test, not about similar
     tests.
-    rules : the rules of the marker, as JSON.
     """
     import passk_cli
     from passk_cli.render.style import Style, sentence_text
@@ -185,7 +180,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
     with warnings.catch_warnings():
-        # The pytest session may turn warnings into errors.
+        # Warnings are ignored here, because a pytest session may turn warnings into errors.
         warnings.simplefilter("ignore")
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]
@@ -200,14 +195,14 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a marked test that pytest cannot repeat, for example a unittest test."""
+    """Fail a marked test if pytest cannot repeat the test, for example a unittest test."""
     if item.get_closest_marker("passk") and attempt_of_item(item) is None:
         kind = type(item).__name__
         pytest.fail(f"@pytest.mark.passk: mark a function, not a {kind}", pytrace=False)
 
 
 def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
-    """The attempt that a pytest item makes, with the name of its test, or None."""
+    """The attempt of a pytest item with the name of its test, or None for other items."""
     spec: Any = getattr(item, "callspec", None)
     if spec is None or _ITEM not in spec.params:
         return None
@@ -219,7 +214,8 @@ def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Store the outcome of an attempt in its report, so that a failed attempt fails no session.
+    """Store the outcome of an attempt in its report, so that a failed attempt does not fail the
+    session.
 
     An error in the setup or teardown of an attempt still fails the session.
     """
@@ -242,8 +238,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 class RepeatedTest:
     """The attempts of one test that pytest has reported so far.
 
-    completed : numbers of completed attempts.  passed : number of an attempt → whether it passed.
-    failures : number of a failed attempt → its report.
+    completed : numbers of the completed attempts. passed : attempt number → whether the attempt
+        passed.
     """
 
     __test__ = False
@@ -265,7 +261,7 @@ class RepeatedTest:
     def add(self, report: pytest.TestReport, attempt: Mapping[str, Any]) -> None:
         """Add the report of the setup, call or teardown of an attempt."""
         number = attempt["attempt"]
-        # Newer versions of pytest identify failed tests by report.id, not by report.nodeid.
+        # Newer versions of pytest identify failed tests by report.id instead of report.nodeid.
         self.items.add(getattr(report, "id", report.nodeid))
         self.seconds += report.duration
         if "passed" in attempt:
@@ -296,7 +292,7 @@ class RepeatedTest:
 
     @property
     def reports(self) -> Iterator[pytest.TestReport]:
-        """The verdict as two pytest reports, for the call and the teardown of the test."""
+        """The verdict as two pytest reports: for the call and for the teardown of the test."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
         path, line, _ = self.location
         why: Any = {"failed": self.text, "skipped": (path, line, self.sentence)}.get(outcome)
@@ -332,7 +328,7 @@ class RepeatedTest:
 
 
 class AttemptCollector:
-    """Collects the attempts from all workers of pytest-xdist, and reports one verdict per test."""
+    """Collects attempts from all workers of pytest-xdist, and reports one verdict per test."""
 
     def __init__(self, config: pytest.Config, out: str | None) -> None:
         self.config, self.out = config, out
@@ -341,7 +337,7 @@ class AttemptCollector:
         self.unwritten = ""
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Store the pytest session, because passk adds the verdicts to its number of tests."""
+        """Store the pytest session, because verdicts change the session's number of tests."""
         self.session = session
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
@@ -392,7 +388,7 @@ class AttemptCollector:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtestloop(self) -> Iterator[None]:
-        """Report verdicts for tests with lost or deselected attempts, unless pytest was stopped."""
+        """Report verdicts on tests with lost or deselected attempts, unless pytest was stopped."""
         outcome = yield
         if outcome.excinfo is None:  # type: ignore[attr-defined]
             for test in [test for test in self.tests.values() if not test.verdict]:
@@ -412,7 +408,7 @@ class AttemptCollector:
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def table(self, *, jsonl: bool) -> str:
-        """The attempts as CSV or JSON lines, with an empty outcome if the setup failed."""
+        """The attempts as CSV or JSON lines, with an empty outcome after a failed setup."""
         rows = [
             (test.nodeid, number, test.passed.get(number))
             for test in self.tests.values()
@@ -428,7 +424,7 @@ class AttemptCollector:
         return text.getvalue()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print a summary of all verdicts and attempts, and with -v one line per test."""
+        """Print a summary of all verdicts and attempts.  With -v, also print one line per test."""
         if not self.tests:
             return
         words = {

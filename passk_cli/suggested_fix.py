@@ -16,7 +16,7 @@ class Placeholder(str):
 
 @dataclass(frozen=True)
 class OptionValue:
-    """An option with its value in a message.  Python writes it as a keyword argument.
+    """An option with its value in a message.  Messages in Python show a keyword argument instead.
 
     >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
     ('--bounds 1,x', '--percent')
@@ -39,15 +39,15 @@ FULL_OPTION = OptionValue("--full")
 
 @dataclass(frozen=True)
 class SuggestedFix:
-    """Options that resolve a message or an error if you add them to the command.
+    """Options that resolve a message or an error if you add the options to the command.
 
     options : option → value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.  The
         keys of a mapping and the values of a tuple are added to the option, True sets a flag, and
         None removes the option.  Any other value, for example a list, replaces the option's value.
         Options are flags ("--by") or Python keywords ("by").
     why : what the fix does, for example "keeps the models apart".
-    command : the command to run instead; "" keeps the command.
-    labels : file → its new label; "" leaves the file out.
+    command : the command to run instead.  "" keeps the command.
+    labels : file → its new label, or "" to leave the file out.
     as_list : whether to write the files as a Python list.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
@@ -108,7 +108,8 @@ class SuggestedFix:
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged(self, fix: SuggestedFix) -> SuggestedFix:
-        """Both fixes as one fix.  If both set a single value, the value of `fix` is used.
+        """Both fixes as one fix.  If both fixes set the value of the same option, the value of
+        `fix` wins.
 
         >>> first = SuggestedFix({"--by": ("x",)})
         >>> first.merged(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
@@ -120,7 +121,7 @@ class SuggestedFix:
         return replace(fix, options=options)
 
     def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
-        """The fix with the fields of a message filled in, or None if a needed field is empty.
+        """The fix, filled with the fields of a message, or None if a needed field is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
@@ -133,7 +134,7 @@ class SuggestedFix:
 
 
 def with_value(name: str, before: Any, value: Any) -> Any:
-    """The value of an option after a further value is added."""
+    """The value of an option after adding a further value."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":
@@ -176,7 +177,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def quote_commas(name: str, value: Any) -> Any:
-    """The value, in double quotes if it contains a comma and passk splits the option at commas.
+    """The value, in double quotes if passk would otherwise split the value at a comma.
 
     >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
     ('"temp, C"', 'a in (1, 2)')
@@ -195,7 +196,7 @@ def _word(word: str) -> str:
 
 
 def shell_quoted(word: str) -> str:
-    """The word with quotes for a shell, which are double quotes if the word has single quotes.
+    """The word, quoted for a shell.  A word with single quotes gets double quotes.
 
     >>> print(shell_quoted("retry = 'false'"), shell_quoted("a b"), shell_quoted("a"))
     "retry = 'false'" 'a b' a

@@ -10,13 +10,13 @@ from glob import escape
 
 from passk_cli.text import names_that_fit
 
-# Minimum likeness of a word and a suggested name, and maximum difference from the best likeness.
+# Minimum likeness between a word and a suggested name, and maximum difference from the best
+# likeness.
 _ALIKE, _CLOSE = 0.65, 0.12
-# Punctuation between the words of a name.
 _MARK = r"[\s_.:/\-]"
-# Maximum number of letters of a name that an error suggests in full, and not as a pattern.
+# Maximum number of letters of a name that an error suggests in full instead of as a pattern.
 _SHORT = 40
-# Words that people use → the names in passk, without punctuation.
+# Words that people use → names in passk, without punctuation.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",
@@ -85,7 +85,7 @@ for _words, _names in SYNONYMS.items():
 
 
 def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
-    """The names that are most similar to a word, at most `most` of them, with the best first.
+    """At most `most` names that are similar to a word, with the most similar name first.
 
     If the word is a pattern, the names that match it are returned.  Otherwise, the result contains
     names that differ only in case and punctuation, or else names of synonyms, or else names with
@@ -116,9 +116,7 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
 
 
 def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """The question "did you mean …?" if a name is similar, or else a list of all names.
-
-    otherwise : a sentence to use instead of the list.
+    """The question "did you mean …?" if there is a similar name, else a list of all names.
 
     >>> [did_you_mean_or_list(word, ["task", "model"]) for word in ("tsk", "zzz")]
     ['did you mean task?', 'there are task, model']
@@ -156,7 +154,7 @@ def share_meant(text: str) -> float | None:
 
 
 def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
-    """A pattern that matches all names that contain a word, and the names that it matches.
+    """A pattern for all names that contain a word, and the names that the pattern matches.
 
     If only one short name contains the word, the pattern is this name.  If no name or every name
     contains the word, the pattern is "".
@@ -196,12 +194,10 @@ def list_known_names(names: Iterable[str]) -> str:
 
 
 def _spelled(name: str) -> str:
-    """The name in lower case, without punctuation other than @ and ^."""
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
 def _stem(name: str) -> str:
-    """The name in lower case, without punctuation and without the k of a metric."""
     return re.sub(r"(?<=[@^])(\d+|k)$", "", _spelled(name))
 
 
@@ -212,6 +208,6 @@ def _likeness(word: str, name: str) -> float:
     matcher = SequenceMatcher(None, name, word)
     if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
-    # Swapped letters are one typing mistake, so they reduce the likeness less.
+    # Two swapped letters are one typing mistake, so they reduce the likeness only a little.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
     return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

@@ -14,22 +14,20 @@ from typing import Any
 # Unicode categories of characters that move the cursor, end a line, are invisible, or change the
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-# A word in the name of a model or task.
 _WORDS = re.compile(r"[^-_/ ]+")
-# Cost of an additional gap in a short name.  Removing a word costs between 0.01 and 3.3.
+# Cost of an additional gap in a short name. The cost of removing a word is between 0.01 and 3.3.
 _GAP = 0.25
 # Maximum number of words in a name that passk weighs, because more words take too long.
 _MAX_WORDS = 50
-# These invisible characters are safe, because they join letters in Persian and Hindi, and emoji.
+# Invisible characters that are safe, because they join emoji, and letters in Persian and Hindi.
 _JOINERS = "\u200c\u200d"
 # Unicode categories of characters without width: marks on the previous character, and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
-# In URLs with these schemes, a file name may contain a question mark, and the user is not secret.
+# Schemes of URLs in which a file name may contain a question mark, and the user name is not secret.
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 # A URL in a text, without the punctuation after the URL.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
-# Format → the separator of fields.
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
 # Maximum number of characters of a word in a message, and of a whole message.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
@@ -38,9 +36,10 @@ _LONG_WORD, _LONG_MESSAGE = 400, 3000
 def printable(text: str) -> str:
     """The text with unprintable characters as codes, for example "\\n" for a line break.
 
-    Codes replace control characters (C0 and C1), U+2028 and U+2029, marks of direction, further
+    Codes replace control characters (C0 and C1), U+2028 and U+2029, direction marks, further
     invisible characters, single surrogates and noncharacters.  Letters of any script, combining
-    marks, emoji and blanks of any width stay.  XML 1.0 allows every character of the result.
+    marks, emoji and blanks of any width do not change.  XML 1.0 allows every character of the
+    result.
 
     >>> printable("a\\tb"), printable("é 中 👩‍🔬 a\\u202eb")
     ('a\\\\tb', 'é 中 👩‍🔬 a\\\\u202eb')
@@ -101,11 +100,11 @@ def is_github_runner() -> bool:
 
 
 def shield_from_runner(text: str, form: str = "") -> str:
-    """The text, changed so that GitHub Actions does not run a name in it as a command.
+    """The text, changed so that GitHub Actions does not run any name in the text as a command.
 
     GitHub runs "::stop-commands::x" at the beginning of a line, and "##[command]" anywhere.  passk
-    puts "| " before the first form, and a blank into the second form.  In csv and tsv, quotes
-    around the field replace "| ".  JSON contains a code for the character #.
+    puts "| " before the first form (in csv and tsv, quotes around the field), and a blank into the
+    second form.  JSON contains a code for the character #.
 
     form : the format of the text; "" for text that people read.
     """
@@ -120,9 +119,10 @@ def shield_from_runner(text: str, form: str = "") -> str:
 
 
 def cut_long_words(text: str) -> str:
-    """The message without the middle of words over 400 characters and of a text over 3,000.
+    """The message without the middle of any word over 400 characters, at most 3,000 characters
+    long.
 
-    The beginning and the end of a message stay, because they name the file and the remedy.
+    The beginning and the end of a message are kept, because they contain the file and the remedy.
 
     >>> len(cut_long_words("a" * 1000)), cut_long_words("no such file")
     (301, 'no such file')
@@ -195,10 +195,9 @@ def shortened(text: str, most: int = 80) -> str:
 def short_names(
     names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
 ) -> list[str]:
-    """The names in a short form that is at most `room` wide, if they then stay different.
+    """Short forms of names, at most `room` wide if different names can then stay different.
 
     The least distinctive words of a name are removed first.
-    extent : function that returns the width of a text.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
@@ -223,14 +222,12 @@ def short_names(
 def _shorten(
     name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The name without its least distinctive words, so that it still matches no other name."""
     spans = [m.span() for m in _WORDS.finditer(name)]
     if len(spans) > _MAX_WORDS:
         return _without_middle(name, words, room, extent)
     weights = _word_weights(name, words)
     kept, text = [*range(len(spans))], name
     while extent(text) > room and len(kept) > 1:
-        # Removing neighbouring words makes only one gap, so the name stays readable.
         costs = {at: weights[at] + _GAP * ({at - 1, at + 1} <= {*kept}) for at in kept}
         for gone in sorted(kept, key=lambda at: (costs[at], -at)):
             candidate = _with_words(name, spans, [at for at in kept if at != gone])
@@ -243,11 +240,11 @@ def _shorten(
 
 
 def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
-    """How distinctive the words of a name are.
+    """Weights of the words of a name, which are larger for distinctive words.
 
-    A word is distinctive if few similar names contain it, and more distinctive with letters than as
-    a number.  Repeated words, and words with which all names begin or end, have little weight.
-    Similar names share at least a third of the words.
+    A word is distinctive if few similar names contain the word.  Words with letters are more
+    distinctive than numbers.  Repeated words, and words with which all names begin or end, have
+    little weight.  Similar names have at least a third of their words in common.
     """
     own, weights = words[name], list[float]()
     similar = [
@@ -271,7 +268,6 @@ def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
 
 
 def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]) -> str:
-    """The name with only some of its words, and an ellipsis for each gap."""
     text, previous = "", -1
     for at in (*kept, len(spans)):
         begin, end = spans[at] if at < len(spans) else (len(name), len(name))
@@ -282,7 +278,6 @@ def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]
 
 
 def _is_only_name(text: str, names: Iterable[str]) -> bool:
-    """Whether a shortened name matches exactly one of the full names."""
     parts = text.split("…")
     return sum(_matches(parts, name) for name in names) == 1
 
@@ -302,7 +297,7 @@ def _matches(parts: Sequence[str], name: str) -> bool:
 def _without_middle(
     text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The text without its middle, at most `room` wide if it then still matches only one name.
+    """The text without its middle, which is at most `room` wide if it stays unambiguous.
 
     Otherwise, the shortest text that matches only one name.
     """
@@ -330,8 +325,8 @@ def wrap_text(
 ) -> list[str]:
     """The text in lines of at most the width `room`.
 
-    Lines break at `joint` if possible.  Otherwise they break at blanks, or in a word after hyphens,
-    slashes and underscores, or anywhere.
+    Lines break at `joint` if possible.  Otherwise, lines break at blanks, or in a word after
+    hyphens, slashes and underscores, or anywhere.
 
     >>> wrap_text("org/some-long_name again", 10), wrap_text("a b · c d", 5, joint=" · ")
     (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
@@ -389,7 +384,7 @@ def all_of_count(counted: str) -> str:
 
 
 def join_clauses(*parts: str) -> str:
-    """All clauses that are not empty, joined by semicolons, or by a blank after a question mark.
+    """The clauses that are not empty, joined by semicolons, or by a blank after a question mark.
 
     >>> join_clauses("from what value does it pass?", "", "use --threshold X", "or -m mean")
     'from what value does it pass? use --threshold X; or -m mean'
@@ -407,7 +402,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """Up to four names, or the first three and the number of further names.
+    """Up to four names, or the first three names and the number of further names.
 
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
@@ -419,7 +414,6 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
     """The names that fit into a line, and the number of further names.
 
     joint : the separator; by default a blank, or a comma if some names contain blanks.
-    most : maximum number of names; 0 for any number.
 
     >>> names_that_fit(["1", "2", "30"], 9), names_that_fit(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -433,7 +427,7 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
 
 
 class Category(str):
-    """A value of an ordered category, which sorts by its position in the order.
+    """A value of an ordered category, which is sorted by its position in the order.
 
     >>> order = ("low", "mid", "high")
     >>> sorted((Category(text, order) for text in ("high", "", "low")))
@@ -449,7 +443,7 @@ class Category(str):
 
     @property
     def place(self) -> int:
-        """The position of the value in the order.  Unknown values come last."""
+        """The position of the value in the order.  An unknown value comes last."""
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:

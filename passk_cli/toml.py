@@ -13,9 +13,9 @@ _LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NEST
 
 
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
-    """The text and the tables of a TOML file.
+    """The text and the parsed tables of a TOML file.
 
-    name : the name of a possible error.  remedy : what to do about the error.
+    name : name of the error. remedy : advice in the error.
     Errors: DataError for a file that does not exist.  ParameterError, if possible with the line,
         for a file that cannot be read, is not TOML, is too long or nested too deeply, or contains a
         whole number of more than 64 bits.
@@ -62,7 +62,6 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
 
 
 def _has_large_integer(value: Any) -> bool:
-    """Whether a TOML value contains a whole number of more than 64 bits."""
     if isinstance(value, dict | list):
         return any(map(_has_large_integer, value.values() if isinstance(value, dict) else value))
     return isinstance(value, int) and value.bit_length() > 63

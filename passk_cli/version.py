@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# The newest release, or the next one if there is none. Reports show it, so that their text does not
-# change with each commit.
+# The newest release, or the next release if there is no release. Reports show this version, so that
+# their text does not change with each commit.
 RELEASE = "0.1.0"
 
 
 def read_version(file: Path) -> str:
     """The version that `packaging/version.py` wrote into a wheel or sdist, or else RELEASE.
 
-    A source tree has no such file: its files may differ from any commit.
+    A source tree has no version file, because its files may differ from every commit.
     """
     try:
         return file.read_text(encoding="utf-8").strip() or RELEASE
@@ -30,7 +30,6 @@ def commit_of(version: str) -> str:
 
 
 __version__ = read_version(Path(__file__).with_name("version.txt"))
-# The first entries of a signature.
 SIGNATURE = {"passk": RELEASE} | (
     {"commit": commit_of(__version__)} if commit_of(__version__) else {}
 )

@@ -104,7 +104,7 @@ def test_a_baseline_that_is_read() -> None:
     with pytest.raises(passk_cli.ParameterError, match="counts are by repo; read the other data"):
         passk_cli.gate(split, baseline=FRAME, **rule)
     with pytest.raises(
-        passk_cli.DataError, match=r"Counts: no column 'repo'; read them again with read"
+        passk_cli.DataError, match=r"Counts: no column 'repo'; read the data again with read"
     ):
         passk_cli.gate(FRAME, baseline=plain, **by, **rule)
 
@@ -288,7 +288,7 @@ def test_counts_know_that_they_are_clustered() -> None:
     ("options", "message"),
     [
         ({"cluster": 3}, "cluster=3: write COLUMN"),
-        ({"cluster": " "}, "cluster=: the value is empty; give a value or leave the option out"),
+        ({"cluster": " "}, "cluster=: the value is empty; give a value, or leave the option out"),
         ({"normalise": "foo"}, 'normalise="foo": choose one of none, space, python'),
         ({"similarity": "x"}, 'similarity="x": write a number'),
         ({"similarity": 2}, "similarity=2: the similarity must be above 0 and at most 1"),
@@ -296,7 +296,7 @@ def test_counts_know_that_they_are_clustered() -> None:
         ({"missing": "foo"}, 'missing="foo": choose one of error, fail, drop'),
         (
             {"by": ["se"]},
-            'by="se": the output already has a column of that name; rename the column in the data',
+            'by="se": the output already has a column with this name; rename the column in',
         ),
         ({"by": [3]}, "by=3: write COLUMN"),
     ],
@@ -328,7 +328,7 @@ def test_counts_are_not_read_again() -> None:
         ):
             passk_cli.estimate(counts, **{field: value})
     with pytest.raises(
-        passk_cli.DataError, match=r"Counts: no column 'repo'; read them again with read"
+        passk_cli.DataError, match=r"Counts: no column 'repo'; read the data again with read"
     ):
         passk_cli.compare(counts, sensitivity="repo")
     with pytest.raises(passk_cli.DataError, match=r"read\(…, attempts=\['answer'\]\)"):
@@ -363,7 +363,7 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         ("skip_bad", "yes", "skip_bad=yes: it is True or False"),
         ("sort", 3, "sort=3: write COLUMN"),
         ("models", [3], "models=3: write NAME"),
-        ("where", "", "where=: the value is empty; give a value or leave the option out"),
+        ("where", "", "where=: the value is empty; give a value, or leave the option out"),
         (
             "where",
             FRAME.assign(there=True).there,

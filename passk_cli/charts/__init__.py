@@ -1,8 +1,7 @@
 """Draws plots as pictures and as parts of html pages.
 
 `layout` computes the positions of all parts of a `Plot`, `svg` draws them, and `theme` contains the
-colours.  No module here reads a data file or computes a result.
+colours.  No module of this package reads a data file or computes a result.
 """
 
-# File suffixes of pictures.
 PICTURES = (".png", ".svg", ".pdf", ".html")

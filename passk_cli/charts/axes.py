@@ -9,9 +9,10 @@ from itertools import pairwise, product
 
 from passk_cli.report.words import duration_text
 
-# Maximum number of ticks at the values of the data, and maximum number of digits of a value.
+# Maximum number of ticks at values of the data, and maximum number of digits of such a value.
 _MOST_TICKS, _DIGITS = 12, 4
-# Ticks of an axis of times, in minutes, in steps of about a factor of four: 1 s, 4 s, 15 s, 1 min …
+# Ticks of a time axis in minutes. A tick is about four times the tick before: 1 s, 4 s, 15 s, 1 min
+# …
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
 # Unit of an axis → function that writes the label of a tick.
 _WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
@@ -23,12 +24,9 @@ _MOST_UNEVEN = 5
 class Axis:
     """A linear or logarithmic axis of a chart.
 
-    tick_values : values that have ticks if there is room.
-    required_ticks : values that always have ticks; other ticks are left out if there is no room.
-    names : value → label of its tick.
+    tick_values : values that have ticks if there is enough room.
+    required_ticks : values that always have ticks.  Other ticks are left out without enough room.
     unit : "$" for money, "min" for times in minutes, "year" for dates.
-    share : whether the values are shares, or differences of shares.
-    length : the length of the axis in units of the drawing.
     """
 
     low: float
@@ -62,9 +60,10 @@ def axis_from_values(
 
     log : whether the axis is logarithmic and ignores values that are not positive.  None makes the
         axis logarithmic if the values span two decades.
-    zero : whether a linear axis contains zero.
+    zero : whether a linear axis must contain zero.
     margin : room beyond the values at both ends, except at zero, as a share of the range.
-    at_values : whether ticks are at the values, if the values are few, short and evenly spaced.
+    at_values : whether ticks are at the values, provided that the values are few, short and evenly
+        spaced.
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:
@@ -91,10 +90,9 @@ def spread_places(
 ) -> list[float]:
     """Positions of labels, moved as little as possible so that labels do not overlap.
 
-    Neighbours that are too close form a block around their common centre.  Blocks that touch are
-    merged.
-    least : minimum distance of two positions.
-    low, high : range that contains the new positions if there is room.
+    Neighbouring labels that are too close form a block around their common centre.  Blocks that
+    touch are merged.
+    low, high : range of the new positions, if there is enough room.
     """
     order = sorted(range(len(places)), key=lambda i: places[i])
     blocks: list[tuple[float, int]] = []
@@ -123,10 +121,8 @@ def tick_labels(
 ) -> dict[float, str]:
     """Position of a tick on the axis → its label.
 
-    Ticks are at `axis.tick_values` if these are few, or else at round values, so that labels do not
+    Ticks are at `axis.tick_values` if these values are few, or else at round values.  Labels do not
     touch.
-    percent : whether shares are percentages.
-    extent : function that returns the size of a label along the axis.
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
@@ -145,21 +141,17 @@ def tick_labels(
         disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
         if disjoint and (len(words) > 1 or values is axis.tick_values):
             return {room[v][0]: text for v, text in words.items()}
-    # One label is better than two labels that touch.
     value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
     return {axis.place(value): _tick_label(float(f"{value:.3g}"), percent and axis.share)}
 
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
-    """Possible sets of ticks, from many ticks to few."""
     if axis.log and axis.unit == "min":
         yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
     yield axis.tick_values
     gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
-        # These steps put a tick at both ends of the axis.
         yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        # Sets of ticks that contain the required ticks come first.
         choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
@@ -183,7 +175,6 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
 
 
 def _round_ticks(low: float, high: float, most: int) -> list[float]:
-    """At most `most` + 1 round values inside a range, evenly spaced."""
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)

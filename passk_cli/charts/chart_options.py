@@ -21,17 +21,17 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# If a picture has more than 8 models, only the first 5 have colours, so that you can distinguish
-# the models.
+# If a picture has more than 8 models, only the first 5 models have colours, so that you can
+# distinguish the colours.
 MOST_MODELS, _LEADING = 8, 5
-# If more than 4 lines have bands, only 3 lines keep their bands, because bands hide each other.
+# If more than 4 lines have bands, only 3 lines keep a band, because many bands hide each other.
 _MOST_BANDS, _BANDED = 4, 3
 # Maximum number of letters in the name of a model.
 _LETTERS = 24
 _LIMITS = ("low", "high")
 # Unit of length → number of pixels.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# At a width of half a page, letters have 7 to 8 points.
+# The width of half a page, at which letters have a size of 7 to 8 points.
 HALF_PAGE = 3.25 * _UNITS["in"]
 # Maximum number of pixels of a side.  Larger pictures need minutes to draw, and few programs open
 # them.
@@ -44,8 +44,7 @@ _ON_SCREEN = 1.5
 class PictureSize:
     """The size of a whole picture.
 
-    width, height : lengths in `unit`; if height is None, the height fits the content.
-    unit : in, cm, mm, pt or px.
+    width, height : lengths in `unit`.  If height is None, the height fits the content.
     """
 
     width: float
@@ -54,9 +53,9 @@ class PictureSize:
 
     @staticmethod
     def parse(text: str) -> PictureSize:
-        """The size in a text such as "3.25in", "8cmx5cm" or "800x500".
+        """The size that a string such as "3.25in", "8cmx5cm" or "800x500" contains.
 
-        Errors: ParameterError if the text is not a size, or if a side is too long.
+        Errors: ParameterError if the string is not a size, or if a side is too long.
         """
         length, unit = r"(\d+\.?\d*|\.\d+)", "(in|cm|mm|pt|px|)"
         match = re.fullmatch(rf"{length}{unit}(?:[x×]{length}{unit})?", text.replace(" ", ""))
@@ -76,7 +75,7 @@ class PictureSize:
 
     @property
     def is_for_paper(self) -> bool:
-        """Whether the size has a unit of paper, such as in or cm, and not px."""
+        """Whether the size has a paper unit, such as in or cm, and not px."""
         return self.unit != "px"
 
     @property
@@ -91,7 +90,7 @@ class PictureSize:
         return self.width * unit, None if self.height is None else self.height * unit
 
     def length_text(self, length: float) -> str:
-        """A length of the drawing as text, rounded up in the unit of the picture's size."""
+        """A length of the drawing as text, in the unit of the picture's size and rounded up."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
         size = length * self.scale / _UNITS[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
@@ -107,11 +106,8 @@ ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 class Appearance:
     """How charts look.
 
-    title : whether a picture has a title and a subtitle.
-    bands : whether lines have bands for their intervals.
-    highlight : models, or patterns of names, that have colours; all other models are grey.
+    highlight : models, or patterns of names, that have colours.  All other models are grey.
     panel : a column of --by; a chart has one panel per value of this column.
-    size : the size of the whole picture; None for the default size.
     """
 
     title: bool = True
@@ -153,7 +149,6 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        # The colours of the leaders must not depend on further models that the answer mentions.
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
     short = short_models(all_models)
@@ -171,7 +166,6 @@ def short_models(models: Iterable[str]) -> dict[str, str]:
 
 
 def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
-    """The plot with short names of models, also in its title, subtitle and reference lines."""
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
@@ -188,12 +182,10 @@ def _models(plot: Plot) -> list[str]:
 
 
 def _models_in(models: Iterable[str], words: str) -> list[str]:
-    """The models that a text mentions."""
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    """The plot with one panel per value of a column."""
     if column not in plot.groups:
         suggestions = nearest_names(column, plot.groups)
         settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
@@ -230,7 +222,6 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
 
 
 def _separate_kinds(plot: Plot) -> Plot:
-    """The plot with one panel per kind of line, if one panel would contain too many lines."""
     kinds = distinct_values(plot.rows, "kind")
     crowded = len(_models(plot)) > _MOST_WITH_KINDS and len(kinds) > 1
     if plot.kind != "curves" or plot.scattered or plot.has_roles("panel") or not crowded:
@@ -254,13 +245,13 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
     The index is a hash of the name, so that a model has the same colour in all commands.  If two
     names have the same hash, the second name in alphabetical order gets the next free index.
-    fixed : names that already have an index.
     """
     size = len(THEMES["light"].series)
     preferred = {
         name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
     }
-    # A name with a unique hash keeps its index, so that more models do not change its colour.
+    # A name with a unique hash keeps its index, so that its colour does not change with further
+    # models.
     hues = dict(fixed or {})
     owner = {
         place: name for name, place in reversed(preferred.items()) if place not in hues.values()
@@ -277,9 +268,9 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     """The plot with grey models, if some models are highlighted or if there are too many models.
 
-    Grey lines are drawn first, without intervals and points.
-    highlighted : the coloured models.  If there are none, the leading models of the plot (or the
-        five highest models) and the models that the answer mentions are coloured.
+    Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
+    leading models of the plot (or the five highest models) and the models in the answer are
+    coloured.
     """
     models = _models(plot)
     if not models:
@@ -304,7 +295,6 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     behind, ahead = (
         [row for row in plot.rows if plot.is_grey(row) == is_grey] for is_grey in (True, False)
     )
-    # A panel that would contain only grey lines is left out.
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
@@ -319,7 +309,6 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
 
 
 def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
-    """The plot with bands only for its best models, if there are too many bands."""
     lines = {
         tuple(row.get(role) for role in ("panel", "kind", "series"))
         for row in plot.rows if row.get("low") is not None

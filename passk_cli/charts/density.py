@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# Minimum bandwidth, as a multiple of the gap between values, at which a density has no waves.
+# Minimum bandwidth that smooths a density of evenly spaced values, as a multiple of the gap between
+# values.
 _SMOOTH = 0.6
 
 
@@ -16,12 +17,11 @@ def density(
     """The Gaussian kernel density of draws, between the smallest and the largest draw.
 
     The bandwidth is Silverman's, 0.9 · min(sd, IQR / 1.349) · n^(−1/5).  The part of a kernel
-    outside the range is reflected, so that the area is 1.  Draws are counted in 512 bins.  If draws
-    have few distinct values, for example means of zeros and ones, the density is smoothed over the
-    gaps between the values and extends half a gap beyond them.
+    outside the range is reflected, so that the area below the density is 1.  Draws are counted in
+    512 bins.  If draws have few distinct values, for example means of zeros and ones, the density
+    is smoothed over the gaps between the values and extends half a gap beyond them.
 
-    draws : at least one finite number.
-    within : the range of possible draws, which limits the range of the density.
+    within : the range of possible draws, to which the density is limited.
     Returns (positions, heights), both of shape (points,).  If all draws are equal except for
     rounding, both arrays are empty.
     Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).

@@ -16,11 +16,12 @@ from passk_cli.text import cells_of, short_names
 
 R = TypeVar("R", bound=Row)
 
-# Kind of a line → lengths of its dashes and gaps.  Other kinds get unused dashes from DASHES.
+# Kind of a line → lengths of its dashes and gaps. Any other kind gets an unused pattern from
+# DASHES.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# Maximum number of labels at the ends of lines, and maximum distance, in lines of text, by which a
-# label is moved.
+# Maximum number of labels at line ends, and maximum distance by which a label is moved, in text
+# lines.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 
@@ -37,7 +38,7 @@ def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
 
 
 def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values that rows have for some roles, such as "x" and "low", row by row."""
+    """The defined values of the given roles, for example "x" and "low", row by row."""
     return [row.get(role) for row in rows for role in roles]
 
 
@@ -53,7 +54,7 @@ def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
 def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float]
 ) -> dict[Any, str]:
-    """Name of a series → its text in the picture, with a shorter model if the room requires it."""
+    """Name of a series → its label in the picture, with a shortened model if necessary."""
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     remaining_room = room - max(map(extent, ends.values()), default=0.0)
@@ -67,10 +68,9 @@ def short_series_names(
 class CurveLayout:
     """The layout of a plot of curves.
 
-    points : the points of the plot, and rows without neighbours, which no line would show.
-    dashes : kind of a line → lengths of its dashes and gaps in pixels.
-    labels : the labels at the ends of lines, or [] if they do not fit.  A label has a text, the
-        position x, y of the line's end, and the height `at` of the text.
+    points : the points of the plot, and rows without neighbours, which are not visible in a line.
+    labels : the labels at line ends, or [] if the labels do not fit.  A label has a text, the line
+        end (x, y), and the height `at` of the text.
     """
 
     across: Axis
@@ -87,9 +87,8 @@ class CurveLayout:
     ) -> CurveLayout:  # fmt: skip
         """The layout of a plot of curves.
 
-        room : the height of the plot in lines of text.
-        most : maximum width of a label; if a label is wider, the plot has no labels.
-        extent : function that returns the width of a text.
+        room : height of the plot in text lines.
+        most : maximum width of a label.  If a label is wider, the plot has no labels.
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
@@ -120,11 +119,9 @@ class CurveLayout:
         labels: list[Row] = []
         if not plot.has_roles("panel"):
             if len(series) > 1:
-                # Only a model's line of the first kind has a label.
                 ahead = [row for row in ahead if row.get("kind") == next(iter(dashes), None)]
             labels = _line_end_labels(ahead, across, up, room)
             if len(series) > 1:
-                # The short names must also differ from the names of grey models.
                 short = short_series_names(plot, distinct_values(rows, "series"), most, extent)
                 labels = [{**label, "text": short[label["text"]]} for label in labels]
             if any(extent(label["text"]) > most for label in labels):
@@ -133,7 +130,6 @@ class CurveLayout:
 
 
 def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
-    """Rows that no line would show, because the values of both neighbours are undefined."""
     isolated = []
     for line in rows_by_line(rows).values():
         for defined, run in groupby(line, lambda row: row["y"] is not None):
@@ -143,7 +139,6 @@ def _isolated_rows(rows: Iterable[Row]) -> list[Row]:
 
 
 def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -> list[Row]:
-    """Labels at the ends of lines, moved so that they do not overlap, or [] if they do not fit."""
     lines = rows_by_line(rows)
     ends = [[row for row in line if row["y"] is not None][-1:] for line in lines.values()]
     last = [row for end in ends for row in end]
@@ -154,7 +149,8 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    # These limits keep labels inside the picture at the top, and above the ticks at the bottom.
+    # With these limits, labels stay inside the picture at the top, and above the ticks at the
+    # bottom.
     heights = spread_places(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
@@ -168,12 +164,11 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
 def row_label_lines(
     plot: Plot, room: float, extent: Callable[[str], float]
 ) -> list[tuple[Any, str]]:
-    """The lines of text at the left of a forest or heat map, from the top.
+    """The text lines at the left of a forest plot or heat map, from the top.
 
-    A line is a pair of a row's label and its text, or of None and a heading.  A heading such as
-    "gpt −" names the first model of differences, and the rows below name the second model.
+    A text line is a pair (label of a row, text) or (None, heading).  A heading such as "gpt −"
+    names the first model of differences, and the rows below name the second models.
     room : maximum width of a name, unless names would become equal.
-    extent : function that returns the width of a text.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
     headed = plot.has_roles("head", "tail")
@@ -195,7 +190,7 @@ def row_label_lines(
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The axis of a panel of a forest, which fits all panels with the same scale."""
+    """The axis of a forest panel, which fits all panels with the same scale."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
@@ -205,7 +200,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """(label, panel) → the points of the density's outline, with a maximum height of 0.85."""
+    """(label, panel) → the outline of the density as points, with a maximum height of 0.85."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])

@@ -1,6 +1,7 @@
 """Writes plots as svg, png or pdf, or as an html page that needs no network.
 
-On an html page, CSS variables set the colours, so that one drawing works in light and dark mode.
+On an html page, CSS variables set the colours, so that the same drawing works in light and dark
+mode.
 """
 
 from __future__ import annotations
@@ -21,17 +22,16 @@ from passk_cli.report.plot import Plot
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
-# Colours of a page, as CSS variables.
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# Number of pixels per unit of a drawing on a page, the width of a panel if the plot has one, two or
-# more panels, and the width of a heat map.
+# Number of pixels per unit of a drawing on a page, width of a panel in a plot with one, two or more
+# panels, and width of a heat map.
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
-# Number of png pixels per pixel of the picture: for a screen, and for paper (300 per inch).
+# Number of png pixels per pixel of the picture, for a screen and for paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
 # Number of pixels per inch, and of points per pixel.
 _INCH, _POINT = 96, 0.75
-# The security policy of a page replaces this text.
+# Placeholder in a page for the content security policy.
 POLICY = "passk-policy"
 _STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _PANELS = re.compile(r'style="(--panel:[0-9]+px)"')
@@ -61,13 +61,9 @@ def picture(
     report: Report, suffix: str, theme: str = "light", percent: bool = False,
     size: PictureSize | None = None,
 ) -> bytes:  # fmt: skip
-    """The bytes of a file with all plots of a report, one below the other.
+    """The bytes of a picture file with all plots of a report, one below the other.
 
-    suffix : one of `passk_cli.charts.PICTURES`.
-    theme : "light" or "dark"; an html page uses the theme of the reader's system.
-    percent : whether shares are percentages.
-    size : the size of the whole picture, which html ignores.
-    Errors: ParameterError if the size has too little room for a plot.
+    Errors: ParameterError if the size is too small for a plot.
     """
     if suffix == ".html":
         return html_document(report, percent).encode()
@@ -82,9 +78,8 @@ def picture(
 def _png(svg_text: str, sharp: float) -> bytes:
     """A picture as PNG.
 
-    passk contains its own font, so that letters have the same widths on all machines.  Characters
-    that the font does not contain, for example Chinese ones, come from the fonts of the machine.
-    sharp : number of png pixels per pixel of the picture.
+    passk contains its own font, so that letters have the same widths on all machines.  The fonts of
+    the machine provide only characters that this font lacks, for example Chinese characters.
     """
     import resvg_py
 
@@ -121,8 +116,7 @@ def colour_variables(theme: str) -> str:
 def inline_chart(plot: Plot, percent: bool = False) -> str:
     """The legend and the panels of a plot as html with svg elements.
 
-    The attribute `data-say` of a mark contains the values that its tooltip shows.
-    percent : whether shares are percentages.
+    The attribute `data-say` of a mark contains the text of the mark's tooltip.
     """
     count = len(layout.panels(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
@@ -160,7 +154,6 @@ def add_security_policy(page: str, script: str) -> str:
 
 
 def _script_hash(text: str) -> str:
-    """The hash of a script or a style, as a content security policy needs it."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -204,7 +197,6 @@ def html_document(report: Report, percent: bool = False) -> str:
 
 
 def _figure(plot: Plot, percent: bool, heading: str) -> str:
-    """A plot as an html figure with its title as a heading, and its subtitle."""
     below = f"<p>{html.escape(plot.subtitle)}</p>" if plot.subtitle else ""
     title = html.escape(plot.title or plot.kind)
     caption = f"<figcaption><{heading}>{title}</{heading}>{below}</figcaption>"

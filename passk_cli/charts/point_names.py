@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# Possible distances of a name from its point.  Only the smallest distance needs no leader line.
+# Possible distances between a name and its point. Only the smallest distance needs no leader line.
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
-# Possible directions of a name from its point in degrees, with the best first.
+# Possible directions of a name from its point, in degrees, in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
 # A name may cover an obstacle if this reduces the distance to its point by more than this length.
 _COVERING = 20.0
@@ -20,9 +20,10 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class PlacedName:
-    """The position of a name in a scatter plot: its box (left, top, right, bottom) and its point.
+    """The position of a name in a scatter plot: the name's box (left, top, right, bottom) and
+    point.
 
-    leader : the end of the leader line at the name; None for a name next to its point.
+    leader : end of the leader line at the name, or None for a name next to its point.
     """
 
     place: int
@@ -40,7 +41,6 @@ class PlacedName:
         """The box of the name, and small boxes that cover its leader line."""
         boxes, end = [self.box], self.leader or self.point
         steps = int(math.dist(self.point, end) / 3)
-        # The leader line begins at the edge of the point.
         for step in range(2, steps):
             x, y = (a + (b - a) * step / steps for a, b in zip(self.point, end, strict=True))
             boxes.append((x - 0.5, y - 0.5, x + 0.5, y + 0.5))
@@ -51,10 +51,10 @@ def place_names(
     points: Sequence[tuple[float, float]], widths: Sequence[float], height: float, frame: Box,
     obstacles: Iterable[Box] = (),
 ) -> list[PlacedName]:  # fmt: skip
-    """Positions without overlap for as many names as fit; earlier names have priority.
+    """Positions without overlap for as many names as fit.  Earlier names have priority.
 
     points : (x, y) of the points to name.  widths, height : sizes of the names.
-    frame : the box that contains all names.  obstacles : boxes that names should not cover.
+    frame : the box that must contain all names. obstacles : boxes that names should not cover.
 
     >>> [name.place for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
     [0, 1]
@@ -81,7 +81,6 @@ def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
 def _candidates(
     place: int, point: tuple[float, float], width: float, height: float
 ) -> Iterator[PlacedName]:
-    """The possible positions of a name, with the best first."""
     x, y = point
     for distance in _DISTANCES:
         for angle in _DIRECTIONS:

@@ -1,9 +1,8 @@
 """Draws plots as svg, for files, html pages and pictures in Markdown.
 
-The unit of a drawing is 1/96 inch, at which letters have 7 to 8 points.  A chart consists of a
-legend and panels.  In a file, the panels of a line share the names of their rows and the labels of
-their y-axis.  On an html page, each panel is a separate drawing, so that the browser can arrange
-the panels in lines.
+The unit of a drawing is 1/96 inch, so that letters have a size of 7 to 8 points.  A chart consists
+of a legend and panels.  In a file, the panels of a line share row names and y-axis labels.  On an
+html page, each panel is a separate drawing, so that the browser can arrange the panels in lines.
 """
 
 from __future__ import annotations
@@ -29,25 +28,26 @@ from passk_cli.report.plot import Plot, ReferenceLine, Row
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-# Text sizes of numbers at an axis (7 points), names (7.5 points) and titles (8 points).
+# Text sizes of axis numbers (7 points), names (7.5 points) and titles (8 points).
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
-# Height of a line of text, margin of a drawing, length of a tick, gap between panels, and gap
-# between items of a legend.
+# Height of a text line, margin of a drawing, length of a tick, gap between panels, and gap between
+# legend items.
 _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# Maximum share of the width for names of rows, in a plot with one panel and with several panels.
+# Maximum share of the width for row names, in a plot with one panel and in a plot with several
+# panels.
 _MOST_NAMES = 0.45, 0.42
-# Maximum factor by which full names of rows widen a picture, and maximum share of the width for
-# names at the ends of lines.
+# Maximum factor by which full row names widen a picture, and maximum share of the width for names
+# at line ends.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
-# Minimum height of a row and of a panel of curves, and minimum width of a panel without and with
-# labelled ticks.
+# Minimum height of a row and of a panel of curves, and minimum width of a panel without tick labels
+# and with tick labels.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
 # Radius of a point and of its tooltip area, and stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _RAISED = re.compile("[⁰⁴-⁹]+")
 # Share of the background colour in the colour of a model's last setting.
 _SHADE = 0.42
-# Corners of the shapes of points; None is a circle.
+# Corners of the shapes of points. None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -69,14 +69,14 @@ _VIRIDIS = (
 
 @dataclass(frozen=True)
 class SvgFragment:
-    """Svg elements, with the width and the height of their box in units of the drawing."""
+    """Svg elements, with the width and the height of their common box in units of the drawing."""
 
     width: float
     height: float
     elements: str
 
     def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
-        """The fragment as a complete svg element.  scale : length of a unit of the drawing."""
+        """The fragment as a complete svg element. scale : output length per drawing unit."""
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
@@ -88,10 +88,7 @@ class SvgFragment:
 def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[SvgFragment], list[SvgFragment]]:
-    """The items of the legend, and the panels of a plot, for an html page with tooltips.
-
-    percent : whether shares are percentages.  room : width of a panel.
-    """
+    """The legend items and the panels of a plot, for an html page with tooltips."""
     drawer = _DRAWERS[plot.kind](plot, theme, percent, room, still=False, columns=1)
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
@@ -103,8 +100,8 @@ def picture(
     """An svg file that contains plots with their titles, one below the other.
 
     size : None for a width of half a page, or a larger width if long names need it.
-    factor : the ratio of the size of the file to `size`.
-    Errors: ParameterError if the size has too little room for a plot.
+    factor : the size of the file, relative to `size`.
+    Errors: ParameterError if the size is too small for a plot.
     """
     room, height = (size or ON_SCREEN).room
     inside = room - 2 * _ROOM
@@ -133,7 +130,6 @@ def _chart(
     plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> SvgFragment:  # fmt: skip
-    """A plot with its title and legend.  spare : height in addition to the default height."""
     drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare=spare, size=size)
     room = drawer.room
     title = chart_lines(plot.title, _TITLE, room, bold=True)
@@ -165,13 +161,11 @@ def _chart(
 
 @dataclass
 class _PlotDrawer:
-    """Base class of the drawers of all kinds of plots.
+    """Base class for drawing any kind of plot.
 
-    room : width of a line of panels.  Long names may increase the width if `size` is None.
+    room : width of a line of panels.  If `size` is None, long names may increase this width.
     still : whether the drawing has no tooltips.
-    columns : number of panels per line; 0 for as many panels as fit.
-    spare : height in addition to the default height.
-    size : size of the whole picture; None for the default size.
+    columns : number of panels per line, or 0 for as many panels as fit.
     """
 
     plot: Plot
@@ -185,7 +179,6 @@ class _PlotDrawer:
     left_margin: float = field(init=False, default=0.0)
     right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
-    # Minimum width and height of a panel.
     narrowest: ClassVar[float] = 84.0
     lowest: float = field(init=False, default=_LOWEST)
 
@@ -227,14 +220,14 @@ class _PlotDrawer:
         yield from ()
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
-        """The drawing of a panel; panel is None for a plot without panels.
+        """The drawing of a panel.  `panel` is None for a plot without panels.
 
-        first : whether the panel is the first in its line, so that it has labels at its left.
+        first : whether the panel is the first in its line, so that labels appear at its left.
         """
         raise NotImplementedError
 
     def colour_of(self, row: Row) -> str:
-        """The colour of a row: the colour of its model, which is lighter for later settings."""
+        """The colour of the row's model, which is lighter for later settings."""
         place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
@@ -246,7 +239,7 @@ class _PlotDrawer:
         )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
-        """The point of a row, in the colour and shape of its model."""
+        """The point of a row, in the colour and shape of the row's model."""
         paint = paint or self.colour_of(row)
         if self.plot.is_grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
@@ -257,7 +250,8 @@ class _PlotDrawer:
     def tooltip(self, row: Row, roles: Iterable[str] = ()) -> str:
         """The attribute that contains the tooltip of a row, or "" in a drawing without tooltips.
 
-        roles : the roles to show; by default, the roles that the drawing itself does not show.
+        roles : the roles to show.  By default, the tooltip shows only roles that the drawing does
+            not show.
         """
         if self.still:
             return ""
@@ -278,12 +272,11 @@ class _PlotDrawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading(self, panel: Any) -> list[tuple[str, float, str]]:
-        """The lines of a panel's name and settings, with the size and weight of their text."""
+        """The lines of a panel's name and settings, with text size and weight."""
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
         room = self.width + self.right_margin
-        # Names are shortened to about two lines, but stay different.
         names = [str(name).split(" · ")[0] for name in self.panels]
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
@@ -303,7 +296,7 @@ class _PlotDrawer:
         )
 
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
-        """The x-axis, with its title in the first panel of a line."""
+        """The drawing of the x-axis.  Only the first panel of a line has the axis title."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = f"M0 {_number(top)}h{_number(axis.length)}"
         path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
@@ -312,7 +305,7 @@ class _PlotDrawer:
         words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
         )
-        # The panels of a line share one title, which is centred below the line.
+        # The panels of a line share one axis title, which is centred below the line.
         wide = self.room - self.left_margin - self.right_margin
         title = "".join(
             _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
@@ -332,7 +325,7 @@ class _PlotDrawer:
 
 @dataclass
 class _CurveDrawer(_PlotDrawer):
-    """Draws curves: lines with bands, points with intervals, and names at the ends of lines."""
+    """Draws curves, with bands, points with intervals, and names at the ends of lines."""
 
     def measure(self) -> None:
         self.height = max(0.5 * self.room / self.columns, 90.0)
@@ -347,15 +340,14 @@ class _CurveDrawer(_PlotDrawer):
         self.left_margin = (
             max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
         )
-        # The right margin must contain half of the last tick's label.
         last = list(tick_labels(self.lines.across).values())[-1:] or [""]
         self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
     def arrange(self) -> None:
         self.axis = replace(self.lines.across, length=self.width)
-        # Labels of vertical reference lines are above the panel, in several lines if they would
-        # overlap.  The title of the y-axis is above the labels.
+        # The labels of vertical reference lines are above the panel, in several lines if labels
+        # would overlap. The title of the y-axis is above these labels.
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
@@ -392,7 +384,7 @@ class _CurveDrawer(_PlotDrawer):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
                 yield self._item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
-        # A panel with one series needs no legend, because its name shows the series.
+        # A panel with one series needs no legend, because the panel's name shows the series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.scattered and len(self.panels) == 1
         if (
@@ -453,7 +445,7 @@ class _CurveDrawer(_PlotDrawer):
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
-            # In a scatter plot, the line of a model is fine, because its points are the data.
+            # In a scatter plot, the points are the data, so the line of a model is thin.
             fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
@@ -462,7 +454,6 @@ class _CurveDrawer(_PlotDrawer):
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        """The intervals and points of a panel, and invisible circles that show tooltips."""
         width = _FINE if self.plot.scattered else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
@@ -491,7 +482,6 @@ class _CurveDrawer(_PlotDrawer):
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
     def _point_names(self, points: Sequence[Row]) -> Iterator[str]:
-        """The names of points in a scatter plot, with lines to points that are further away."""
         if not (self.plot.scattered and self.several and len(self.panels) == 1):
             return
         named = [row for row in points if row["y"] is not None and row.get("series")]
@@ -540,10 +530,11 @@ class _CurveDrawer(_PlotDrawer):
 
 @dataclass
 class _RowDrawer(_PlotDrawer):
-    """Base class of the drawers of plots with one row per name, and headings for groups of rows."""
+    """Base class for plots with one row per name, and with headings for groups of rows."""
 
     narrowest: ClassVar[float] = 32.0
-    # A plot with at most 40 rows has rows of height 14.0, and a plot with more rows of height 10.6.
+    # Rows have a height of 14.0 in a plot with at most 40 rows, and of 10.6 in a plot with more
+    # rows.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
@@ -589,7 +580,7 @@ class _RowDrawer(_PlotDrawer):
 
 @dataclass
 class _ForestDrawer(_RowDrawer):
-    """Draws forest plots: one interval with a point per row."""
+    """Draws forest plots, with one interval and one point per row."""
 
     def axis(self, panel: Any) -> Axis:
         """The x-axis of a panel."""
@@ -615,7 +606,6 @@ class _ForestDrawer(_RowDrawer):
         )
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines at ticks and rows, or "" for bars, which have numbers instead."""
         if self.plot.kind == "bars":
             return ""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
@@ -638,7 +628,7 @@ class _ForestDrawer(_RowDrawer):
 
 @dataclass
 class _RankingDrawer(_ForestDrawer):
-    """Draws a ranking of models: ranks at the left, and numbers with letters at the right."""
+    """Draws a ranking of models, with ranks at the left, and numbers with letters at the right."""
 
     def measure(self) -> None:
         extent = partial(text_width, size=_SMALL)
@@ -665,7 +655,6 @@ class _RankingDrawer(_ForestDrawer):
         return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
     def _grid(self, axis: Axis) -> str:
-        """Light lines at ticks, and a band behind the models that tie for first."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
         path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
@@ -721,7 +710,7 @@ class _BarDrawer(_ForestDrawer):
 
 @dataclass
 class _DensityDrawer(_ForestDrawer):
-    """Draws densities: one row per name with a density above an interval."""
+    """Draws densities, with one row per name: a density above an interval."""
 
     heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
@@ -733,7 +722,6 @@ class _DensityDrawer(_ForestDrawer):
     def _row(self, row: Row, axis: Axis) -> str:
         bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
         edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
-        # If all draws are equal, the outline is empty.
         edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
         shape = f'<path d="{_path(edge)}z" fill="{self.colour_of(row)}" fill-opacity="0.3"/>'
         return shape * bool(edge) + super()._row(row, axis)
@@ -741,7 +729,7 @@ class _DensityDrawer(_ForestDrawer):
 
 @dataclass
 class _HeatDrawer(_RowDrawer):
-    """Draws heat maps: cells with colours for shares, and no cell if a share is undefined."""
+    """Draws heat maps.  The colour of a cell shows a share, and undefined shares have no cell."""
 
     narrowest: ClassVar[float] = 150.0
 
@@ -786,11 +774,6 @@ class _HeatDrawer(_RowDrawer):
         columns: Mapping[tuple[float, float], str],
         fill: Callable[[float, str], str],
     ) -> str:
-        """The cells of a row of a heat map.
-
-        columns : (low, high) of a cell → svg attributes of its position and size.
-        fill : `_cell_attributes`, cached.
-        """
         label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
         parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
         for row in cells:
@@ -804,9 +787,6 @@ class _HeatDrawer(_RowDrawer):
         return f' fill="{_colour(share)}"{tooltip}'
 
     def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
-        """Height and drawing of the names of tasks below a heat map, or of an axis if the names do
-        not fit.
-        """
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.draw_x_axis(axis, self.height, first)
@@ -825,7 +805,7 @@ class _HeatDrawer(_RowDrawer):
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-# Roles that a tooltip does not repeat, because colours and positions show them.
+# Roles that a tooltip does not repeat, because the drawing shows these roles by colour or position.
 _NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,
@@ -842,7 +822,6 @@ def _shortened(text: str, size: float, longest: float) -> str:
 
 
 def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
-    """The parts of a line in which all roles have values."""
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
@@ -884,7 +863,8 @@ def _text(
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
     place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'
-    # The font contains the superscripts ¹, ² and ³ only, so other superscripts are raised digits.
+    # The font contains only the superscripts ¹, ² and ³, so other superscripts are drawn as raised
+    # digits.
     raised = _RAISED.sub(
         lambda m: f'<tspan dy="-{_number(size / 3)}" font-size="{_number(0.75 * size)}">'
         f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
@@ -894,7 +874,6 @@ def _text(
 
 
 def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
-    """Svg texts in one colour.  words : tuples of x, y and text."""
     texts = "".join(
         f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
     )
@@ -906,5 +885,4 @@ def _translated(x: float, y: float, elements: str) -> str:
 
 
 def _number(value: float) -> str:
-    """A length as text, rounded to a tenth of a unit."""
     return f"{round(value, 1):g}"

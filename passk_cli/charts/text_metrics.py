@@ -7,7 +7,7 @@ from functools import partial
 
 from passk_cli.text import cells_of, wrap_text
 
-# Letter → its width in Liberation Sans and Arial, as a share of the font size.
+# Letter → width in Liberation Sans and Arial, as a share of the font size.
 _WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -24,13 +24,13 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of a text in units of the drawing (approximate for scripts other than Latin)."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
-    # Common words are at most 8 % wider in bold.
+    # Bold words are at most 8 % wider.
     return size * width * (1.08 if bold else 1.0)
 
 
 def chart_lines(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines of at most a given width, without a line break inside "p = 0.03"."""
+    """The text in lines of at most the given width, without a line break inside "p = 0.03"."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

@@ -10,7 +10,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Theme:
-    """The colours of the background (paper), text, axes (faint), grid, and series."""
+    """The colours of a chart: background (`paper`), text, axes (`faint`), grid and series."""
 
     paper: str
     text: str
@@ -20,7 +20,8 @@ class Theme:
 
 
 # The colours of Okabe and Ito (2008), adjusted so that colour-blind readers can distinguish all
-# series.  Neighbours also differ in lightness, so that you can distinguish them in grey print.
+# series.  Neighbouring colours also differ in lightness, so that you can distinguish the series in
+# grey print.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",
@@ -36,7 +37,7 @@ THEMES = {
 
 
 def rgb(paint: str) -> tuple[int, int, int]:
-    """Red, green and blue (0 to 255) of a colour written as #rrggbb."""
+    """The red, green and blue parts (0 to 255) of a colour that is written as #rrggbb."""
     return int(paint[1:3], 16), int(paint[3:5], 16), int(paint[5:7], 16)
 
 

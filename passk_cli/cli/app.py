@@ -26,14 +26,15 @@ from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES, DEMO = "help", "messages", "demo"
-# Environment variables that a shell sets to get completions for `passk` and `passk-cli`.
+# Names of environment variables with which a shell requests completions for `passk` and
+# `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-# typer raises this error for a wrong command line, and exports only a subclass of it by name.
+# typer raises this error for a wrong command line, but exports only a subclass of the error.
 USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
@@ -69,7 +70,6 @@ def _version(requested: bool) -> None:
 
 
 def _topics(incomplete: str) -> list[str]:
-    """The topics of `passk help` that begin with the incomplete word."""
     from passk_cli.cli.topics import TOPICS
     from passk_cli.commands.catalogue import messages
 
@@ -121,10 +121,7 @@ _WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _help, DEMO: _demo}
 
 
 def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
-    """The app that lists all commands.  Only the commands in `names` get options and can be run.
-
-    completing : whether a shell asks for completions.
-    """
+    """The app that lists all commands.  Only the commands in `names` get options and can be run."""
     app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
 
     @app.callback()
@@ -165,8 +162,8 @@ def _typer_function(
 ) -> Callable[..., None]:
     """The typer function of a command, with parameters for files and options.
 
-    words : the command line; only options that appear in it are declared, because typer needs more
-        time to declare a hundred options than to parse them.  None declares all options.
+    words : the command line.  Only its options are declared, because declaring a hundred options is
+        slow in typer.  None declares all options.
     completing : whether a shell asks for completions, so that typer needs completion functions.
     """
     from passk_cli.cli.output import output_sections
@@ -187,7 +184,8 @@ def _typer_function(
         if words is not None and not _is_option_among(words, option.option):
             continue
         flag = option.base is bool
-        # typer collects the values in a list, so that passk can report a repeated option itself.
+        # typer collects the values of an option in a list, so that passk can report a repeated
+        # option.
         value_type: Any = bool if flag else list[str]
         completion = completion_of(option.option) if completing else None
         info: Any = (
@@ -216,7 +214,7 @@ def _typer_function(
             if len(texts) > 1:
                 raise ParameterError(
                     OptionValue(option.name, ", ".join(texts)),
-                    "this option takes only one value; give it once",
+                    "this option accepts only one value, so use the option only once",
                 )
             values[field] = next(iter(texts), None)
         if code := run_command(declaration, files or [], values):
@@ -253,7 +251,7 @@ def main() -> None:
     """Run the command line, print any error as a message, and exit with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "#" in sys.argv:
-        # Commands that passk prints may end in a # comment, which some shells do not remove.
+        # A command that passk prints may end in a # comment, which some shells do not remove.
         del sys.argv[sys.argv.index("#") :]
     words = sys.argv[1:]
     code: Any
@@ -265,8 +263,8 @@ def main() -> None:
             code = run_words(words)
         else:
             code = build()(words or ["--help"], standalone_mode=False)
-        # `passk` without arguments prints its help.  The exit code is 2, because a script that runs
-        # it has probably lost the arguments.
+        # `passk` without arguments prints the help. The exit code is 2, because a script that runs
+        # `passk` has probably lost the arguments.
         code = code if words else 2
     except PasskError as error:
         leave_if_signalled()
@@ -288,7 +286,7 @@ def main() -> None:
         leave_if_signalled()
         if os.environ.get("PASSK_DEBUG"):
             raise
-        remedy = "please report it with the traceback that PASSK_DEBUG=1 shows"
+        remedy = "please report this error with the traceback that PASSK_DEBUG=1 shows"
         code = write_error(
             PasskError(f"internal error: {type(error).__name__}: {error}; {remedy}"), words
         )
@@ -324,7 +322,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
 def _without_files(path: str, options: list[str]) -> ParameterError:
     """The error for a command without files.
 
-    passk reads a pipe only if the argument - names it, because a job with an empty list of files
+    passk reads standard input only for the argument -, because a job with an empty list of files
     must not wait for input forever.
     """
     try:

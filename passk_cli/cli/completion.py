@@ -15,7 +15,7 @@ Complete = Callable[[str], list[str]]
 
 
 def words_so_far() -> list[str]:
-    """The words of the command line that the shell completes, without the name of the script."""
+    """The words of the command line that the shell completes, without the program name."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     return line.split()[1:]
 
@@ -31,7 +31,7 @@ def completion_of(option: Option) -> Complete | None:
         return None
 
     def models(incomplete: str) -> list[str]:
-        # typer cannot parse the files from a command line that ends in an option without a value.
+        # typer cannot parse files in a command line that ends in an option without a value.
         files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
         return [name for name in models_of(files) if name.startswith(incomplete)]
 

@@ -12,7 +12,7 @@ from passk_cli.render.data import error_document
 
 
 def write_error(error: PasskError, words: Sequence[str]) -> int:
-    """Print an error and return its exit code.  words : the command line."""
+    """Print an error and return its exit code. words : the words of the command line."""
     from passk_cli.cli.fix_commands import add_commands, error_with_commands
     from passk_cli.cli.output import print_message
 

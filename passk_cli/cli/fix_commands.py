@@ -1,4 +1,4 @@
-"""Writes suggested fixes as commands: your command line with the options that fix the error."""
+"""Writes suggested fixes as commands: the user's command line with options that fix the error."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def add_commands(error: PasskError, words: Sequence[str]) -> None:
 
 
 def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
-    """An error in the style of a compiler, with one command per fix below it.
+    """An error in the style of a compiler, followed by one command per fix.
 
-    If a fix has a placeholder, the fix is part of the error's sentence and not a command.
+    A fix with a placeholder is a part of the error's sentence and not a command.
     """
     open_fixes = [str(settle) for settle in error.settles if not settle.is_complete]
     lines = [join_clauses(str(error.args[0]), *open_fixes)]
@@ -42,7 +42,7 @@ def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
 
 
 def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
-    """The message with commands that resolve it."""
+    """A message with commands that resolve the message."""
     settles = possible_fixes(message.settles, words)
     return replace(message, settles=settles, remedies=commands_for_fixes(settles, words))
 
@@ -62,7 +62,8 @@ def possible_fixes(
 def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
     """One complete command per fix without placeholders.
 
-    If passk read the data from a pipe, the commands begin with |, because they need the same input.
+    If passk read the data from a pipe, the commands begin with |, because every command needs the
+    same input.
     """
     start = "| passk" if _reads_stdin(words) else "passk"
     return tuple(
@@ -84,9 +85,9 @@ def _reads_stdin(words: Sequence[str]) -> bool:
 def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     """The command line with the options of a fix.
 
-    The fix adds its values to repeatable options and replaces the values of other options.  For
-    --field, it replaces the columns of its roles.  If the fix changes the command, options and
-    output formats that the new command does not have are removed.  If the fix names a file to
+    The fix adds values to repeatable options, and replaces the values of other options.  For
+    --field, the fix replaces only columns of its own roles.  If the fix changes the command,
+    options and output formats that the new command lacks are removed.  If the fix names a file to
     write, all earlier outputs are removed.
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
@@ -136,7 +137,6 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
 
 
 def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]) -> bool:
-    """Whether a fix replaces the value that an option has in the command line."""
     value = values.get(option.field, ())
     if isinstance(value, Mapping):
         return text.partition("=")[0] in value
@@ -148,9 +148,9 @@ def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]
 def _parse_words(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
-    """Each option of a command line, with its value and its words.
+    """The options of a command line: for each option, its declaration, its value and its words.
 
-    For a word that is not part of an option, the option is None.
+    If a word is not part of an option, the declaration is None.
     """
     place = 0
     while place < len(words):

@@ -13,7 +13,7 @@ from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
 # Maximum number of lines of a short help text at 80 columns, minimum number of shared options in
-# the text, and the fields of the shared options, with the most used first.
+# the text, and the fields of shared options, sorted by importance.
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
@@ -21,14 +21,12 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 
 
 def command_help(name: str, *, full: bool = False) -> str:
-    """The help text of a command: purpose, examples, its options and frequent shared options.
-
-    full : whether to explain all options, columns, fields and messages of the command.
-    """
+    """The help text of a command: purpose, examples, its options and frequent shared options."""
     declaration = command_of(name)
     if full:
         return _help(name, [*_sections(declaration), *_answer(declaration)])
-    # Pages and verdicts are usually written to files, so --output is the first shared option.
+    # For commands with pages or verdicts, --output is the first shared option, because users
+    # usually write files.
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_by_title(declaration)))
@@ -41,7 +39,6 @@ def command_help(name: str, *, full: bool = False) -> str:
 
 
 def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
-    """The usage, purpose and examples of a command, followed by titled sections of two columns."""
     declaration, width = command_of(name), terminal_width()
     paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.meaning)
     examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
@@ -77,18 +74,21 @@ def message_page(message: DiagnosticType) -> str:
 
 def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
     """The titles and texts of the parts of a message's help page."""
-    # The import is local because `--help` must not load the code that reads files.
+    # The import is local, so that `--help` does not load the code that reads files.
     from passk_cli.files.checks import CHECKS
 
     remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
     texts = [pattern(str(remedy)) for remedy in remedies]
     do = [message.advice or " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts if text)]
     if any(check.message.name == message.name for check in CHECKS):
-        do.append("If the data show a clear error, passk stops and prints options that correct it.")
+        do.append(
+            "If the data contains a clear error, passk stops and prints options that correct"
+            " the error."
+        )
     if message.severity != ERROR:
         do.append(
-            f"To leave this {message.severity} out, use --ignore {message.name}. To stop with exit"
-            f" code 3 when it appears, use --error {message.name}."
+            f"To hide this {message.severity}, use --ignore {message.name}. To stop with exit code"
+            f" 3 if this {message.severity} appears, use --error {message.name}."
         )
     parts = {
         "What it means": message.meaning, "Why it matters": message.why,
@@ -143,10 +143,9 @@ def _sections(
 
 
 def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
-    """The help sections about a command's metrics, columns, fields and messages."""
     from passk_cli.metrics.registry import family_patterns
 
-    # If a command has a fixed list of metrics, the help of its --metric option contains the list.
+    # If a command has a fixed list of metrics, the help of the option --metric contains the list.
     if any(
         option.field == "metrics" and option.option.complete
         for _, option in options_by_title(declaration)
@@ -158,7 +157,7 @@ def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
         yield "Fields of csv, json and Python", list(fields.items())
     if messages := declaration.question.answer_messages():
         names = [(name, message.pattern) for name, message in messages.items()]
-        yield "Messages (passk help messages lists all)", names
+        yield "Messages (`passk help messages` lists all messages)", names
 
 
 def option_row(declared: DeclaredOption, full: bool) -> Row:

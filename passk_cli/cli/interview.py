@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 # Role of a column → the question that passk asks about the role.
 _QUESTIONS = {
-    "task": "Which column is the task?",
-    "outcome": "Which column says whether an attempt passed?",
+    "task": "Which column contains the task?",
+    "outcome": "Which column contains the outcome of an attempt (pass or fail)?",
     "passes": "What passes?",
-    "setting": "Which column is a setting, with values that are kept apart?",
+    "setting": "Which column is a setting that splits the results of a model?",
 }
 _SHOWN = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
-    """Whether passk may ask questions: it runs at a terminal, and without --no-input."""
+    """Whether passk may ask questions: passk runs in a terminal, without --no-input."""
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
-    """Ask about undecided columns, write the map, and return its path.
+    """Ask about undecided columns, write the map, and return the path of the map.
 
     If you stop the questions, passk writes no map and returns "".
     """
@@ -52,8 +52,8 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
             ):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
-        # The process ends 0.3 seconds after Ctrl-C, which is too short to print with rich.
-        print("\npassk: nothing is written", flush=True)
+        # The process ends 0.3 seconds after Ctrl-C. This time is too short to print with rich.
+        print("\npassk: no map is written", flush=True)
         return ""
     path = str(values["init"])
     write_map(path, draft.toml_text(path))
@@ -73,7 +73,6 @@ def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
 
 
 def _ask(console: Console, draft: MapDraft, role: str) -> None:
-    """Ask about a role until the answer is a number in the list or the name of a column."""
     from rich.prompt import Prompt
 
     choices = [*_choices(draft, role)]
@@ -83,7 +82,8 @@ def _ask(console: Console, draft: MapDraft, role: str) -> None:
         console.print(f"  {number}  {_choice_text(option)}  {note}", markup=False)
     if len(choices) > _SHOWN:
         console.print(f"     and {len(choices) - _SHOWN:,} more, by name", markup=False)
-    hint = "Number, or words that pass" if role == "passes" else "Number, or a column's name"
+    hint = "Number, or words that mean pass" if role == "passes" else "Number, or the name of a"
+    " column"
     hint += ", or Enter for none" * optional
     while True:
         reply = Prompt.ask(hint, console=console, default="", show_default=False).strip()
@@ -99,12 +99,11 @@ def _ask(console: Console, draft: MapDraft, role: str) -> None:
         names = [*draft.best_place.columns]
         question = did_you_mean_or_list(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome:
-            question = f"no outcome is {reply}; there are {draft.outcome.tally}"
+            question = f"the data has no outcome {reply}; its outcomes are {draft.outcome.tally}"
         console.print(f"  {question}", markup=False)
 
 
 def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
-    """The columns or words to choose from, with a tally of their values."""
     if role == "passes":
         outcome = draft.outcome
         yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
@@ -114,16 +113,17 @@ def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
             (candidate.option, candidate.tally) for candidate in draft.best_place.get(name, ())
         )
     if role == "outcome" and draft.all_flags_fix:
-        yield draft.all_flags_fix, "all of these pass"
+        yield draft.all_flags_fix, "all of these words mean pass"
     if role == "task" and not draft.best_place.get("task"):
-        yield SuggestedFix({"--field": {"task": POSITION}}), "the place of a record in its list"
+        yield SuggestedFix({"--field": {"task": POSITION}}), "the position of a record in its list"
 
 
 def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None:
-    """The option for a typed answer, or None if the data has no such column or word."""
     if role == "passes":
         try:
-            return SuggestedFix({"--threshold": str(float(reply))}, f"{reply} or more passes")
+            return SuggestedFix(
+                {"--threshold": str(float(reply))}, f"scores of {reply} or more pass"
+            )
         except ValueError:
             tally = draft.outcome.tally.lower() if draft.outcome else ""
             occurs = all(
@@ -143,7 +143,6 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
 
 
 def _choice_text(option: SuggestedFix) -> str:
-    """The columns or words that an option names, joined by commas."""
     values = [v for value in option.options.values()
               for v in (value.values() if isinstance(value, Mapping) else [value])]  # fmt: skip
     return ", ".join(", ".join(v) if isinstance(v, tuple) else str(v) for v in values)

@@ -54,7 +54,7 @@ from passk_cli.text import cut_long_words, is_github_runner, printable, shield_f
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# Severity of a message → escape code of its colour in a terminal.
+# Severity of a message → escape code of the colour in a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
@@ -73,21 +73,22 @@ class ChartOptions:
 
     # fmt: off
     chart: Annotated[tuple[str, ...], Option(
-        "--chart", "FILE", "Draw a chart into a file.",
+        "--chart", "FILE", "Write a chart to a file.",
         detail=f"The suffix names the format: {', '.join(PICTURES)}. Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
-        detail="Units are in, cm, mm, pt and px (the default). On paper, text has 7 to 8 points."
-        " The charts on a page (.html) fit the browser's window.")] = ""
-    no_title: Annotated[bool, Option("--no-title", help="Draw no title and subtitle.")] = False
-    no_bands: Annotated[bool, Option("--no-bands", help="Draw lines without intervals.")] = False
+        detail="Units are in, cm, mm, pt and px (the default). In a size for paper, text has 7 to 8"
+        " points. The charts on a page (.html) fit the browser's window.")] = ""
+    no_title: Annotated[bool, Option("--no-title", help="Omit the title and the subtitle.")] = False
+    no_bands: Annotated[bool, Option("--no-bands", help="Omit the interval bands of"
+    " lines.")] = False
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour only these models.",
-        detail="Names, or patterns such as 'gpt-*'. By default, if there are more than 8 models,"
-        " only the best 5 are coloured. Repeatable.")] = ()
+        detail="Names of models, or patterns such as 'gpt-*'. By default, if there are more than 8"
+        " models, only the best 5 models are coloured. Repeatable.")] = ()
     panel: Annotated[str, Option(
         "--panel", "COLUMN", "Draw one panel per value of a column that --by names.")] = ""
     # fmt: on
@@ -123,7 +124,7 @@ class ChartOptions:
 
     @property
     def appearance(self) -> Appearance:
-        """How charts look: title, bands, highlighted models and panels."""
+        """The appearance of charts: title, bands, highlighted models and panels."""
         from passk_cli.charts.chart_options import Appearance
 
         return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
@@ -132,12 +133,13 @@ class ChartOptions:
         """Draw the charts of a report into the files of --chart."""
         if not report.plots:
             raise ParameterError(
-                OptionValue("--chart"), "there is nothing to draw, as no value could be computed",
+                OptionValue("--chart"), "there is nothing to draw, because no value could be"
+                " computed",
                 name="no-chart",
             )  # fmt: skip
         from passk_cli.charts.chart_options import with_appearance
 
-        # A picture has no text next to it, so its title is the answer.
+        # A picture appears without the report's text, so the title of the picture is the answer.
         plots = [plot for plot in report.plots if style.full or not plot.full]
         report = replace(report, draw=lambda: tuple(plots or report.plots))
         report = with_appearance(with_message_texts(report, style), self.appearance)
@@ -152,7 +154,7 @@ class ChartOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutputOptions:
-    """The options that set where the result is written, and how it looks."""
+    """The options about the files and the format of the result."""
 
     title: ClassVar[str] = "Output"
 
@@ -164,8 +166,9 @@ class OutputOptions:
     )] = None
     output: Annotated[tuple[str, ...], Option(
         "-o --output", "FILE", "Write the result to this file.",
-        detail="A file is written completely or not at all. If you repeat this option, the suffix"
-        " of each file sets its format, or -f if no format has the suffix. Use - for stdout.")] = ()
+        detail="passk writes a file completely or not at all. If you repeat this option, the suffix"
+        " of each file sets the file's format. For a file with an unknown suffix, -f sets the"
+        " format. Use - for stdout.")] = ()
     digits: Annotated[int | None, Option(
         "--digits", "N", "Number of decimal places of shares (default: 3, or 1 for percentages).",
         low=0, high=15,
@@ -176,17 +179,18 @@ class OutputOptions:
     verbose: Annotated[bool, Option(
         "-v --verbose", help="Print all messages, and the signature.",
         detail="By default, stderr shows only three messages in full. The signature is a line below"
-        " the tables that contains everything you need to reproduce the numbers.")] = False
+        " the tables with all options that you need to reproduce the numbers.")] = False
     stacked: Annotated[bool, Option(
-        "--stacked", help="In LaTeX, put intervals below their estimates.")] = False
+        "--stacked", help="In LaTeX, put each interval below its estimate.")] = False
     safe_csv: Annotated[bool, Option(
-        "--safe-csv", help="Write csv and tsv that are safe to open in a spreadsheet.",
-        detail="passk puts an apostrophe before texts that begin with =, +, - or @, also at full"
-        " width or after blanks and control characters. Numbers do not change.")] = False
+        "--safe-csv", help="Make csv and tsv files safe to open in a spreadsheet.",
+        detail="passk puts an apostrophe before strings that begin with =, +, - or @, also if the"
+        " sign has full width or follows blanks and control characters. Numbers do not"
+        " change.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="Explain the methods in sentences for a paper.",
-        detail="The sentences appear below the tables, with BibTeX. In LaTeX they use \\cite, and"
-        " JSON contains them under the key methods.")] = False
+        detail="The sentences appear below the tables, with BibTeX. In LaTeX, the sentences use"
+        " \\cite. In JSON, the key methods contains the sentences.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 
@@ -199,7 +203,6 @@ class OutputOptions:
     ) -> None:
         """Raise ParameterError for outputs that cannot be written, before passk reads any data.
 
-        inputs : files that the command reads.
         further_outputs, charting : files that the command writes in addition to its result.
         """
         charting.check()
@@ -212,7 +215,7 @@ class OutputOptions:
         if len(self._targets) - len(self._files) > 1:
             raise ParameterError(
                 OptionValue("-o", "-"),
-                "this output is given twice, but stdout takes only one result",
+                "stdout is given as the output twice, but only one result can be written to stdout",
                 name="bad-output",
             )
         if targets := [*self._files, *further_outputs, *charting.chart]:
@@ -243,12 +246,10 @@ class OutputOptions:
 
     @property
     def _targets(self) -> list[str | None]:
-        """The paths in --output, with None for stdout."""
         return [None if target == "-" else target for target in self.output] or [None]
 
     @property
     def _files(self) -> list[str]:
-        """The paths in --output, without stdout."""
         return [target for target in self._targets if target is not None]
 
     def _format(self, target: str | None, *, paged: bool = False) -> str:
@@ -271,7 +272,7 @@ class OutputOptions:
     def write(self, report: Report, charting: ChartOptions) -> None:
         """Write the report to stdout or files, then draw charts, and then print messages on stderr.
 
-        If stdout does not begin with the verdict of a gate, the verdict is printed on stderr.  In
+        The verdict of a gate is also printed on stderr, unless stdout begins with the verdict.  In
         GitHub Actions, a gate also writes the step summary.
         """
         printed, form, contents, page_files = "", "", dict[Path, str | bytes](), list[Path]()
@@ -280,7 +281,7 @@ class OutputOptions:
             if charting.highlight or charting.panel:
                 from passk_cli.charts.chart_options import prepare_plots
 
-                # An unknown model or column must raise an error before anything is printed.
+                # An unknown model or column must raise an error before passk prints anything.
                 prepare_plots(report.plots, charting.appearance)
             for target in self._targets:
                 name = self._format(target, paged=report.page is not None)
@@ -353,7 +354,7 @@ class OutputOptions:
     def _style(self, wide: bool, coloured: bool) -> Style:
         """The style that the options set.
 
-        wide : whether tables must fit the terminal.  coloured : whether colours are allowed.
+        wide : whether tables must fit the terminal.
         """
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
         colour = coloured and _colours_are_welcome()
@@ -365,7 +366,7 @@ class OutputOptions:
     def write_gate_error(self, error: PasskError, *, file: bool) -> None:
         """Write an error to the outputs in which a CI pipeline expects the verdict of a gate.
 
-        file : whether `check` has accepted the output files.
+        file : whether the method `check` has accepted the output files.
         """
         contents: dict[Path, str | bytes] = {}
         problem = str(error)
@@ -380,7 +381,7 @@ class OutputOptions:
                 print(text, end="", flush=True)
             else:
                 contents[Path(target)] = text
-        # An output that cannot be written must not hide the original error.
+        # A failure to write an output must not hide the original error.
         with suppress(ParameterError):
             if file:
                 with write_together(contents):
@@ -401,16 +402,16 @@ def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
         elif os.path.isdir(target):
             problem = f"{target}: this is a folder; name a file in it"
         elif os.path.exists(target) and place in real_paths(inputs):
-            problem = f"{target} is read as well; choose another name for the output"
+            problem = f"{target} is also an input file; choose another name for the output"
         elif places.count(place) > 1:
-            problem = f"{target} is named for two outputs"
+            problem = f"{target} is the file of two outputs; choose different names"
         else:
             continue
         raise ParameterError(problem, name="bad-output")
 
 
 def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
-    """The titles and options of the groups for charts and output that a command has."""
+    """The titles and options of a command's option groups for charts and output."""
     edge = (ChartOptions, OutputOptions) if declaration.charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
@@ -427,7 +428,6 @@ def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOp
 
 
 def _append(path: str, text: str) -> None:
-    """Append a text to a file; if that fails, print the error and continue."""
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
@@ -439,7 +439,7 @@ def print_message(text: str, severity: str) -> None:
     """Print a message or an error on stderr.
 
     In a terminal, the label is coloured and long sentences are wrapped.  Commands are not wrapped,
-    so that you can copy them.
+    so that you can copy the commands.
     """
     if sys.stderr.isatty():
         sentence, *below = text.split("\n")

@@ -17,13 +17,14 @@ ABOUT = (
 )
 _BELOW = (
     "passk demo: an example, on sample data that passk contains",
-    "passk COMMAND --help: its options · passk help WORD: anything in full",
+    "passk COMMAND --help: options of a command · passk help WORD: full explanation",
     "-V, --version · -h, --help · --install-completion · --show-completion",
-    "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
+    "Exit codes: 0 done, 1 check failed, 2 wrong usage, 3 data error, 4 internal error, 5"
+    " undecided",
 )
 _NARROWEST = 40
-# Maximum width of a name in the left column of a help text, and the gap between the columns.  A
-# wider name has a line of its own.
+# Maximum width of a name in the left column of a help text, and gap between the columns. A wider
+# name has a separate line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]
@@ -47,9 +48,9 @@ def overview() -> str:
 
 
 def two_columns(rows: Iterable[Row], room: int, width: int, *, indent: int = 0) -> list[str]:
-    """The lines of a two-column list, with names at the left and wrapped texts at the right.
+    """The lines of a list with names in the left column and wrapped texts in the right column.
 
-    room : width of the left column with its gap.  width : width of the whole list.
+    room : width of the left column with the gap. width : width of the whole list.
     """
     lines = []
     margin = " " * (indent + room)
@@ -73,5 +74,5 @@ def wrap_lines(text: str, width: int = 0) -> str:
 
 
 def terminal_width() -> int:
-    """The width of the terminal in columns: at least 40, and 80 without a terminal."""
+    """The width of the terminal in characters: at least 40, or 80 without a terminal."""
     return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)

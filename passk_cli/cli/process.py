@@ -1,4 +1,4 @@
-"""Ends the process promptly on signals, and keeps it running if a standard stream is closed."""
+"""Ends the process promptly after a signal, and prevents errors from closed standard streams."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def end_on_signals() -> Iterator[None]:
 
 
 def leave_if_signalled() -> None:
-    """End the process if it received a signal, because the signal may have caused an error."""
+    """End the process if a signal has arrived, because the signal may have caused an error."""
     if _received:
         _exit_by_signal(_received[0])
 
@@ -79,7 +79,6 @@ def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
 
 
 def _wait_for_signal(heard: int, numbers: frozenset[int]) -> None:
-    """Wait for a signal, give the main thread a short time to end, and then end the process."""
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(PATIENCE)
@@ -96,9 +95,9 @@ def _exit_by_signal(number: int) -> None:
 def open_streams() -> Iterator[None]:
     """Replace stdin, stdout and stderr by streams that work even if they are closed.
 
-    If the reader of a stream ends, further text is dropped, so that the exit code of the command
-    does not change.  A closed stdin is empty.  Characters that the encoding of a stream does not
-    contain are written as codes.
+    If the process that reads a stream ends, further text is dropped, so that the exit code of the
+    command does not change.  A closed stdin is empty.  If the encoding of a stream lacks a
+    character, a code is written for the character.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:

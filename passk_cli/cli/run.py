@@ -54,7 +54,8 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
                 )
         if not declaration.streams or values["output"] not in (None, "-"):
             return _run(declaration, files, values)
-        # A streamed table is first written to a temporary file, so that an error prints no rows.
+        # A streamed table is first written to a temporary file, so that nothing is printed after an
+        # error.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run(declaration, files, {**values, **table}, messages_only=True)
@@ -79,7 +80,7 @@ def _run(
     declaration: Command, files: Sequence[str], values: Mapping[str, Any], *,
     messages_only: bool = False,
 ) -> int:  # fmt: skip
-    """Run a command.  messages_only : whether the report itself is not printed."""
+    """Run a command. messages_only : whether passk prints only messages and no report."""
     own_options, writable = options_by_field(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
     if declaration.paged and edge["form"] == "html":
@@ -92,7 +93,6 @@ def _run(
         )  # fmt: skip
     for option in (option for _, options in output_sections(declaration) for option in options):
         if option.field == "form" and edge["form"] not in (None, *FORMATS):
-            # An unknown format raises an error that suggests a format of this command.
             check_value(option, edge["form"])
     output, charting = fill_options(OutputOptions, edge), fill_options(ChartOptions, edge)
     message_filter = fill_options(MessageOptions, values)
@@ -109,7 +109,7 @@ def _run(
             data = files if source is None else source
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
-            # The command writes rows while it computes them, so --error is checked before.
+            # The command writes rows during the computation, so --error is checked first.
             message_filter.raise_errors(reading_notes(counts), output.words)
         return counts
 
@@ -132,7 +132,7 @@ def _run(
                 lambda message: message_filter.filter_report(message, output.words),
             )
     except PasskError as error:
-        # A CI pipeline looks for the verdict in these outputs, so they must contain the error.
+        # A CI pipeline expects a verdict in these outputs, so the outputs must contain the error.
         if declaration.judges:
             from passk_cli.cli.fix_commands import add_commands
 
@@ -158,7 +158,7 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.fix_commands import commands_for_fixes
 
-        # Without -o the command prints no page, so passk shows how to write it.
+        # Without -o, passk prints no page but a command that writes the page.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands_for_fixes([paged], sys.argv[1:])
         print(

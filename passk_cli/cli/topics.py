@@ -15,9 +15,10 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
-# The glossary page of the documentation is generated from this file.
+# This file is the source of the documentation's glossary page.
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Topic of `passk help` that is neither a term of the glossary nor a declared name → its text.
+# Further topics of `passk help` → their texts. Terms of the glossary and declared names are not
+# listed.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
@@ -32,21 +33,22 @@ TOPICS = {
     " CI shows. `passk record` stores runs for --baseline HISTORY:last5. `passk help gate` explains"
     " more.",
     "completion": "`passk --install-completion` adds completion of commands, options, models and"
-    " topics of the help to your shell; `passk --show-completion` prints it.",
+    " help topics to your shell. `passk --show-completion` prints the completion script.",
     "passk": f"{ABOUT} `passk --help` lists the commands.",
     "tie": "A table marks a tie with ~, or with a letter that both models share. The adjusted"
-    " p-value is compared with the significance level, which is 1 − --level.",
+    " p-value is compared with the significance level, which is 1 minus the value of --level.",
     "unit": "Units come from the names of columns: cost_cents is converted to dollars, and"
     " latency_ms to seconds. If a name contains no unit, use --field cost=price:cents.",
     "metrics": "Metrics that you can choose with -m NAME[,NAME…], for example -m pass@1,pass^4:",
 }
 _ROLES = {
-    "task": "one item of a benchmark: a problem, a question, an instance",
+    "task": "one item of a benchmark, for example a problem, a question or an instance",
     "outcome": "whether an attempt passed: true or false, 1 or 0, pass or fail",
-    "attempt": "one try of one model at one task; its column has a number or a time",
-    "model": "the model that made the attempts; without this column, the name of the file",
-    "score": "a number for an attempt, for -m mean and best@k; with --threshold X, scores of X or"
-    " more pass",
+    "attempt": "one try of one model at one task. The column contains a number or a time",
+    "model": "the model that made the attempt. Without a column of models, the file name is the"
+    " model",
+    "score": "a number for the quality of an attempt, for -m mean and best@k. With --threshold X,"
+    " scores of X or more pass",
     "answer": "the final answer of an attempt, for maj@k",
     "solution": "the text or code that an attempt wrote, for diversity",
 }
@@ -59,9 +61,9 @@ _ALSO = {
 
 
 def explain(word: str, commands_and_messages: Sequence[str]) -> str:
-    """The explanations of a word: as a term, a topic, and the name of anything declared.
+    """All explanations of a word, which can be a term, a topic, or a declared name.
 
-    commands_and_messages : names of commands and messages, which the error suggests.
+    commands_and_messages : names of commands and messages, which the error may suggest.
     Errors: ParameterError with the most similar names if the word is not known.
     """
     texts: dict[str, dict[str, list[str]]] = {}
@@ -71,7 +73,7 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
-    # Some metrics have a success rate in place of k, for example cover@0.8.
+    # Some metrics, for example cover@0.8, have a success rate in place of k.
     spellings.append(metric.partition("@")[0] + "@τ")
     spellings += [spelling.removesuffix("s") for spelling in spellings]
     terms = glossary()
@@ -91,7 +93,9 @@ def explain(word: str, commands_and_messages: Sequence[str]) -> str:
     if not paragraphs:
         names = dict.fromkeys([*commands_and_messages, *TOPICS, *texts, *terms])
         question = did_you_mean_or_list(spelling, names, "`passk --help` lists commands")
-        raise ParameterError(f"nothing is named {word!r}; {question}", name="unknown-name")
+        raise ParameterError(
+            f"passk has no command or topic named {word!r}; {question}", name="unknown-name"
+        )
     return "\n\n".join(map(wrap_lines, paragraphs))
 
 
@@ -108,14 +112,13 @@ def glossary() -> dict[str, str]:
 
 
 def _command_names(commands: Sequence[str]) -> str:
-    """The names of commands, or "every command but …" if the list lacks only a few commands."""
     lacking = [name for name in COMMANDS if name not in commands]
     most = "every command" + f" but {join_names(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
 def _entries() -> Iterator[tuple[str, str, str]]:
-    """Each declared word in lower case, with its explanation and its command, or ""."""
+    """Each declared word in lower case, with its explanation, and with its command or ""."""
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, family_patterns

@@ -19,12 +19,12 @@ class Attempts:
     A cell is one model at one task.
 
     start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i and are sorted by value.
-        If the values are amounts, some attempts of a cell, or all of them, may have no row.
-    value : score (float), amount (float ≥ 0, or NaN if unknown, sorted last), code of an answer or
-        a solution (int, or −1 if missing), or number or time of an attempt (float).
-    count : number of attempts of the cell with this value, at least 1.
-    passed : number of these attempts that passed.
-    valueless : number of attempts without an answer or a solution, which have the code −1.
+        An attempt without a known amount may have no row.
+    value : a score (float), an amount (float ≥ 0, or NaN if unknown), the code of an answer or a
+        solution (int, or −1 if missing), or the number or time of an attempt (float).
+    count : number of attempts of the cell with the value of the row, at least 1.
+    passed : number of passed attempts of the cell with the value of the row.
+    valueless : number of attempts without an answer or a solution (code −1).
     unparsed : number of attempts with a solution that passk could not parse as Python.
 
     >>> some = Attempts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
@@ -64,7 +64,7 @@ class Attempts:
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
     def take(self, cells: Ints) -> Attempts:
-        """The attempts of the given cells, in this order; a cell may occur more than once."""
+        """The attempts of the given cells in their order.  A cell may occur more than once."""
         sizes = np.diff(self.start)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
@@ -84,7 +84,7 @@ class Attempts:
         return self._with_rows(start, self.value[mask], self.count[mask], self.passed[mask])
 
     def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
-        """The attempts with new cell indices; cells with the same new index are merged.
+        """The attempts with new cell indices.  Cells with the same new index are merged.
 
         new_cell : new index of each cell, or −1 to drop the cell.  cells : the new number of cells.
         """
@@ -106,7 +106,7 @@ class Attempts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
-        """The attempts of several parts that have attempts in different cells.
+        """The attempts of several parts, which must have attempts in different cells.
 
         `valueless` and `unparsed` are copied from the first part.
         """

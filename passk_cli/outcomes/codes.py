@@ -1,4 +1,4 @@
-"""Integer codes of names: each name is stored once, and long columns contain only its index."""
+"""Integer codes of names: each name is stored once, and long columns contain only indices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Name = TypeVar("Name", str, tuple[str, ...])
 
 
 def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
-    """The sorted distinct names, and the code of each entry, which is an index of a name.
+    """The sorted distinct names, and for each entry its code, which is the index of the name.
 
     >>> names, codes = encode(["b", "a", "b"])
     >>> names, codes.tolist()
@@ -41,7 +41,7 @@ def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
 def cross_columns(
     columns: Sequence[tuple[Sequence[str], Ints]],
 ) -> tuple[list[tuple[str, ...]], Ints]:
-    """Several columns of names as one column of tuples; each column is a pair (names, codes).
+    """Several columns of names as one column of tuples.  A column is a pair (names, codes).
 
     >>> cross_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
     ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))

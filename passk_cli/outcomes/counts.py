@@ -27,10 +27,10 @@ TOO_MANY = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are support
 
 @dataclass(frozen=True, eq=False)
 class Numbering:
-    """Facts from attempt numbers that explain why cells have different numbers of attempts.
+    """Attempt numbers of each cell, which may explain why cells have different numbers of attempts.
 
-    attempts_made : largest attempt number of each cell, counted from the smallest number in the
-        data.  It is larger than n if attempt numbers are missing.
+    attempts_made : number of attempts that each cell would have without gaps in the attempt
+        numbers.
     last_passed : 1 if the attempt with the largest number passed, 0 if it failed, −1 if unknown.
     """
 
@@ -40,7 +40,7 @@ class Numbering:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """The number of attempts n and of passes c for every cell, which is one series at one task.
+    """The number of attempts n and of passes c in every cell.  A cell is one series at one task.
 
     A series is one line of a report: a model, or a model with one value of each `by=` column.
 
@@ -49,16 +49,15 @@ class Counts:
     series_codes, task_codes : for each cell, the index of its series and the index of its task.
         Cells are sorted by series and then by task.
     n, c : number of attempts and of passes per cell; n ≥ 1, 0 ≤ c ≤ n.
-    missing : number of attempts per cell without an outcome, which are included in n and may pass
-        or fail.  None unless the data was read with `missing="bounds"`.
+    missing : number of attempts per cell without an outcome.  These attempts are included in n, and
+        may pass or fail.  None unless the data was read with `missing="bounds"`.
     clusters : name of the cluster of each task, or None.
     attempts : requested data of single attempts: "score", "answer", "solution", "attempt" (their
         order), or an amount ("cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in
         seconds, "turns") → Attempts.  If only scores were requested, c is 0.
-    numbering : attempt numbers, if they may explain why n varies; see `stopping`.
-    facts : how the data was read.
-    reread : a function that reads the same data again with a different request.  None if the data
-        can be read only once, and for counts of only a part of the data.
+    numbering : attempt numbers, if the numbers may explain why n varies.  See `stopping`.
+    reread : a function that reads the same data again with a different request.  None if this is
+        not possible.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
     >>> counts
@@ -91,7 +90,7 @@ class Counts:
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
-        """Counts from tuples (model, task, n, c); tuples with the same model and task are added.
+        """Counts from tuples (model, task, n, c).  Tuples with the same model and task are added.
 
         Errors: ValueError if n < 1 or c is outside [0, n].
         """
@@ -127,9 +126,10 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from columns of codes; rows with the same series and task are added.
+        """Counts from columns of codes.  Rows with the same series and task are added.
 
-        series, tasks : names, and the code of each row.  Names may be unsorted, repeated or unused.
+        series, tasks : pairs of names and the code of each row.  Names may be unsorted, repeated or
+            unused.
         Errors: ValueError for impossible counts.  DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
@@ -140,7 +140,6 @@ class Counts:
         task_names, task_codes = sort_codes(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
-        # Sums of larger numbers would overflow.
         few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
         if few and not np.all(cell[1:] > cell[:-1]):
             cell, inverse = np.unique(cell, return_inverse=True)
@@ -171,7 +170,6 @@ class Counts:
         models = len({series[0] for series in self.series})
         sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
         words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
-        # If the threshold is infinite, the data contains scores but no passes.
         judged = self.facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
         if self.missing is not None:
@@ -182,15 +180,15 @@ class Counts:
 
     @property
     def cluster(self) -> str | None:
-        """The name of the cluster column; None if no clusters were requested."""
+        """The name of the cluster column, or None if no clusters were requested."""
         return None if self.clusters is None else self.facts.cluster or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
         """A DataFrame with one row per model, group and task, and the columns n and c.
 
-        If tasks have clusters, the frame has a column for them.  If missing outcomes may pass or
-        fail, the column `missing` has their number.  You can pass the frame to `read`: name the
-        groups with `by=…` and the cluster with `cluster=…`.
+        If tasks have clusters, the frame has a column of clusters.  If missing outcomes may pass or
+        fail, the column `missing` contains the number of missing outcomes.  You can pass the frame
+        to `read`: name the groups with `by=…` and the cluster with `cluster=…`.
         """
         import pandas as pd
 
@@ -199,7 +197,7 @@ class Counts:
 
     @property
     def numeric(self) -> tuple[str, ...]:
-        """The names of groups with numbers as values, for example temperature."""
+        """The names of the group columns that contain numbers, for example temperature."""
         places = ((name, place) for place, name in enumerate(self.group_names, 1))
         return tuple(
             name
@@ -210,7 +208,7 @@ class Counts:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of the frame that `to_frame` returns: name → array."""
+        """The columns of the DataFrame that `to_frame` returns: name → array."""
         codes, tasks = self.series_codes, self.task_codes
         columns = {
             name: np.array([series[place] for series in self.series], dtype=object)[codes]
@@ -224,7 +222,7 @@ class Counts:
         return columns
 
     def with_missing_as(self, *, passing: bool) -> Counts:
-        """The counts if every attempt without an outcome passes, or if every one of them fails.
+        """The counts if all attempts without an outcome pass, or if all of them fail.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
@@ -267,7 +265,7 @@ class Counts:
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
         """Counts that are no longer split by a group column.
 
-        leave_out : a value of the column whose cells are dropped.
+        leave_out : a value of the group column.  Cells with this value are dropped.
         Errors: ValueError if the column is not among the groups.
 
         >>> split = Counts.from_columns(
@@ -285,7 +283,7 @@ class Counts:
     def regrouped(
         self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
     ) -> Counts:
-        """Counts with new names of series; series that get the same name are added.
+        """Counts with new series names.  Series that get the same name are added.
 
         series : the new tuple (model, group values …) of each series, or None to drop the series.
         """
@@ -350,8 +348,8 @@ class Counts:
     def resized(self, n: Ints, c: Ints) -> Counts:
         """Counts of a part of the attempts.
 
-        n, c : new number of attempts and passes per cell, with n at most the present n.  Cells with
-            n = 0 and tasks without a cell are left out.  At least one n must be above 0.
+        n, c : new number of attempts and passes per cell. n must not increase, and at least one n
+            must be above 0.  Cells with n = 0 and tasks without a cell are left out.
         """
         keep = n > 0
         resized = Counts.from_codes(
@@ -362,7 +360,7 @@ class Counts:
         at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
-            # Attempts that are left out must not look like missing attempt numbers.
+            # Gaps from attempts that are left out must not look like missing attempts.
             numbering = Numbering(
                 (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
             )
@@ -383,7 +381,7 @@ class Counts:
     def cell_indices(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
-        """The index of the cell with the series and task of each row, or −1 without such a cell.
+        """For each row, the index of the cell with the row's series and task, or −1 without a cell.
 
         series, tasks : names, and the code of each row.
 
@@ -407,7 +405,7 @@ class Counts:
         """The counts with the data of single attempts from other counts.
 
         role : the data to copy, a key of `attempts`, for example "cost".  A cell that the other
-            counts do not have gets no data.
+            counts lack gets no data.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
         >>> cost = Attempts.from_rows([0], [0.5], [1], [0], cells=1)
@@ -442,7 +440,7 @@ class Counts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[Counts]) -> Counts:
-        """The counts of several parts together; all parts must have the same groups."""
+        """The counts of several parts together.  All parts must have the same group columns."""
         missing = None
         if any(part.missing is not None for part in parts):
             missing = [np.zeros_like(p.n) if p.missing is None else p.missing for p in parts]
@@ -472,9 +470,9 @@ class Counts:
         return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
     def over_tasks(self, tasks: Sequence[str]) -> Counts:
-        """The counts with a longer list of tasks, so that two Counts can share task indices.
+        """The counts with a longer list of tasks, so that several Counts can share task indices.
 
-        tasks : sorted names, which include every task of the counts.  Clusters are left out.
+        tasks : sorted names, including all tasks of the counts.  The result has no clusters.
         Errors: ValueError if a task of the counts is missing from the list.
 
         >>> Counts.from_cells([("m", "b", 2, 1)]).over_tasks(["a", "b"]).task_codes.tolist()
@@ -492,7 +490,6 @@ class Counts:
 
 
 def _concatenate_names(parts: Sequence[tuple[Sequence[Name], Ints]]) -> tuple[list[Name], Ints]:
-    """The names and codes of several parts as one column; a name may occur more than once."""
     offsets = np.cumsum([0, *(len(names) for names, _ in parts)])
     codes = [codes + low for (_, codes), low in zip(parts, offsets, strict=False)]
     return [name for names, _ in parts for name in names], np.concatenate(codes)

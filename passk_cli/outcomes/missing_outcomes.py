@@ -14,15 +14,12 @@ from passk_cli.outcomes.codes import encode, sort_codes
 
 @dataclass(frozen=True, eq=False)
 class MissingOutcomes:
-    """The number of attempts, and of attempts without an outcome, by model and unit.
+    """The number of all attempts, and of attempts without an outcome, by model and unit.
 
-    A unit is a task, or a task in one group.
+    A unit is a task, or a pair of a task and a group.
 
-    models : sorted names of the models.
     units : sorted tuples (task, group values …), one per unit.
     model_codes, unit_codes : for each row, the index of its model and the index of its unit.
-    attempts : for each row, the number of attempts with or without an outcome.
-    missing : for each row, the number of attempts without an outcome.
 
     >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
@@ -56,7 +53,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Missing outcomes from names of models and units, and the codes of each row."""
+        """Missing outcomes from the names of models and units, and the codes of each row."""
         model_names, model_codes = sort_codes(*models)
         unit_names, unit_codes = sort_codes(*units)
         return cls(
@@ -65,9 +62,9 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def missing_in_series(self, series: Sequence[str]) -> tuple[int, int] | None:
-        """The number of attempts without an outcome, and of tasks without any outcome, of a series.
+        """The number of attempts without an outcome, and of tasks without outcomes, in a series.
 
-        None if no model has the name of the series.
+        Returns None if no model has the name of the series.
         """
         if series[0] not in self.models:
             return None
@@ -76,7 +73,7 @@ class MissingOutcomes:
         return int(missing.sum()), int((missing == attempts).sum())
 
     def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
-        """The number of attempts without an outcome, and of all attempts, of a series, or (0, 0).
+        """The number of a series' attempts without an outcome and of all its attempts, or (0, 0).
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.missing_and_attempts(("a",))
@@ -88,16 +85,14 @@ class MissingOutcomes:
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
     def _rows_of_series(self, series: Sequence[str]) -> Ints:
-        """The indices of the rows of a series, which is a model in one group."""
         rows = self.rows_of_model(series[0])
         if len(self.units[0]) > 1:
-            # Series may have more groups than units, because some groups are computed from counts.
             inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
             rows = rows[np.array(inside)[self.unit_codes[rows]]]
         return rows
 
     def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
-        """The number of attempts without an outcome, and of all attempts, of a model."""
+        """The number of a model's attempts without an outcome, and of all its attempts."""
         rows = self.rows_of_model(model)
         return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
 
@@ -132,7 +127,7 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def joined_with(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
-        """The rows of a run and its baseline, with a label before the baseline's model names."""
+        """The missing outcomes of a run and of its baseline, with a label for the baseline."""
         codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
         units = np.concatenate([self.unit_codes, baseline.unit_codes + len(self.units)])

@@ -1,4 +1,4 @@
-"""Facts about how data was read, from which messages, `passk describe` and signatures are made."""
+"""Facts about how data was read, for messages, `passk describe` and signatures."""
 
 from __future__ import annotations
 
@@ -16,12 +16,9 @@ from passk_cli.suggested_fix import SuggestedFix
 class FileReading:
     """How one input file was read: its format and the roles of its columns.
 
-    format : name of the format and how passk recognised it.
+    format : name of the format, and how passk recognised the format.
     roles : role (task, outcome, attempt, model, n, c) → the column with this role.
-    unused : columns that were not used.
     offered : role → column with data that a command can request: score, answer or solution.
-    outcomes : names of the outcomes in the file, if there are several.
-    in_path : columns that are read from the path of the file.
     """
 
     name: str
@@ -34,14 +31,13 @@ class FileReading:
 
 
 class UnlabelledAttempt(NamedTuple):
-    """An attempt without a label, which can be selected at random for labelling.
+    """An attempt without a label, which passk can select at random for labelling.
 
     stratum : code of the judge's verdict and of whether most attempts at the task pass.
     place : random position of the attempt in its series and stratum.
     size : number of attempts in the series and stratum.
     task_place : random position of the task among all tasks.
     in_task : random position of the attempt in its task.
-    labelled : number of attempts at the task that have a label.
     """
 
     series: tuple[str, ...]
@@ -74,40 +70,32 @@ class ColumnChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReadFacts:
-    """How the data was read, so that passk can report every decision.
+    """Everything that passk reports about reading the data, including every decision.
 
-    inputs : how each file was read.  missing : number of attempts without an outcome.
-    missing_policy : value of --missing.
     missing_outcomes : missing outcomes by model and task; None if no outcome is missing.
     duplicates : number of rows that repeat an attempt.  duplicates_policy : value of --duplicates.
     duplicates_checked : whether attempts have numbers, which the check for duplicates needs.
     unnumbered : number of attempts without a number, if other attempts have numbers.
     skipped : number of lines that are not records, which --skip-bad leaves out.
-    empty_files : number of files without records.
-    emptied : number of (model, task) cells without any outcome, which were dropped.
+    emptied : number of cells (model, task) that were dropped because no attempt has an outcome.
     not_understood : number of outcomes that are neither pass nor fail (only for `describe`).
     numeric_groups : --by columns that contain numbers in every file.
     pooled_unnumbered : files with several unnumbered attempts by one model at one task.
-    columns : all columns, sorted so that columns with a role are first (only for `describe`).
-    where, pool, passes, outcome, records, path, cluster, threshold, thresholds : values of the
-        options with these names.
-    messages : messages about the content of files and about decisions of passk.
+    columns : all columns of the data, with columns that have a role first (only for `describe`).
     reasons : model → reason for a missing outcome → number of attempts, if files contain reasons.
     runs : model → number of runs that were pooled, if there are several.
     non_result_files : files of a folder that contain no results and were skipped.
     without_outcome : files of a folder that do not have the requested outcome.
     left_out_files : files of a folder that may contain results but were not read, with the reason.
-    option_names : (option, name) of each model or task that an option names → "" if the data
-        contains the name, else a similar name.
+    option_names : (option, name of a model or task in the option) → "" if the data contains the
+        name, else a similar name.
     alias : name of a model in the data → name that replaces it.
     order : tasks in the order in which they were sampled at random, if the files contain it.
-    error_outcomes : number of attempts with an error, and how many of them have no outcome; None
-        if not requested.
+    error_outcomes : number of attempts with an error, and number of these attempts without an
+        outcome.  None if not requested.
     judge_errors : error counts of a judge for other attempts: (passed, all) of the attempts with
         the label fail, and (failed, all) of the attempts with the label pass; () if unknown.
-    unlabelled : attempts without a label, if passk can select some for labelling.
-    benchmark : column that names the benchmark of each task.
-    benchmarks : task → benchmark, if the tasks come from several benchmarks.
+    unlabelled : attempts without a label, from which passk can select attempts for labelling.
     sampled : order of attempts and groups of tasks in a sample of the rows, if requested.
     """
 
@@ -152,7 +140,7 @@ class ReadFacts:
     sampled: SampledRows | None = None
 
     def names_of(self, option: str) -> list[str]:
-        """The names of models or tasks given with an option that the data contains."""
+        """The names in an option that the data contains, for example names of tasks."""
         return sorted(
             name
             for (flag, name), suggestion in self.option_names.items()
@@ -161,14 +149,14 @@ class ReadFacts:
 
     @property
     def varying(self) -> tuple[str, ...]:
-        """Columns of settings whose values were pooled, because of --pool or with a warning."""
+        """Columns of settings that were pooled, because of --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
         return (*self.pool, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
         """The facts without the given tasks.
 
-        `reasons` becomes empty, because passk does not count reasons per task.
+        The field `reasons` becomes empty, because passk does not count reasons per task.
         """
         erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
         if self.missing_outcomes is None:

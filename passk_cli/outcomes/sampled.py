@@ -13,7 +13,7 @@ class OrderedAttempts:
     """Outcomes of sampled attempts, sorted by attempt number.
 
     names : tuple (model, group values …) of each series.
-    series : for each task of a series, the index of the series, in increasing order.
+    series : index of the series for each pair of a series and a task, in increasing order.
     start, passed : outcomes of the attempts, in the form that `metrics.order` uses.
     """
 
@@ -25,10 +25,10 @@ class OrderedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TaskGroups:
-    """Pass rates of sampled tasks, and columns that may be clusters of tasks.
+    """Pass rates of sampled tasks, and columns that may contain clusters of tasks.
 
     values : pass rate of each task minus the mean pass rate of the model, averaged over models.
-    columns : name of a column → code of the group of each task, from 0.
+    columns : name of a column → code of each task's value in the column, from 0.
     """
 
     values: Floats
@@ -39,8 +39,8 @@ class TaskGroups:
 class SampledRows:
     """Facts from a sample of rows.
 
-    order : outcomes in order; None if attempts are not numbered.
-    groups : groups of tasks; None if no column has several tasks per value.
+    order : outcomes in the order of the attempts.  None if attempts are not numbered.
+    groups : possible clusters of tasks.  None if no column has several tasks per value.
     """
 
     order: OrderedAttempts | None

@@ -1,4 +1,4 @@
-"""Selection of models by name or pattern, and conversion of texts to numbers."""
+"""Selects models by name or pattern, and converts strings to numbers."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ def select_models(
     """The selected models, in their original order.
 
     keep : names and patterns of models to keep, for example "gpt-*"; all models if empty.
-    leave_out : names and patterns of models to leave out.
-        A text that is the exact name of a model is not a pattern, even if it contains brackets.
-    options : names of both options, for error messages.
+    leave_out : names and patterns of models to leave out.  The exact name of a model is not a
+        pattern, even if the name contains brackets.
     Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
     >>> select_models(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
@@ -49,10 +48,10 @@ def select_models(
 
 
 def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
-    """The numbers in several texts, NaN for an empty text; None if a text is not a number.
+    """The strings as numbers (NaN for an empty string), or None if a string is not a number.
 
-    If all numbers are integers, the result contains int.  A text with a leading zero, such as 007,
-    is not a number but a name.
+    If all numbers are integers, the result contains int.  A string with a leading zero, such as
+    "007", is a name and not a number.
 
     >>> parse_numbers(["0.2", "1"]), parse_numbers(["8", "16"]), parse_numbers(["007", "8"])
     ([0.2, 1.0], [8, 16], None)

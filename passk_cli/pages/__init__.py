@@ -13,9 +13,8 @@ SUFFIXES = {suffix: name for name, suffix in FORMATS.items()}
 
 
 def document(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
-    """The files of a report page: file name → content; the page itself has the name "".
+    """The files of a report page: file name → content.  The page itself has the name "".
 
-    name : format of the page, a key of FORMATS.
     pictures : folder of the pictures of a Markdown page; "" for a page without pictures.
     """
     if name == "html":
@@ -28,7 +27,7 @@ def document(report: Report, name: str, style: Style, pictures: str = "") -> dic
 
 
 def document_files(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
-    """The files of a report page: path → content; a folder for pictures is created if needed.
+    """The files of a report page: path → content.  A folder for pictures is created if needed.
 
     Errors: ParameterError if the folder cannot be created.
     """

@@ -45,7 +45,7 @@ def html(report: Report, style: Style) -> str:
         return Markup(inline_chart(replace(plot, title="", subtitle=""), style.percent))
 
     def downloads(panel: Panel) -> list[tuple[str, str]]:
-        """The suffix and the data URL of each file that you can download from a panel."""
+        """The file suffix and the data URL of each download in a panel."""
         plain = replace(panel.report, messages=report.messages)
         document = strict_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
@@ -84,7 +84,8 @@ def html(report: Report, style: Style) -> str:
 def grid_data(grid: TaskGrid) -> str:
     """The results of all models at all tasks as JSON for the script of the page.
 
-    The results of a model are one text of codes in base 36 that all have the same number of digits.
+    The results of a model are one string of base-36 codes, which all have the same number of
+    digits.
     """
     digits = 1 if len(grid.results) <= 36 else 2 if len(grid.results) <= 36**2 else 4
     words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.results))]

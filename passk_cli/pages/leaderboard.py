@@ -11,15 +11,14 @@ from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.model import MARK, QUANTITIES, Column, Leaderboard, LeaderboardRow
 from passk_cli.text import printable
 
-# Empty space at both ends of an axis, as a share of its range.  Width of a letter, and space around
-# the label of a tick, in percent of the width of the axis.
+# Empty space at both ends of an axis, as a share of the axis range. Width of a letter and space
+# around a tick label, in percent of the axis width.
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
 class NumberView(NamedTuple):
-    """An estimate as the template shows it: texts, sort key, and positions of the drawing.
+    """An estimate for the page template: texts, sort key, and positions in the drawing.
 
-    why : reason why the estimate is missing or of limited use.
     interval : positions of the limits on the axis, in percent.
     dots : positions of the value, or of both ends of a range, in percent.
     """
@@ -34,11 +33,10 @@ class NumberView(NamedTuple):
 
 
 class MetricView(NamedTuple):
-    """A metric as the template shows it.
+    """A metric for the page template.
 
-    ticks : positions of the ticks of the axis, in percent, and their labels.
+    ticks : position of each axis tick, in percent, and its label.
     lower : whether lower values are better.  tested : whether tests rank the models by this metric.
-    percent : whether the values are shown as percentages.
     """
 
     name: str
@@ -61,8 +59,8 @@ class RowView(NamedTuple):
 class LeaderboardView(NamedTuple):
     """A leaderboard with rounded numbers and printable texts.
 
-    extra_columns : name, meaning and CSS class of the further columns.  The class "kept" is for
-        columns with a marked cell, which narrow screens also show.
+    extra_columns : name, meaning and CSS class of each further column.  Narrow screens show only
+        extra columns with the class "kept", which have a marked cell.
     ranked : whether at least one metric ranks the models.
     """
 
@@ -73,7 +71,7 @@ class LeaderboardView(NamedTuple):
 
 
 def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
-    """The leaderboard with rounded estimates and with the positions of intervals."""
+    """The leaderboard with rounded estimates, and with positions for drawing intervals."""
     axes, metrics = [], []
     for at, column in enumerate(board.metrics):
         numbers = [entry.numbers[at] for entry in board.entries]

@@ -15,9 +15,8 @@ from passk_cli.text import printable
 
 
 def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
-    """The files of a report page: file name → content; the page itself has the name "".
+    """The files of a report page: file name → content.  The page itself has the name "".
 
-    pictures : folder of the pictures; "" for a page without pictures.
     Errors: ValueError for a report without a page.
     """
     page = report.page

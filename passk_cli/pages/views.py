@@ -17,10 +17,10 @@ _MOST_ROWS, _MOST_PANELS = 150, 30
 
 @dataclass(frozen=True)
 class CellView:
-    """A cell of a table as the template shows it.
+    """A table cell for the page template.
 
     value, error : text of the value, and text of its interval or standard error.
-    key : sort key of a number; "" for a text.  why : text that appears under the mouse.
+    key : sort key of a number, or "" for text. why : text that appears under the mouse.
     """
 
     value: str
@@ -32,7 +32,7 @@ class CellView:
 
 @dataclass(frozen=True)
 class TableView:
-    """A table as the template shows it: heading, kind and meaning of each column, and rows."""
+    """A table for the page template: heading, kind and meaning of each column, and the rows."""
 
     title: str
     columns: tuple[tuple[str, str, str], ...]
@@ -41,11 +41,10 @@ class TableView:
 
 @dataclass(frozen=True)
 class PanelView:
-    """A panel as the template shows it, with printable texts.
+    """A panel for the page template, with printable texts.
 
     anchor : anchor of the panel on the page.  finding : answer of the panel, with rounded numbers.
-    context : the line below the tables.
-    end : suffix of the anchor if the page has several sections, for example "-2".
+    end : suffix of the panel's anchors if the page has several sections, for example "-2".
     """
 
     panel: Panel
@@ -59,13 +58,12 @@ class PanelView:
     def plots(self) -> Iterator[Plot]:
         """The charts that are small enough to be legible on a page."""
         report = self.panel.report
-        # A page has a leaderboard, which contains more than the picture of a ranking.
+        # The page's leaderboard contains more than the picture of a ranking, which is left out.
         plots = [
             plot for plot in report.plots
             if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
         ]  # fmt: skip
         for plot in prepare_plots(plots, Appearance()):
-            # The panel already shows the title, and the line below its tables the subtitle.
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
             if len(distinct_values(plot.rows, "panel")) <= _MOST_PANELS:
@@ -83,7 +81,7 @@ class SectionView:
 
 
 def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
-    """The sections of a page; anchors never contain names from the data."""
+    """The sections of a page, with anchors that never contain names from the data."""
     views = []
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
@@ -107,7 +105,6 @@ def _panel(panel: Panel, end: str, style: Style) -> PanelView:
         panel.name + end,
         "" if panel.is_in_page_answer else visible.answer,
         tuple(table_view(table, style) for table in visible.tables),
-        # Without tables, the subtitle of the chart contains the same text.
         visible.context if visible.tables else "",
         end,
     )  # fmt: skip

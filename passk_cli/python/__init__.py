@@ -1,1 +1,1 @@
-"""What only the Python API needs: results as DataFrames and charts, and options as keywords."""
+"""Code only for the Python API: results as DataFrames and charts, and options as keywords."""

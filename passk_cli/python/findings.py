@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FRAMES = ("pandas", "polars")
 
-# The style in which Python prints results: options are written as keywords.
+# The style in which Python prints results, with options as keywords.
 STYLE = Style(spelling=spell_for_python)
 
 
@@ -41,7 +41,7 @@ STYLE = Style(spelling=spell_for_python)
 class Chart:
     """A chart of results, which a notebook shows and `save` writes to a file.
 
-    report : the report that the chart shows.  look : size, title, bands and highlighted models.
+    look : size, title, bands and highlighted models.
     theme : "light" or "dark".  percent : whether shares are shown as percentages.
     """
 
@@ -90,7 +90,7 @@ class PrintedMessage:
     name : name of the message, for example "pooled-settings".  severity : "note" or "warning".
     text : the message as a sentence.
     fields : name → value of everything that the sentence contains.
-    remedies : Python calls that you can run to fix the problem; several calls are alternatives.
+    remedies : Python calls that fix the problem.  Several calls are alternatives.
     """
 
     name: str
@@ -112,11 +112,11 @@ class Findings:
         cannot be computed is NaN, and the column `note` contains the reason.
     tables : the tables that the command prints, as DataFrames.
     messages : notes and warnings, each with a name, a text and remedies.
-    signature : name → value of every option on which the results depend.
+    signature : name → value, for every option on which the results depend.
     methods : sentences for a paper about how the results were computed.
     report : the report from which all other attributes are made.
     numeric : names of group columns that contain numbers in the data.
-    frame_as : type of the DataFrames, "pandas" or "polars".
+    frame_as : library of the DataFrames, "pandas" or "polars".
 
     >>> import passk_cli
     >>> findings = passk_cli.estimate(
@@ -178,7 +178,8 @@ class Findings:
         highlight: str | Sequence[str] = (),
         panel: str = "",
     ) -> Chart:
-        """The chart of the results, which a notebook shows if this is the last line of a cell.
+        """The chart of the results.  A notebook shows the chart if this call is the last line of a
+        cell.
 
         name : kind of the chart ("curves", "forest", …), if there are several charts.  The
             beginning of the name is enough.  For `report`, you must name a section.
@@ -186,9 +187,9 @@ class Findings:
         size : size of the chart, for example "3.25in", "8cmx5cm" or "800x500" (pixels).
         title : whether the chart has a title.
         bands : whether lines have bands for their intervals.
-        highlight : names or patterns of models to colour; all other models are grey.  By default,
-            the best 5 models are coloured if there are more than 8.
-        panel : a column of `by` with one panel per value.
+        highlight : names or patterns of models to colour.  All other models are grey.  By default,
+            if there are more than 8 models, only the best 5 models are coloured.
+        panel : a column of `by`.  The chart has one panel per value of this column.
         Errors: ParameterError if there is no chart, or no chart with this name.
         """
         if theme not in THEMES:
@@ -203,7 +204,8 @@ class Findings:
         plots = tuple(plot for kind, plot in charts if kind.startswith(name))
         if not plots:
             raise ParameterError(
-                f"there is no chart {name!r}; {did_you_mean_or_list(name, kinds)}", name="no-chart"
+                f"there is no chart named {name!r}; {did_you_mean_or_list(name, kinds)}",
+                name="no-chart",
             )
         with python_spelling({}):
             picture_size = PictureSize.parse(size) if size else None
@@ -234,8 +236,8 @@ class Findings:
         digits : number of decimals in tables.  percent : whether shares are shown as percentages.
         theme, size, title, bands, highlight, panel : options of a chart; see `chart`.
         stacked : for .tex, whether intervals are below their estimates, for a narrow column.
-        safe_csv : whether texts that begin with =, +, - or @ get an apostrophe, so that a
-            spreadsheet does not compute them.
+        safe_csv : whether strings that begin with =, +, - or @ get an apostrophe, so that a
+            spreadsheet does not run them as formulas.
         Errors: ParameterError for an unknown suffix, for an option that does not apply to the
             suffix, or if there is no chart.
         """
@@ -252,7 +254,8 @@ class Findings:
         ignored += ["stacked"] * (stacked and suffix != ".tex")
         if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
             raise ParameterError(
-                f"{ignored[0]}=: does not apply to {suffix}; leave it out, or use another suffix",
+                f"{ignored[0]}=: this option does not apply to {suffix}; leave the option out, or"
+                " use another suffix",
                 name="contradicting-options",
             )
         style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)

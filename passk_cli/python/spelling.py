@@ -33,11 +33,7 @@ Options = Mapping[str, DeclaredOption]
 
 @dataclass(frozen=True, eq=False)
 class PythonCall:
-    """A call of a public function of passk, as the user wrote it.
-
-    name : name of the function.  data : first argument.
-    options : keyword arguments.
-    """
+    """A call of a public function of passk, as the user wrote it."""
 
     name: str
     data: Any
@@ -50,7 +46,7 @@ class PythonCall:
         return settle.labels.keys() <= {*files}
 
     def changed(self, settle: SuggestedFix) -> SuggestedFix:
-        """The fix without changes that remove an option that the call does not have.
+        """The fix without the removal of options that the call does not have.
 
         >>> PythonCall("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
         {'k': 5}
@@ -60,7 +56,7 @@ class PythonCall:
 
     @property
     def source(self) -> str:
-        """The data as a Python expression, for example "a.csv" in quotes, or df for a DataFrame."""
+        """The data as a Python expression, for example a quoted path, or df for a DataFrame."""
         data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
         if isinstance(data, Mapping):
             return "columns"
@@ -102,7 +98,7 @@ class PythonCall:
 
 @contextmanager
 def python_spelling(options: Options, call: PythonCall | None = None) -> Iterator[None]:
-    """Write options in errors as Python keywords, and add calls that fix the error as notes."""
+    """Write options in errors as Python keywords, and add notes with calls that fix the error."""
     try:
         yield
     except (DataError, ParameterError) as error:
@@ -130,7 +126,7 @@ def python_spelling(options: Options, call: PythonCall | None = None) -> Iterato
 
 
 def quote_names(field: str, value: Any) -> Any:
-    """Names in a list, with quotes if a name contains a comma; a text is not changed.
+    """A list of names, with quotes around names that contain a comma.  A string is not changed.
 
     >>> quote_names("by", ["temp, C", "a"]), quote_names("by", "a,b")
     (['"temp, C"', 'a'], 'a,b')
@@ -149,17 +145,16 @@ def with_python_fixes(message: Diagnostic, options: Options, call: PythonCall) -
 
 
 def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
-    """A fix with its options as keywords; None if Python does not have all of these options.
+    """A fix with its options as keywords, or None if Python lacks one of these options.
 
-    options : options of the function that was called; empty for methods of findings.
+    options : options of the function that was called.  Empty for methods of findings.
     """
     if not any(name.startswith("-") for name in settle.options):
-        # If one public function calls another, the options are already keywords.
         return replace(settle, as_list=True)
     flags = by_flag(options.values()) or _flags_of_all()
     all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
-    # The fix may remove options that exist only on the command line, which Python can ignore.
+    # If the fix removes an option that Python does not have, Python can ignore the removal.
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
@@ -173,9 +168,9 @@ _OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "pa
 def spell_for_python(
     item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})
 ) -> str:
-    """An option in a text, or the options of a fix, as Python keywords.
+    """An option in a sentence, or the options of a fix, as Python keywords.
 
-    options : options of the current command, which take precedence over options of other commands.
+    options : options of the current command, which win over options of other commands.
 
     >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
     >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
@@ -222,7 +217,6 @@ def document_for_python(text: str, options: Options) -> str:
 
 
 def _quoted(value: str) -> str:
-    """A value as a Python literal: a number, a tuple of numbers, or a text in quotes."""
     if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value

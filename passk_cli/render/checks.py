@@ -12,11 +12,11 @@ from passk_cli.report.model import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
-# Verdicts of rules that neither pass nor fail.
+# Verdicts on rules that neither pass nor fail.
 _OPEN = ("undecided", "not judged")
-# Maximum number of error annotations that GitHub shows per step.  The limit for warnings is equal.
+# Maximum number of error annotations, and of warning annotations, that GitHub shows per step.
 _ANNOTATIONS = 10
-# GitLab shows issues next to this file if a gate has no file of rules.
+# GitLab shows issues next to this file if a gate has no rules file.
 _PIPELINE = ".gitlab-ci.yml"
 
 
@@ -64,7 +64,7 @@ def junit_error(problem: str) -> str:
 
 
 def github(report: Report, style: Style) -> str:
-    """A gate's verdicts as GitHub workflow commands, with one notice of the changed tasks.
+    """A gate's verdicts as GitHub workflow commands, with one notice about the changed tasks.
 
     A failed rule is an error, an undecided rule is a warning, and a passed rule is a notice.
     """
@@ -107,8 +107,8 @@ def github_warnings(report: Report, style: Style) -> str:
 def gitlab(report: Report, style: Style) -> str:
     """A GitLab code-quality report, with one issue per rule that does not pass and per warning.
 
-    The fingerprint of an issue depends on the rule but not on its numbers, so that a merge request
-    shows which issues are new and which are resolved.
+    The fingerprint of an issue depends on the rule but not on numbers, so that a merge request
+    shows new and resolved issues.
     Source: docs.gitlab.com, "Code Quality", report format.
     """
     _require_checks(report)
@@ -150,7 +150,7 @@ def _code_quality_issue(
 
 
 def finding_text(check: GateCheck, style: Style) -> str:
-    """The finding of a gate's check, followed by details that the finding does not contain."""
+    """The finding of a check, followed by details that the finding does not contain."""
     text = sentence_text(check.finding, style)
     details = (part for detail in check.details for part in detail.split("; "))
     further = [part for part in details if part not in text]
@@ -158,7 +158,6 @@ def finding_text(check: GateCheck, style: Style) -> str:
 
 
 def _finding_with_outcome(check: GateCheck, style: Style) -> str:
-    """The finding of a check, after its outcome if an undecided rule fails the gate."""
     prefix = f"{_outcome_text(check)}: " * (check.failing and check.verdict == "undecided")
     return prefix + finding_text(check, style)
 
@@ -192,5 +191,4 @@ def _require_checks(report: Report) -> None:
 
 
 def _escape_workflow_command(text: str) -> str:
-    """The text with %25 for each percent sign, which would start a code in a workflow command."""
     return printable(text).replace("%", "%25")

@@ -17,18 +17,18 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.model import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
-# Version of the JSON output.  It changes if a key disappears or changes its meaning.
+# Version of the JSON output. The version changes if a key disappears or changes its meaning.
 SCHEMA = "passk-report/2"
 ERROR_SCHEMA = "passk-error/1"
-# Spreadsheets also run formulas that begin with a full-width sign, or with blanks, control
-# characters or invisible characters before the sign.
+# Spreadsheets also run formulas with a full-width sign, and with blanks, control characters or
+# invisible characters before the sign.
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]"
 )
 
 
 def csv_text(report: Report, style: Style) -> str:
-    """The rows of a report as CSV (RFC 4180) with a header; lines end in a newline only."""
+    """The rows of a report as CSV with a header (RFC 4180, but lines end in \\n)."""
     return _delimited_text(report, ",", safe=style.safe_csv)
 
 
@@ -40,10 +40,10 @@ def tsv_text(report: Report, style: Style) -> str:
 def json_text(report: Report, style: Style) -> str:
     """A report as one JSON object with its answer, rows, messages, context and signature."""
     result = {"result": report.gate_result, "exit": report.exit_code} if report.gate_result else {}
-    # --digits and --percent change only tables, so the answer has the default style.
+    # --digits and --percent change only tables, so the answer in JSON has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
-    # Boolean fields only select the wording of an answer, so they are left out.
+    # Boolean fields are left out, because they only select the wording of an answer.
     stated_answers = [
         {"name": sentence.name, "fields": _fields_as_data({
             name: value for name, value in sentence.fields.items()
@@ -65,7 +65,7 @@ def json_text(report: Report, style: Style) -> str:
 
 
 def message_data(message: Diagnostic) -> dict[str, Any]:
-    """A message as a dict: its fields at full precision, and its text with default rounding."""
+    """A message as a dict, with fields at full precision and text with default rounding."""
     text = sentence_text(message.pieces(), Style())
     return {
         "name": message.name, "severity": message.severity, "text": text,
@@ -75,7 +75,6 @@ def message_data(message: Diagnostic) -> dict[str, Any]:
 
 
 def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a message or an answer as values for JSON."""
     data: dict[str, Any] = {}
     for name, value in fields.items():
         if isinstance(value, Estimate):
@@ -88,7 +87,6 @@ def _fields_as_data(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _finite_limits(interval: Estimate | Limits) -> dict[str, float | None]:
-    """The limits of an interval, with None for a missing or infinite limit."""
     ends = {"low": interval.low, "high": interval.high}
     return {name: end if end is None or math.isfinite(end) else None for name, end in ends.items()}
 
@@ -117,8 +115,8 @@ def _records(report: Report) -> list[dict[str, Any]]:
 def escape_formula(cell: str | int | float | None) -> str | int | float | None:
     """The cell, with an apostrophe in front if a spreadsheet would run the cell as a formula.
 
-    A formula begins with a tab, a line break, or one of the signs =, +, - and @, also at full width
-    or after blanks and control characters.  Numbers do not change.
+    A formula begins with a tab, a line break, or one of the signs =, +, - and @.  The sign may have
+    full width, or follow blanks and control characters.  Numbers do not change.
     Source: OWASP, "CSV injection".
 
     >>> escape_formula("=1+1"), escape_formula(" ＝1+1"), escape_formula(-0.5)
@@ -146,7 +144,7 @@ class _CsvLines(list[str]):
 
 def _plain_value(cell: Cell) -> str | int | float | None:
     if isinstance(cell, Limits | Phrase):
-        raise TypeError("a cell of a tidy row must be a single number or text")
+        raise TypeError("a cell of a tidy row must be one number or one string")
     if isinstance(cell, Estimate):
         cell = cell.value if cell.upper is None else None
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell

@@ -9,14 +9,13 @@ from passk_cli.report.model import Cell, Estimate
 
 # Minimum and maximum width of a column of drawn intervals, in characters.
 NARROWEST_STRIP, _WIDEST = 20, 44
-# Possible distances of the numbers on the scale.
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
 def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str, str]]]:
     """A column of drawn intervals: its heading, which is a scale, and one bar per row.
 
-    cells : estimates with limits; any other cell stays empty.  room : maximum width.
+    cells : estimates with limits.  A bar for any other cell is empty. room : maximum width.
 
     >>> heading, bars = strip_column([Estimate(0.3, low=0.2, high=0.4), None], 21)
     >>> heading
@@ -53,7 +52,6 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
 
 
 def _limits_and_value(cell: Cell) -> tuple[float, float, float] | None:
-    """The lower limit, the value and the upper limit of an estimate, or None if one is missing."""
     if not isinstance(cell, Estimate):
         return None
     low, value, high = cell.low, cell.value, cell.high

@@ -32,14 +32,14 @@ from passk_cli.report.model import (
 from passk_cli.report.words import plural
 from passk_cli.text import printable
 
-# The first limit of an interval, after which a line must not break.
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
-# GitHub makes links of texts that begin like this: web and mail addresses, issues and @name.
+# Pattern of the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
+# numbers and @name.
 _LINKED = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
-# GitHub makes links of hexadecimal words, because they may be the names of commits.
+# GitHub turns hexadecimal words into links, because they may be commit hashes.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
 # Maximum number of characters in a section of a comment.  GitHub accepts 65,536 per comment.
 _PART = 12_000
@@ -71,7 +71,7 @@ def markdown(report: Report, style: Style) -> str:
 
 
 def caveats_details(report: Report, style: Style) -> str:
-    """A line that unfolds to warnings, notes and the signature, or "" if there are no caveats."""
+    """A folded section with warnings, notes and the signature, or "" without caveats."""
     lines = [
         f"- {escape_markdown(message_line(message, style))}"
         for message in warnings_first(report.messages)
@@ -85,7 +85,8 @@ def _pull_request_comment(report: Report, style: Style) -> str:
     """A gate's report as a comment on a pull request.
 
     The comment shows the verdict, the rules that do not pass, the numbers, the warnings and the
-    tasks that changed significantly.  All rules, further flipped tasks and the notes are folded.
+    tasks that changed significantly.  The list of all rules, further flipped tasks and the notes
+    are folded.
     """
     visible = visible_parts(report, replace(style, full=True))
     tables = {table.shown: table for table in report.tables}
@@ -122,7 +123,6 @@ def _pull_request_comment(report: Report, style: Style) -> str:
 
 
 def _bounded_lines(lines: Sequence[str]) -> str:
-    """The lines that fit into a section of a comment, and the number of further lines."""
     room = _PART
     for place, line in enumerate(lines):
         room -= len(line) + 1
@@ -132,7 +132,6 @@ def _bounded_lines(lines: Sequence[str]) -> str:
 
 
 def _folded_text(title: str, text: str) -> str:
-    """A text that unfolds below its title in GitHub Markdown, or "" for an empty text."""
     line = escape(printable(title))
     return f"<details><summary>{line}</summary>\n\n{text}\n\n</details>" if text else ""
 
@@ -143,7 +142,7 @@ def markdown_error(problem: str) -> str:
 
 
 def latex(report: Report, style: Style) -> str:
-    """A report as LaTeX tabulars with booktabs rules, below its answer and signature as comments.
+    """A report as LaTeX tabulars with booktabs rules.  The answer and the signature are comments.
 
     If a model has several rows, its name appears only in the first row.
     """
@@ -154,7 +153,7 @@ def latex(report: Report, style: Style) -> str:
     lines += [f"% {text}"] if (text := visible.answer) else []
     if line := caveats(report):
         messages = [message_line(message, style) for message in warnings_first(report.messages)]
-        lines += [f"% {text}" for text in (f"say below the table: {line}", *messages)]
+        lines += [f"% {text}" for text in (f"write below the table: {line}", *messages)]
     for table in visible.tables:
         if table.title:
             lines.append(f"% {printable(table.title)}")
@@ -163,7 +162,7 @@ def latex(report: Report, style: Style) -> str:
         lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
-        # Blank lines between tabulars make LaTeX put them below each other.
+        # Blank lines between tabulars make LaTeX put the tabulars below each other.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:
@@ -207,7 +206,6 @@ def escape_latex(text: str) -> str:
 
 
 def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
-    """The rows of a table, grouped by model if the first column is the model."""
     if table.columns[0].header != "model":
         return table.rows
     place: dict[Cell, int] = {}
@@ -215,7 +213,6 @@ def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
 
 
 def _latex_rows(table: Table, style: Style) -> list[str]:
-    """The LaTeX rows of a table, grouped by model."""
     rows = _rows_by_model(table)
     firsts = [row[0] for row in rows] if table.columns[0].header == "model" else []
     grouped = any(first == second for first, second in pairwise(firsts))
@@ -235,7 +232,6 @@ def _latex_rows(table: Table, style: Style) -> list[str]:
 
 
 def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """The LaTeX text of a cell, and the text of the interval below the cell, or ""."""
     value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
@@ -270,7 +266,6 @@ def _escape_html(text: str) -> str:
 
 
 def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> Iterator[list[str]]:
-    """The cells of a table as texts, row by row, with the best estimates in bold."""
     for row in table.rows:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
@@ -301,7 +296,7 @@ def escape_markdown(text: str) -> str:
 
 
 def code_span(text: str) -> str:
-    """The text as a Markdown code span, with more backticks around the text than inside."""
+    """The text as a Markdown code span, with more backticks around the text than in the text."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     blank = " " * (len(fence) > 1)
     return f"{fence}{blank}{text}{blank}{fence}"

@@ -1,4 +1,4 @@
-"""Rounds numbers and writes sentences and cells, in all formats for people."""
+"""Rounds numbers, and writes sentences and cells for all formats that people read."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
 _SCREEN = 18
 # Minimum width of a terminal, in characters, for tables with drawn intervals.
 _WIDE_SCREEN = 110
-# The typographic minus sign, and a translation of "+" and "-" to marks for pass and fail.
+# The typographic minus sign, and a translation of "+" and "-" to the marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# The sign of a cell without a number, and a pattern for captions that explain the sign.
+# The sign in a cell without a number, and a pattern for captions that explain this sign.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
@@ -49,16 +49,11 @@ _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 class Style:
     """How a report is written as text, from the options about output.
 
-    digits : decimals of a share; None for 3, or 1 in percentages.
-    percent : whether shares are shown as percentages.
-    width : columns of the terminal; 0 without a terminal.
-    colour : whether the text may contain colours.
+    digits : number of decimals of a share.  None means 3, or 1 for percentages.
+    width : width of the terminal in columns, or 0 without a terminal.
     minus : the minus sign: "-" for programs, "−" for people.
     safe_csv : whether csv and tsv have an apostrophe before texts that look like formulas.
     full : whether all tables and columns are shown, with the meaning of the columns.
-    with_signature : whether the signature appears below the tables.
-    stacked : whether LaTeX puts intervals below their estimates.
-    methods : whether the text explains how the numbers were computed.
     spelling : function that writes an option, for example as a Python keyword.
     """
 
@@ -86,8 +81,9 @@ class Style:
 
 
 def share_text(value: float, style: Style, *, signed: bool = False) -> str:
-    """A share, or a difference of shares, as text; −0.000 is written 0.000."""
-    # A share and its percentage have the same digits: 0.7425 is 0.743 and 74.3 %, never 74.2 %.
+    """A share, or a difference of shares, as text.  −0.000 is written 0.000."""
+    # A share and its percentage must have the same digits: 0.7425 is 0.743 and 74.3 %, never 74.2
+    # %.
     shift = 2 if style.percent else 0
     number = _round(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
@@ -95,10 +91,10 @@ def share_text(value: float, style: Style, *, signed: bool = False) -> str:
 
 
 def _round(value: float, decimals: int) -> Decimal:
-    """The value, rounded half away from 0; −0 becomes 0.
+    """The value, rounded half away from 0.  −0 becomes 0.
 
-    The value is first rounded to 12 digits, because its last binary digits depend on the order of
-    a sum.
+    The value is first rounded to 12 digits, because the last binary digits of a sum depend on the
+    order of its terms.
 
     >>> [share_text(x, Style()) for x in (0.19749999999999998, 0.1975, 0.7425)]
     ['0.198', '0.198', '0.743']
@@ -108,18 +104,16 @@ def _round(value: float, decimals: int) -> Decimal:
 
 
 def answer_text(report: Report, style: Style) -> str:
-    """The answer of a report as text, with numbers rounded like in its tables."""
+    """The answer of a report as text, with numbers rounded like in the tables."""
     return " ".join(sentence_text(sentence, style) for sentence in report.answer)
 
 
 class VisibleParts(NamedTuple):
     """The parts of a report that the options for output select, in reading order.
 
-    tables : all tables with a legend, if `full`; else the tables, columns and rows that matter for
-        a decision.
-    context : the line below the tables.
+    tables : with --full, all tables and a legend.  Otherwise, the tables, columns and rows that
+        matter for a decision.
     signature : the line that contains everything needed to reproduce the numbers, or "".
-    methods : sentences about how the numbers were computed, or None.
     """
 
     answer: str
@@ -188,7 +182,7 @@ def message_line(message: Diagnostic, style: Style) -> str:
 
 
 def with_message_texts(report: Report, style: Style) -> Report:
-    """The report for charts: messages are rounded, and the answer is the title of each plot.
+    """The report for charts, with rounded messages, and with the answer as the title of each plot.
 
     The plot's own title moves to the start of its subtitle.
     """
@@ -215,7 +209,7 @@ def with_message_texts(report: Report, style: Style) -> Report:
 def sentence_text(sentence: Sequence[Any], style: Style) -> str:
     """A sentence as text, with rounded numbers.
 
-    sentence : words, cells, hints about options, and pairs of a number and its column or kind.
+    sentence : words, cells, hints about options, and pairs (number, column or kind).
     """
     texts = []
     for piece in sentence:
@@ -242,7 +236,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
 
 
 def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
-    """A cell as two texts: its value, and its interval, standard error or letters, or ""."""
+    """A cell as two strings: its value, and its interval, standard error or letters (or "")."""
     if cell is None:
         return _EMPTY, ""
     if isinstance(cell, Estimate):
@@ -269,7 +263,6 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
-    # With missing outcomes, an estimate is a range such as 0.535–0.585 or −0.020 to +0.031.
     ends = (end for end in (cell.value, cell.upper) if end is not None)
     texts = dict.fromkeys(_number_text(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
@@ -307,7 +300,6 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
 
 
 def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
-    """A limit as text, with up to three more decimals if an interval that excludes 0 needs them."""
     texts = [
         share_text(value, replace(style, digits=style.decimals + more), signed=signed)
         for more in range(4 if excludes_zero else 1)
@@ -316,9 +308,7 @@ def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -
 
 
 def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
-    """An amount with its unit, in three significant digits.  A relative change has two digits.
-
-    unit : one of QUANTITIES.
+    """An amount with its unit and three significant digits.  A relative change has two digits.
 
     >>> [quantity_text(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
@@ -400,8 +390,6 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
         limited = [cell for cell in cells if cell[1]]
         first = max((cells_of(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
-        # A long value without an interval may extend into the space for intervals.  Intervals are
-        # aligned right, and letters left.
         columns.append((name, [
             (value, "") if cells_of(value) > first
             else (

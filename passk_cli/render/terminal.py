@@ -1,8 +1,8 @@
 """Writes a report for a terminal, with tables that fit its width.
 
-If a table is too wide, its numbers lose one decimal, and intervals move below their estimates if
-there are few rows.  Then columns that the answer does not mention are left out, and at last long
-names are shortened.  With --full, a table that is too wide is split into blocks of columns instead.
+If a table is too wide, passk shows one decimal less, and moves intervals below estimates if there
+are few rows.  Then passk leaves out columns that the answer does not mention, and finally shortens
+long names.  With --full, passk splits the table into blocks of columns instead.
 """
 
 from __future__ import annotations
@@ -30,24 +30,21 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# This character joins a number to its percent sign, and the limits of an interval.  rich breaks
-# lines at a no-break space, but not at this blank character.
+# A blank character at which rich does not break lines (rich breaks lines at a no-break space).
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# Trailing blanks and colour codes of a line, and a colour code that applies to no text.
+# Patterns of trailing blanks with colour codes, and of a colour code without text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
-# Matches the first clause of an answer, which is printed in bold.
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
-# Verdict → its colour.
 _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# Minimum widths of columns in a narrow terminal: any text, a readable text, and a name.
+# Minimum widths of columns in a narrow terminal: for any text, for a readable text, and for a name.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
 # Maximum number of rows of a table with intervals below their estimates.
 _FEW = 10
@@ -91,7 +88,6 @@ def table(report: Report, style: Style) -> str:
 
 
 def _unbreakable(text: str) -> str:
-    """The text with unbreakable blanks inside percentages and intervals."""
     return _INSIDE.sub(_JOINT, text)
 
 
@@ -101,7 +97,7 @@ Cells = list[tuple[str, list[tuple[str, str]]]]
 def _fit_table(
     table: Table, style: Style, width: int, answer: str
 ) -> Iterator[tuple[RichTable, list[str]]]:
-    """The table in the widest form that fits, and the headings of columns that are left out.
+    """The table in the widest form that fits, and the headings of hidden columns.
 
     With --full, no column is left out, and a table that does not fit is split into blocks.
     """
@@ -138,7 +134,6 @@ def _fit_table(
 
 
 def _columns(table: Table, style: Style, stacked: bool) -> Cells:
-    """The columns of a table; if stacked, intervals are below their numbers."""
     columns = aligned_columns(table, style)
     if stacked:
         columns = [
@@ -176,13 +171,11 @@ def _important_columns(table: Table, columns: Cells, width: int, answer: str) ->
 
 
 def _mentions(answer: str, header: str) -> bool:
-    """Whether an answer contains the heading of a column, unless the heading is a common word."""
     pattern = rf"(?<![\w@^]){re.escape(header)}(?![\w@^])"
     return bool(re.search(r"[\W_]", header) and re.search(pattern, answer))
 
 
 def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
-    """The columns with names and texts at their minimum widths."""
     copies = [*columns]
     for i in range(len(columns)):
         if table.columns[i].kind == "text":
@@ -192,7 +185,7 @@ def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
 
 
 def _is_too_broken(table: Table, columns: Cells) -> bool:
-    """Whether any text, other than a verdict or a key of a row, needs more than two lines."""
+    """Whether a text needs more than two lines.  Verdicts and the keys of rows do not matter."""
     keys = _key_columns(table)
     return any(
         value.count("\n") > 1 for i, column in enumerate(table.columns)
@@ -201,9 +194,8 @@ def _is_too_broken(table: Table, columns: Cells) -> bool:
 
 
 def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
-    """Shorten the names in the widest columns until the table fits.
-
-    Names keep at least `_SHORTEST` characters, and stay different.
+    """Shorten the names in the widest columns until the table fits.  Shortened names stay
+    different.
     """
     name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
     texts = {i: [value.strip() for value, _ in columns[i][1]] for i in name_columns}
@@ -214,7 +206,6 @@ def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) 
         over = _total_width(columns, places) - width
         if over <= 0:
             break
-        # A name that all rows share, like a baseline, must differ from names in other columns.
         column_names = all_names if len({*names[i]}) == 1 else names[i]
         room = max(_column_width(name, cells) - over, _SHORTEST)
         short = dict(zip(column_names, short_names(column_names, room), strict=True))
@@ -223,14 +214,13 @@ def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) 
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether a column contains only numbers, names, verdicts or short texts."""
     verdict = column.joined or column.header == "verdict"
     short = _column_width("", cells) <= _SHORTEST
     return column.kind != "text" or verdict or short or _has_names(column, cells)
 
 
 def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    """Whether a column contains names, which may be shortened, and not prose or verdicts.
+    """Whether a column contains names, which may be shortened, rather than prose or verdicts.
 
     In a column of names, at most a quarter of the cells contain blanks, or at most half if the
     longest cell has no blank.
@@ -252,13 +242,12 @@ def _total_width(columns: Cells, places: Sequence[int]) -> int:
 
 
 def _key_columns(table: Table) -> list[int]:
-    """The indices of the leading text columns, which identify a row."""
     kinds = [column.kind == "text" for column in table.columns]
     return list(range(kinds.index(False) if False in kinds else len(kinds)))
 
 
 def _column_groups(table: Table) -> list[list[int]]:
-    """The indices of columns that stay together, without the columns that identify a row.
+    """Groups of column indices that stay together, without the columns that identify a row.
 
     A verdict or a joined column stays with the column before it.
     """
@@ -272,7 +261,6 @@ def _column_groups(table: Table) -> list[list[int]]:
 
 
 def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
-    """The indices of the columns of each block, which begins with the key columns of the table."""
     keys = _key_columns(table)
     blocks: list[list[int]] = [[]]
     for group in _column_groups(table):
@@ -288,7 +276,7 @@ def _break_widest(
 ) -> None:  # fmt: skip
     """Wrap the texts of the widest text column so that the table fits.
 
-    names : whether to wrap columns of names, too.  least : minimum width of the wrapped column.
+    names : whether passk may wrap columns of names, too.
     """
     texts = [i for i in places if table.columns[i].kind == "text"
              and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip
@@ -325,7 +313,6 @@ def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
 
 
 def _cell_style(cell: Cell) -> str:
-    """The rich style of a cell: best estimates are bold, and verdicts have a colour."""
     if isinstance(cell, str):
         return _VERDICTS.get(cell.partition(" ")[0], "")
     return "bold" if isinstance(cell, Estimate) and cell.marked else ""

@@ -1,4 +1,4 @@
 """Results as plain data at full precision: reports, tables, estimates and charts.
 
-A report contains the results of a command, before a renderer rounds them and turns them into text.
+A report contains the results of a command before a renderer rounds the numbers and writes text.
 """

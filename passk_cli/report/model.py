@@ -17,8 +17,9 @@ from passk_cli.text import plural, printable, strict_json
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Units of amounts: US dollars, tokens, seconds and turns (or steps).  "ratio" is a ratio of two
-# amounts, "%" is a relative change, and "min" is a time that is shown in seconds, minutes or hours.
+# Units of amounts: US dollars, tokens, seconds and turns (or steps). "ratio" is a ratio of two
+# amounts, "%" is a relative change, and "min" is a time, which is shown in seconds, minutes or
+# hours.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 
 
@@ -26,14 +27,14 @@ QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 class Estimate:
     """An estimate with its interval, or the reason why the estimate is missing.
 
-    value : the estimate, or None.  If missing outcomes make the estimate a range, its lower end.
+    value : the estimate, or None.  If missing outcomes make the estimate a range, `value` is the
+        lower end.
     upper : upper end of the range; None if the estimate is not a range.
-    se : standard error, or None.  low, high : limits of the interval, or None.
     reason : why the value or a limit is missing or of limited use.
-    signed : whether a plus sign is shown before a positive value, for example a difference.
-    marked : whether the value is significantly the best, and therefore shown in bold.
-    verdict : a sign before the value: "~" for not significant, "=" for equivalent.
-    letters : letters after the value; estimates with a common letter do not differ significantly.
+    signed : whether a positive value has a plus sign, for example in a difference.
+    marked : whether the value is significantly the best value, and therefore bold.
+    verdict : the sign before the value: "~" if not significant, "=" if equivalent.
+    letters : letters after the value.  Estimates with a common letter do not differ significantly.
     unit : "share" (in [0, 1], or a difference of shares), "score" (a number with an unknown unit),
         or one of QUANTITIES.
     """
@@ -62,7 +63,7 @@ class Estimate:
 
     @property
     def middle(self) -> float | None:
-        """The value, or else the middle of the limits, by which ranges are sorted; or None."""
+        """The value, or the middle of the limits if there is no value, for sorting."""
         if self.value is not None or self.low is None or self.high is None:
             return self.value
         return (self.low + self.high) / 2
@@ -75,13 +76,13 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float | None, float | None]:
-        """The ends of the range; both are the value if the estimate is not a range."""
+        """The two ends of the range.  Both are the value if the estimate is not a range."""
         return self.value, self.value if self.upper is None else self.upper
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of an interval without the estimate; `reason` explains a limit of None."""
+    """The limits of an interval without the estimate.  `reason` explains why a limit is None."""
 
     low: float | None
     high: float | None
@@ -97,8 +98,8 @@ class Phrase:
 
 Cell = str | int | float | Estimate | Limits | Phrase | None
 
-# A sentence consists of words and of numbers, which are rounded like the numbers in tables.  A
-# plain float is printed as a share.  Other numbers are in pairs with a column that has a unit.
+# A sentence consists of words and numbers. A plain float is printed as a share. Any other number is
+# in a pair with a column, which sets the unit and the rounding.
 Sentence = tuple["Cell | OptionHint | tuple[Cell, Column]", ...]
 
 
@@ -120,7 +121,7 @@ class AnswerSentence(tuple[Any, ...]):
         return sentence
 
     def with_prefix(self, words: str, **fields: Any) -> AnswerSentence:
-        """The sentence with words before it, which may contain further fields."""
+        """The sentence after a prefix, which may contain further fields."""
         return AnswerSentence(self.name, words + self.template, {**fields, **self.fields})
 
     def __reduce__(self) -> tuple[type[AnswerSentence], tuple[str, str, Mapping[str, Any]]]:
@@ -131,8 +132,8 @@ class AnswerSentence(tuple[Any, ...]):
 class OptionHint:
     """A hint that an option shows more details.
 
-    The command line, Python and the report page write the option differently.  A hint to --full is
-    shown only if a table is shortened.
+    The command line, Python and the report page write the option differently.  A hint about --full
+    is shown only if a table is shortened.
 
     >>> str(OptionHint("each task")), str(OptionHint("other budgets", OptionValue("--at")))
     ('each task: --full', 'other budgets: --at')
@@ -154,9 +155,9 @@ def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
-# When a column or table is shown: always, only with --full, or only in csv, json and Python.  A
-# BRIEF table is not shown with --full.  A COMMENT table is only for comments on pull requests.  A
-# WIDE column contains estimates that only wide terminals draw as bars.
+# Constants for when a column or table is shown: always, only with --full (FULL), only without
+# --full (BRIEF), only in csv, json and Python (DATA), only in comments on pull requests (COMMENT),
+# or only in wide terminals, which draw its estimates as bars (WIDE).
 ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "comment", "wide"
 
 
@@ -164,8 +165,8 @@ ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "c
 class Column:
     """A column of a table, which is also a field of csv and json and an entry of the reference.
 
-    header : the heading of the column.  For a number in a sentence, the unit that is shown with
-        --percent ("%" if empty).
+    header : the heading of the column.  For a number in a sentence, the unit under --percent ("%"
+        if empty).
     kind : "text", "count", "share" (in [0, 1], or a difference of shares; obeys --percent), "fine"
         (a share with two more decimals, because small values matter), "given" (a share that an
         option sets, with all of its digits), "score" (a number with an unknown unit), "amount"
@@ -174,14 +175,15 @@ class Column:
         in their order, "+" passed and "-" failed) or one of QUANTITIES.
     joined : whether the column must stay next to the column before it.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
-    name : the name in csv, json and Python; "" if the column is only in tables.
+    name : the name in csv, json and Python.  "" if the column appears only in tables.
     shown : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
     cell : a function of a record (and an item, if the column is repeated) that returns the cell.
         None for a field that only csv and json contain.
     across : a function of the section that returns items.  The column is repeated for each item,
         which replaces {} in header and meaning.
     where : a function of the section that returns whether the column exists.
-    units : a function of the section and the item that returns the kind, if kinds of items differ.
+    units : a function of the section and the item that returns the kind, if items have different
+        kinds.
     example : the item that replaces {} in the documentation.
     """
 
@@ -211,7 +213,6 @@ class Column:
         return self.kind not in ("text", "strip")
 
 
-# Unit of a difference of shares in a sentence: percentage points.
 POINTS = Column("points", "share")
 
 
@@ -221,8 +222,8 @@ class Table:
 
     shown : ALWAYS, FULL (only with --full), BRIEF (only without --full) or COMMENT (only in the
         Markdown of `passk gate`).
-    first : number of rows that are shown without --full; 0 for all rows.
-    leaders : number of models in the first rows that tie for the first rank; 0 without a tie.
+    first : number of rows that are shown without --full.  0 means all rows.
+    leaders : number of models that tie for the first rank.  0 without a tie.
     """
 
     columns: tuple[Column, ...]
@@ -233,7 +234,7 @@ class Table:
     leaders: int = 0
 
     def with_columns(self, shown: Container[str]) -> Table:
-        """The table with only the columns for which `shown` has one of the given values."""
+        """The table with only the columns that have one of the given values of `shown`."""
         places = [at for at, column in enumerate(self.columns) if column.shown in shown]
         columns = tuple(self.columns[at] for at in places)
         return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select(places))
@@ -241,8 +242,8 @@ class Table:
     def shortened(self, most: int = 0) -> Table:
         """The table with only some of its rows.
 
-        most : maximum number of rows; 0 for no maximum.  Rows with the most frequent verdict are
-            left out first.  A table with at most four rows more is not shortened.
+        most : maximum number of rows, or 0 for no maximum.  Rows with the most frequent verdict are
+            left out first.  A table that has at most four rows too many is not shortened.
         """
         rows = LazyRows.from_rows(self.rows)
         if self.first:
@@ -259,9 +260,8 @@ class Table:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
-    """Rows of a table for which the cells are computed at the first use.
+    """Rows of a table with cells that are computed at the first use.
 
-    records : one record per row.
     cells : for each column, a function of a record that returns the cell.
     """
 
@@ -276,7 +276,7 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
     def select(self, places: Sequence[int]) -> LazyRows:
-        """The rows with only the columns at the given indices."""
+        """The rows with only the columns that have the given indices."""
         return LazyRows(self.records, [self.cells[at] for at in places])
 
     def at(self, places: Sequence[int]) -> LazyRows:
@@ -303,9 +303,9 @@ class GateCheck:
 
     verdict : "pass", "fail", "undecided", or "error" if the rule cannot be checked.
     details : further facts, for example what the verdict does not include.
-    failing : whether the gate fails because of this check.  Failures and errors make the gate fail,
-        and undecided checks do so if an option is set.
-    finding : what the evidence shows, as a clause.
+    failing : whether the gate fails because of this check.  Undecided checks are failing only if an
+        option is set.
+    finding : a clause about the evidence.
     """
 
     model: str
@@ -316,17 +316,16 @@ class GateCheck:
     finding: Sentence = ()
 
 
-# The sign ⚠ in a cell that readers of a leaderboard must not overlook.
+# The sign ⚠ marks a cell that readers of a leaderboard must not overlook.
 MARK = "\u26a0"
 
 
 class LeaderboardRow(NamedTuple):
     """One model of a leaderboard.
 
-    numbers : one estimate per metric, with the letters of ties.
+    numbers : one estimate per metric, with letters for ties.
     places : for each metric, the ranks that tests allow, for example "1" or "1–3"; "" without a
         test.
-    extra_cells : cells of the extra columns.
     """
 
     model: str
@@ -337,11 +336,7 @@ class LeaderboardRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
-    """A leaderboard: models sorted by the first metric from the best to the worst.
-
-    metrics : columns of the metrics.
-    extra_columns : further columns, for example about missing attempts.
-    """
+    """A leaderboard: models sorted by the first metric from the best to the worst."""
 
     metrics: tuple[Column, ...]
     extra_columns: tuple[Column, ...]
@@ -370,13 +365,10 @@ class Leaderboard:
 class TaskGrid:
     """The result of every model at every task.
 
-    models : names of models, sorted from the best to the worst.
-    tasks : names of tasks, sorted by name.
-    results : the distinct results: "++-" for attempts in their order, "2/3" if the order is not
-        known, "" without attempts.
+    results : the distinct results.  A result is "++-" for three attempts in their order, "2/3" if
+        the order is not known, or "" without attempts.
     codes : for each model and task, the index of the result in `results`.
-    link : address of a transcript with {model} and {task}, and optionally {attempt}; or "".
-    first_attempt : number of the first attempt in the data.
+    link : URL template of a transcript with {model}, {task} and optionally {attempt}, or "".
     """
 
     models: tuple[str, ...]
@@ -389,11 +381,11 @@ class TaskGrid:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChangedTasks:
-    """The tasks that changed between a baseline and a run, in words.
+    """Sentences about the tasks that changed between a baseline and a run.
 
-    summary : sentence about the number of flips and the number of flips expected by chance.
+    summary : sentence about the number of flips, and the number of flips that chance explains.
     significant : one line per task that changed significantly.
-    insignificant : one line per task that flipped without a significant change.
+    insignificant : one line per task that flipped but did not change significantly.
     """
 
     summary: str
@@ -403,11 +395,11 @@ class ChangedTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Panel:
-    """A part of a report page: the report of one command, and how to read it.
+    """A part of a report page: the report of one command, with instructions for the reader.
 
     name : anchor of the panel on the page.  title : heading of the panel.
-    instructions : how to read the panel, in two sentences.
-    is_in_page_answer : whether the answer at the top of the page contains the panel's answer.
+    instructions : two sentences that explain how to read the panel.
+    is_in_page_answer : whether the answer at the top of the page includes the panel's answer.
     board : a leaderboard that the page shows instead of tables and charts.
     grid : results of every model at every task, which the page shows below the tables.
     """
@@ -425,7 +417,7 @@ class Panel:
 class Chapter:
     """The panels about one group of tasks, for example a benchmark.
 
-    title : name of the group; "" if the page has only one chapter.
+    title : name of the group of tasks, or "" if the page has only one chapter.
     """
 
     title: str
@@ -437,9 +429,9 @@ class Chapter:
 class Document:
     """The content of a report page: chapters with panels.
 
-    omissions : sentences about what is not shown, with the reason.
-    command : the command line that made the page; "" if a Python function made it.
-    date : the date of a published leaderboard; "" for other pages.
+    omissions : sentences about results that the page does not show, with the reason.
+    command : the command line that made the page.  "" if a Python function made the page.
+    date : the date of a published leaderboard, or "" for other pages.
     """
 
     title: str
@@ -458,16 +450,13 @@ class Reference(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MethodsText:
-    """Sentences for a paper about how results were computed.
-
-    text : sentences with citations such as "[@key1; @key2]".  references : key → reference.
-    """
+    """Sentences for a paper about how results were computed."""
 
     text: str
     references: Mapping[str, Reference]
 
     def text_with_citations(self, form: Callable[[Sequence[str]], str]) -> str:
-        """The text in which the function `form` of the cited keys writes each citation."""
+        """The text with citations.  The function `form` writes the citation of the given keys."""
         return re.sub(r" \[(@[^\]]+)\]", lambda m: form(re.findall(r"@(\w+)", m[1])), self.text)
 
     @property
@@ -484,7 +473,7 @@ class MethodsText:
 
 
 class ProvisionalResult(NamedTuple):
-    """A result that replaces the result of the checks, for example "not yet", and its exit code."""
+    """A result in place of the result of the checks, for example "not yet", with its exit code."""
 
     result: str
     exit_code: int
@@ -494,23 +483,17 @@ class ProvisionalResult(NamedTuple):
 class Report:
     """The results of a command, as plain data for every output format.
 
-    tables : tables that people read, in their order.
     rows : a function that returns the rows of csv and json, one row per result.
     context : parts of the line below the tables, for example the number of tasks.
-    explain : a function that returns the parts that --full adds to the line below the tables.
-    messages : notes and warnings.
+    explain : a function that returns the parts of the line below the tables that only --full shows.
     sign : a function that returns the signature: the options on which the results depend.
-    checks : the checked rules of `passk gate`; empty for other commands.
-    draw : a function that returns the charts in their order.
     exports : path → columns (name → array) of each file that an option requests.
-    commit : a function that writes a file of the command, for example a history.  It is called
-        after --error has been checked.
-    answer : sentences above the tables.
-    changes : a function that returns the changed tasks, which pipelines show with the checks.
-    provisional : a result that replaces the result of the checks; None if the checks decide.
+    commit : a function that writes a file of the command, for example a history. passk checks
+        --error before the call.
+    changes : a function that returns the changed tasks, which CI shows with the checks.
+    provisional : a result in place of the result of the checks, or None if the checks decide.
     lists : further lists by name, which json contains in addition to the rows.
-    page : the reports of several commands on the same data, if they are shown as one page.
-    methods : a function that returns sentences for a paper about how results were computed.
+    page : the reports of several commands on the same data, for output as one page.
     """
 
     tables: tuple[Table, ...] = ()
@@ -551,7 +534,7 @@ class Report:
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
                 OptionValue("--by", twice),
-                "the output already has a column of that name; rename the column in the data",
+                "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
         return table
@@ -569,7 +552,7 @@ class Report:
 
     @property
     def gate_result(self) -> str:
-        """The result of a gate: "pass", "fail" or the provisional result; "" without checks."""
+        """The result of a gate: "pass", "fail", the provisional result, or "" without checks."""
         if self.provisional is not None:
             return self.provisional.result
         if not self.checks:
@@ -580,8 +563,8 @@ class Report:
     def exit_code(self) -> int:
         """The exit code of the command.
 
-        The code is 0 without failing checks, 1 if a check fails, and 3 if no check fails but at
-        least one rule cannot be checked.  A provisional result has its own code.
+        The exit code is 0 without failing checks, 1 if a check fails, and 3 if no check fails but a
+        rule cannot be checked.  A provisional result has its own exit code.
         """
         if self.provisional is not None:
             return self.provisional.exit_code
@@ -591,7 +574,7 @@ class Report:
         return DataError.exit_code if failing == {"error"} else 1
 
 
-# Options that change which data passk uses, and their default values.
+# Options that change the data that passk uses, with their default values.
 _POLICIES = {
     "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
     **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),
@@ -599,7 +582,7 @@ _POLICIES = {
 
 
 def caveats(report: Report) -> str:
-    """The warnings, notes and changed options in short, for example "1 note · missing fail"."""
+    """A short line about warnings, notes and changed options, such as "1 note · missing fail"."""
     notes = len(report.messages) - len(report.warnings)
     numbers = ((len(report.warnings), "warning"), (notes, "note"))
     counts = ", ".join(plural(number, noun) for number, noun in numbers if number)

@@ -33,34 +33,30 @@ class Plot:
     """A chart as data.
 
     kind : "curves", "forest", "ranking", "bars", "densities" or "heat".
-    rows : one mapping per point, role → value.  Curves have x, y and kind (one of the lines of a
-        series).  Other charts have x, label, head and tail (for a label "head − tail"), filled
-        (False for a hollow point), draws (an array) and within (the smallest and largest possible
-        draw).  A ranking has place, letters and tied (whether the model ties for the first rank).
-        All charts can have series, low, high and panel, and a forest has scale (one axis per
-        value).  A heat map has cells from low to high in the row of a label, with y (the
-        colour) and words.  Texts are printable, and undefined numbers are None.
+    rows : one mapping per point, role → value.  Roles of curves are x, y and kind (kind of line).
+        Roles of other charts are x, label, head and tail (for a label "head − tail"), filled (False
+        for a hollow point), draws (an array) and within (the range of possible draws).  A ranking
+        also has place, letters and tied (whether the model ties for the first rank), and a forest
+        has scale (one axis per value).  A cell of a heat map has label, low, high, y (its colour)
+        and words.  All charts can have series, low, high and panel.  Undefined numbers are None.
     names : role → printed name of the values.
-    points : for curves, rows that are shown as points, hollow if `filled` is False.  Points may
-        lack some roles.
-    rules : reference lines.
+    points : for curves, the rows that are shown as points.  Points may lack some roles.
     legend : for curves, "line", "band" or "points" → text in the legend, if it needs one.
-    title : what the chart shows.
-    subtitle : what was counted, and how certain the estimates are, in parts joined by " · ".
-    answer : sentences of the report that the chart illustrates.
+    subtitle : sample sizes and intervals, as parts joined by " · ".
     x_title, y_title : titles of the axes.  x_names : value of x → label of the tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
-    log_x, log_y : whether an axis is logarithmic; None if the values decide this.
-    y_limits : ends of the y-axis; None to fit the values.
-    unit : "share" for shares and differences of shares, which --percent changes; else "".
-    hues : model → index of its colour and shape; if empty, models are numbered in their order.
-    models : all models of the data, if the chart may lack some of them.
-    leading : models that are coloured, if there are too many models to colour all of them.
+    log_x, log_y : whether the axis is logarithmic.  None if this depends on the values.
+    y_limits : ends of the y-axis, or None to fit the values.
+    unit : "share" for shares and differences of shares, which --percent shows as percentages, else
+        "".
+    hues : model → index of its colour and shape.  If empty, the order of the models sets the index.
+    models : all models of the data, if the chart may show only some models.
+    leading : models that are coloured, if there are too many models for colours.
     short_names : model → its name in the chart, if the name is shortened.
-    series_with_bands : series with a band for the interval; empty for all series.
+    series_with_bands : series with a band for the interval.  Empty for all series.
     groups : columns that split a model into series.
-    scattered : whether the points of curves are the data, and the lines only connect them.
-    full : whether a file with several charts contains this chart only with --full.
+    scattered : whether the points of curves are the data, so that lines only connect points.
+    full : whether files with several charts contain this chart only with --full.
     """
 
     kind: str
@@ -92,7 +88,7 @@ class Plot:
 
     @property
     def description(self) -> str:
-        """The axes, models and counts in words, for readers who cannot see the chart."""
+        """The axes, models and counts as sentences, for readers who cannot see the chart."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
         models = ", ".join(model for model in self._models if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
@@ -102,12 +98,12 @@ class Plot:
         return bool(self.leading) and model_of(row) not in (None, *self.leading)
 
     def colour_index(self, row: Row) -> int | None:
-        """The index of the colour and shape of the row's model; None if the row has no model."""
+        """The index of the colour and shape of the row's model, or None if the row has no model."""
         model = model_of(row)
         return None if model is None else self.hues.get(model, self._models.get(model, 0))
 
     def setting_index(self, row: Row) -> tuple[int, int]:
-        """The index of the row's groups in the sorted groups of all rows, and their number."""
+        """The index of the row's setting in the sorted settings, and the number of settings."""
         row_setting = _setting_of(row)
         return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
             self._settings
@@ -140,15 +136,15 @@ def curves(
 
     rows : one row per point of a line, sorted by x.  An undefined y (None, NaN) breaks the line,
         and an undefined limit breaks the band.
-    x, y, low, high : keys of the coordinates and of the limits in each row.
-    colour, dash, facet : keys of the series, of the kind of line, and of the panel in each row.
+    x, y, low, high : keys of the coordinates and of the limits.
+    colour, dash, facet : keys of the series, of the kind of line, and of the panel.
     points : rows with the same keys that are shown as points, with low and high as bars.
-    hollow : rows that are shown as hollow points.
+    hollow : rows that are shown as hollow points, with the same keys.
     marked : values of x at which lines have points without bars.
-    subtitle : what was counted; the name of a single series is added.
-    log_x : whether x is logarithmic; None if this depends on the range of x.
-    log_y : whether y is logarithmic, so that values that are not positive are undefined.
-    y_domain : ends of the y-axis, (0, 1) for shares; None to fit the data.
+    subtitle : sample sizes.  The name of a single series is added.
+    log_x : whether x is logarithmic.  None if this depends on the range of x.
+    log_y : whether y is logarithmic.  Values of 0 or less are then undefined.
+    y_domain : ends of the y-axis, for example (0, 1) for shares.  None fits the data.
     shares : whether y is a share or a difference of shares although y_domain is not (0, 1).
     """
     names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
@@ -176,22 +172,19 @@ def forest(
 ) -> Plot:  # fmt: skip
     """A chart of points with intervals, one row per label, with a line at zero.
 
-    rows : one row per label and facet.
     label, value, low, high, facet : keys of the label, the estimate, the limits and the panel.
-    filled : key of whether a point is filled or hollow.
+    filled : key of a boolean, which is False for a hollow point.
     colour : key of the series, if the label is not the name of a series.
-    head, tail : keys of both models of a difference head − tail.  The chart shows each head once,
-        above its tails.
+    head, tail : keys of the two models of a difference head − tail.  The chart shows each head
+        once, above its tails.
     unit : key of the unit of differences.  rules : vertical reference lines.
-    titles : title, subtitle and x_title.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
-        # If there is only one model, its metrics are rows of a single panel.
         parts = (str(rows[0][label]), titles.get("subtitle"))
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
-    # Each metric has its own axis, but differences with the same unit have a common axis.
+    # Each metric has a separate axis, but differences with the same unit have a common axis.
     names = _drop_empty_roles(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
@@ -210,7 +203,6 @@ def ranking(
 
     rows : one row per model, sorted from the best to the worst.
     label, value, low, high, place, letters, tied : keys of the values in each row.
-    titles : title, subtitle and x_title.
     """
     plot = forest(rows, label=label, value=value, low=low, high=high, rules=(), **titles)
     names = {**plot.names, "place": place, "letters": letters, "tied": tied}
@@ -233,7 +225,7 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
 
 
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
-    """A chart of the density of random draws, with the estimate and its interval.
+    """A chart with the density of random draws, and with the estimate and its interval.
 
     rows, names : rows, keys and titles; see `forest`.  draws : key of the array of draws.
     within : key of the smallest and the largest possible value.
@@ -255,7 +247,6 @@ def heat(
 ) -> Plot:  # fmt: skip
     """A heat map: rows of cells that are coloured by a share.
 
-    rows : one mapping per cell.
     label, words : keys of the label of the row and of the name of the cell.
     low, high : keys of the left and the right end of the cell.
     value : key of the share, which may be None.
@@ -270,7 +261,7 @@ def distinct_values(rows: Iterable[Row], role: str) -> list[Any]:
 
 
 def model_of(row: Row) -> str | None:
-    """The model of a row; None if the row has no model."""
+    """The model of a row, or None if the row has no model."""
     name = row.get("series", row.get("label"))
     if isinstance(name, SeriesName):
         return name.parts[0]
@@ -298,7 +289,6 @@ def _plot(
 def _rows_by_role(
     rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
 ) -> tuple[dict[str, Any], ...]:
-    """The rows with roles as keys; with `positive`, y-values of 0 or less become None."""
     return tuple(
         {role: _plain_value(row[name], positive and role in ("y", "low", "high"))
          for role, name in names.items()}

@@ -1,4 +1,4 @@
-"""Numbers, ranges, lists and names as texts, for sentences of all commands."""
+"""Writes numbers, ranges, lists and names for sentences of all commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["all_of_count", "first_few", "join_names", "names_that_fit", "plural"
 
 
 def number_range(low: int, high: int) -> str:
-    """A range as a text, for example "1–3", or "10" if both numbers are equal."""
+    """A range as a string, for example "1–3", or "10" if both numbers are equal."""
     return str(low) if low == high else f"{low}–{high}"
 
 
@@ -27,7 +27,8 @@ def count_range(numbers: Collection[int], noun: str) -> str:
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """Sort key for names: "task 3" is before "task 28", and ordered categories keep their order.
+    """The sort key for names: "task 3" is before "task 28", and ordered categories keep their
+    order.
 
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']
@@ -35,7 +36,7 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     if isinstance(name, Category):
         return [(0, name.place, str(name))]
     return [
-        # Python does not convert texts of more than 4,300 digits to int.
+        # Python does not convert strings of more than 4,300 digits to int.
         (0, int(part), part) if part.isdecimal() and len(part) <= 4_000 else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)
     ]
@@ -51,7 +52,7 @@ def tasks_and_attempts(tasks: Collection[int], attempts: Collection[int]) -> str
 
 
 class SeriesName(str):
-    """The printed name of a series: a text from which the model and its groups can be read.
+    """The printed name of a series, which also contains its model and group values as `parts`.
 
     An empty group value is printed as two quotes.
 
@@ -72,12 +73,12 @@ class SeriesName(str):
         return SeriesName, (self.parts, self.joint)
 
     def without_part(self, place: int) -> SeriesName:
-        """The name without the part at this index."""
+        """The name without the part at a given index."""
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
 
 
 def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
-    """A short phrase that names results and their models.
+    """A short phrase with the names of results and models.
 
     pairs : pairs (name of a result, model), in any order.
 
@@ -98,7 +99,7 @@ def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 class MonteCarloP(float):
-    """A p-value from random draws, with its Monte-Carlo error."""
+    """A p-value that was computed from random draws, with its Monte-Carlo error."""
 
     error: float
 
@@ -135,7 +136,8 @@ def duration_text(minutes: float) -> str:
 
 
 def p_text(p: float) -> str:
-    """A p-value with two digits, at most four decimals and no decimals below Monte-Carlo error.
+    """A p-value with two digits and at most four decimals, but no digits below the Monte-Carlo
+    error.
 
     The text has more digits if rounding would make p look exactly like 0.01, 0.05 or 0.1.
 

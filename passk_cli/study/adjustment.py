@@ -29,8 +29,8 @@ DISAGREEMENT = DiagnosticType(
     "{?pair| ({pair})}",
     meaning="For at least one pair of models, the interval of the difference excludes 0 although"
     " p is not significant, or it contains 0 although p is significant.",
-    why="By default, p and the interval come from the same distribution and agree. They can"
-    " disagree if you choose a test, an adjustment, an interval method or --population"
+    why="By default, p and the interval come from the same distribution and agree. p and the"
+    " interval can disagree if you choose a test, an adjustment, an interval method or --population"
     " these-tasks. The adjustments holm, bh and none change p but not the interval.",
     advice="Use the verdict, which follows p. If you want p-values and intervals that agree, leave"
     " out --test, --adjust and --interval.",
@@ -48,7 +48,7 @@ class Adjustment:
 
     @property
     def number_of_tests(self) -> tuple[int, int]:
-        """The number of tests that can be significant at the significance level, and of all tests.
+        """The number of tests that can be significant, and the number of all tests.
 
         Tests of secondary metrics are not included in either number.
         """
@@ -71,7 +71,7 @@ class Adjustment:
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": names_of_tests(c.test for c in self.comparisons),
-            # The signature contains the option of the user, although Bonferroni replaces min-P.
+            # The signature contains the user's option, even if Bonferroni's method replaces min-P.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }
@@ -117,7 +117,7 @@ class Adjustment:
 
     @property
     def test_words(self) -> str:
-        """The caption of tests other than the guarded t test; "" if all tests are guarded t."""
+        """The caption that names tests other than the guarded t test, or ""."""
         tested, words = [c for c in self.comparisons if c.test], []
         if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
@@ -136,7 +136,7 @@ class Adjustment:
 
     @property
     def disagreement_fields(self) -> dict[str, object]:
-        """Fields of the message "verdicts-by-p"; empty if all intervals and tests agree."""
+        """The fields of the message "verdicts-by-p", or {} if intervals and tests agree."""
         judged = (c for c in self.comparisons if c.has_p_value and c.excludes_zero is not None)
         alpha = 1 - self.level + 1e-12
         disagreeing = [c for c in judged if c.excludes_zero != (c.adjusted <= alpha)]
@@ -149,7 +149,7 @@ class Adjustment:
 
     @property
     def methods(self) -> list[tuple[str, str]]:
-        """The metric and the interval method of each comparison that has an interval."""
+        """The metric and interval method of each comparison with an interval."""
         intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
         return [(name, limits.method) for name, limits in intervals if limits is not None]
 

@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 class Analysis:
     """Counts, the metrics to compute from them, and the options that commands share.
 
-    metrics : the metrics to compute.  rules : test, adjustment and margin of comparisons.
-    short_tasks : what happens to a metric if some tasks have too few attempts, "empty" or "drop".
+    rules : test, adjustment and margin of comparisons.
     hint : a sentence about metrics that need more attempts than the data has.
-    metrics_requested : whether the caller named the metrics.
     baseline : counts of a baseline that was read separately.
-    past : the runs that the baseline is pooled from, if the baseline is a history.
-    reading : messages about reading the files that the counts do not contain.
+    past : the pooled runs of the baseline, if the baseline is a history.
+    reading : messages about reading files, in addition to the messages in the counts.
     decided : entries that a command adds to the signature.
     earlier : the name of the earlier of two labelled runs; "" without labelled runs.
     texts : a function that reads the counts again with the solutions or answers of the attempts;
@@ -109,28 +107,18 @@ class Analysis:
     def values(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[TaskValues]:
-        """The values per task, sorted by series and then by metric.
-
-        metrics : None for the metrics of the analysis.
-        only : indices of series; None for all series.
-        """
+        """The values per task, sorted by series and then by metric."""
         chosen_metrics = self.metrics if metrics is None else metrics
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
     def result(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
-        """The mean of the values of one series and metric, with standard error and interval.
-
-        confidence : None for the confidence of the analysis.
-        """
+        """The mean of the values of one series and metric, with standard error and interval."""
         return self.results([values], confidence)[0]
 
     def results(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
-        """The mean of the values of each series and metric, with standard error and interval.
-
-        values : None for all series and metrics of the analysis.
-        """
+        """The mean of the values of each series and metric, with standard error and interval."""
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
         if any(task_values.passing is not None for task_values in values):
@@ -174,9 +162,9 @@ class Analysis:
         return facts
 
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
-        """Results on the tasks that all models of a group share, and a text about these tasks.
+        """Results on the tasks that all models of a group share, and a phrase about these tasks.
 
-        The text is "" if the models have the same tasks.  A group without a shared task has no
+        The phrase is "" if all models have the same tasks.  A group without shared tasks has no
         result.
         """
         shared: list[Result] = []
@@ -195,14 +183,13 @@ class Analysis:
         return shared, f" on the {count_range(sizes_text, 'task')} {have}"
 
     def largest_unsupported_k(self, facts: Sequence[Result]) -> int:
-        """The largest k of these results for which a task has too few attempts; 0 without one."""
+        """The largest k of these results for which a task has too few attempts, or 0."""
         rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
 
     def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
-        """Results with ranges as estimates, because missing outcomes may pass or fail."""
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
         end_results = iter(self.results(ends, confidence.require_steady()))
@@ -226,13 +213,9 @@ class Analysis:
     ) -> Result:  # fmt: skip
         """The mean of values per task that are not a metric, with its interval.
 
-        values : one value per task, within the bounds; tasks with NaN are left out.
-        tasks : indices of the tasks.  n : number of attempts of each task.
-        attempts : number of attempts of which each value is a share, if values are pass rates.
+        attempts : number of attempts behind each value, if the values are pass rates.
         within : variance of each value over repeated attempts, for the population these-tasks.
-        mixed : number of tasks with both passes and failures, which `within` may not show.
         fixed : reason why the population these-tasks has no interval, if `within` is None.
-        confidence : None for the confidence of the analysis.
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
@@ -259,7 +242,7 @@ class Analysis:
     ) -> list[Diagnostic]:
         """Messages about reading the data and about results.
 
-        short : the results for which too few attempts are reported; None for all results.
+        short : the results for which messages may report too few attempts.  None for all results.
         """
         short = facts if short is None else short
         notes = [*reading_notes(self.counts), *self.reading]
@@ -295,17 +278,15 @@ class Analysis:
         return tasks_and_attempts(tasks, (*fewest, *most))
 
     def sizes_and_intervals_text(self, facts: Iterable[Result]) -> tuple[str, str]:
-        """The texts about sizes and about intervals for the line below a table."""
+        """The two phrases about sizes and intervals for the line below a table."""
         return self.sizes(facts), self.confidence.words()
 
 
 def _with_limits(
     facts: Sequence[Result], samples: Sequence[IntervalData], confidence: Confidence
 ) -> list[Result]:
-    """Results with mean and limits; with a standard error instead if the method is "none"."""
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
-        # If the tasks are fixed, only repeated attempts contribute to the standard error.
         sums = [math.nan if s.within is None else float(s.within.sum()) for s in samples]
         errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
                   for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip
@@ -329,7 +310,7 @@ def _with_limits(
 
 
 def range_estimate(values: TaskValues, level: float) -> Estimate:
-    """The range of a ranged metric, with a point estimate if the range is narrow enough.
+    """The estimate for a ranged metric: a range, with a point estimate if the range is narrow.
 
     If sampling stopped at a pass, the estimate has neither a range nor a value.
     """
@@ -343,7 +324,7 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
 
 def sort_by_score(scores: Mapping[Series, float]) -> list[Series]:
-    """Series sorted by score from the lowest to the highest; equal scores are sorted by name.
+    """Series sorted by score from the lowest to the highest, and by name if scores are equal.
 
     Scores that differ only by rounding are equal.  Series of groups without a name are last.  If
     the values of a group column have an order, the series of a model stay together and are sorted

@@ -27,10 +27,11 @@ class Answer:
     """A sentence that a report can print above its tables.
 
     name : unique lower-case words joined by hyphens, for example "highest-of-all".
-    when : a function that returns whether the sentence is true of a subject, for example a section.
+    when : a function of the subject, for example a section, that returns whether the sentence is
+        true.
     template : the sentence with named fields; see `passk_cli.diagnostic.fill_template`.
-    fields : a function that returns the fields of a subject by name.  By default, it returns the
-        subject if the subject is a mapping, else the attribute `fields` of the subject.
+    fields : a function of the subject that returns the template's fields by name.  By default,
+        these are the subject itself if it is a mapping, else the subject's attribute `fields`.
     Errors: ValueError if two answers have the same name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
@@ -51,7 +52,7 @@ class Answer:
 
     @property
     def pattern(self) -> str:
-        """The sentence with the names of its fields: "<left> tasks left."."""
+        """The template as readable text with the names of its fields: "<left> tasks left."."""
         return pattern(self.template, forms=True)
 
     def sentence_about(self, subject: Any) -> AnswerSentence:
@@ -60,7 +61,7 @@ class Answer:
 
 
 def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
-    """The sentence of the first answer that is true of the subject, if any answer is true."""
+    """The sentence of the first answer that is true of a subject, or nothing if none is."""
     for answer in answers:
         if answer.when(subject):
             yield answer.sentence_about(subject)
@@ -70,9 +71,10 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
 def all_true(
     answers: Iterable[Answer | Sequence[Answer]], subject: Any
 ) -> Iterator[AnswerSentence]:
-    """The sentences of all answers that are true of the subject.
+    """The sentences of all answers that are true of a subject.
 
-    answers : answers, or sequences of alternatives, each of which yields its first true answer.
+    answers : answers, or sequences of alternative answers.  A sequence yields its first true
+        answer.
     """
     for answer in answers:
         yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)

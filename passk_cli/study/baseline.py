@@ -22,18 +22,19 @@ if TYPE_CHECKING:
 
 
 SAME_RUN = DiagnosticType(
-    "same-run", WARNING, "no change: {file} is both the new run and the baseline",
+    "same-run", WARNING, "nothing can change, because {file} is both the new run and the baseline",
     meaning="The new run and the baseline are the same file.",
     why="If a file is compared with itself, there are no differences and every gate rule about"
     " changes passes.",
     advice="Name the files of the new run, or another baseline.",
-    example="warning[same-run]: no change: main.csv is both the new run and the baseline",
+    example="warning[same-run]: nothing can change, because main.csv is both the new run and the"
+    " baseline",
 )  # fmt: skip
 BASELINE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, so it is left out of the new run",
-    meaning="The folder or pattern that names the new run also contains the file of the"
-    " baseline. passk uses this file only as the baseline, and the other files as the new run.",
-    why="Otherwise the baseline would be compared with itself.",
+    meaning="The folder or pattern that names the new run also contains the file of the baseline."
+    " passk uses this file only as the baseline, and uses all other files as the new run.",
+    why="Without this rule, passk would compare the baseline with itself.",
     advice="If the file is the baseline that you want, you do not need to do anything.",
     example="note[baseline-left-out]: runs/main.csv is the baseline, so it is left out of the new"
     " run",
@@ -56,9 +57,10 @@ class RunAndBaseline:
         """Separate the files of the new run from the file of the baseline.
 
         If patterns or folders of the new run contain the file of the baseline, the new run does not
-        include this file.  If the new run has no other file, the file is compared with itself.
+        include this file.  If the new run has no other file, passk compares the baseline with
+        itself.
 
-        Errors: ParameterError for several baselines of which one is not a file.
+        Errors: ParameterError if one of several baselines is not a file.
         """
         absent = [path for path in paths_of(baseline) if not is_file_argument(path)]
         if absent and isinstance(baseline, str):
@@ -66,8 +68,8 @@ class RunAndBaseline:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
-                "this file does not exist, and only files can be read together as a baseline;"
-                " name only one model", name="no-such-model",
+                "this file does not exist, and several baselines must all be files; name existing"
+                " files or only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):
@@ -94,7 +96,7 @@ class RunAndBaseline:
     ) -> tuple[SuggestedFix, ...]:
         """The suggested fixes that use this command and only columns that the new run has.
 
-        A fix that uses a different command would read the files of the new run.
+        A fix with another command is left out, because it would read the files of the new run.
         """
 
         def fits(settle: SuggestedFix) -> bool:
@@ -118,15 +120,16 @@ def baseline_label(baseline: Any) -> str:
 
 
 def select_models(counts: Counts, request: Request) -> Counts:
-    """The series of the requested models; all series if the counts have no requested model."""
+    """The series of the requested models, or all series if the counts have none of these models."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.regrouped(names, counts.group_names) if any(names) else counts
 
 
 def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
-    """Counts of the run and the baseline together, and the renamed counts of the baseline.
+    """Joined counts of the run and the baseline, and the counts of the baseline with the new name.
 
-    If the run has a model with the baseline's name, the label of the baseline is added to the name.
+    If a model of the run has the same name as the baseline, the baseline gets its label as an
+    addition to the name.
 
     Errors: DataError for a baseline with several models, or with clusters that contradict the run.
     """
@@ -134,8 +137,8 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
     if len(models) > 1:
         raise DataError(
             label,
-            f"a baseline must be one model, but this one contains {', '.join(models)}",
-            "read the baseline together with the new run",
+            f"a baseline must be one model, but this baseline contains {', '.join(models)}",
+            "or pass the baseline's files together with the new run",
             settles=[SuggestedFix({"--baseline": Placeholder("NAME")}, "names the model")],
         )
     run_models = {series[0] for series in counts.series}
@@ -147,7 +150,7 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
 
 
 def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
-    """The cluster of each task of the run and the baseline; None if either has no clusters.
+    """The cluster of each task of the run and the baseline, or None if one of them has no clusters.
 
     Errors: DataError if a task belongs to different clusters in the run and in the baseline.
     """
@@ -158,7 +161,8 @@ def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, s
         if clusters.setdefault(task, cluster) != cluster:
             old = clusters[task]
             raise DataError(
-                label, f"task {task!r} belongs to cluster {old!r}, to {cluster!r} in the new run",
-                "use the same clusters in both", name="bad-cluster",
+                label, f"task {task!r} belongs to cluster {old!r} in the baseline, but to"
+                f" {cluster!r} in the new run",
+                "use the same clusters in both data sets", name="bad-cluster",
             )  # fmt: skip
     return clusters

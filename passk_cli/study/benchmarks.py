@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 POOLED_BENCHMARKS = DiagnosticType(
     "pooled-benchmarks", WARNING, "{number:benchmark} are pooled: {sizes}",
     (SuggestedFix({"--by": ("{column}",)}, "separates them"),
-     SuggestedFix({"--pool": ("{column}",)}, "pools them on purpose")),
+     SuggestedFix({"--pool": ("{column}",)}, "pools the benchmarks on purpose")),
     meaning="The tasks belong to several benchmarks. passk finds the benchmark of a task in the"
     " file format, or in a column named suite, benchmark, dataset, subset or split that has one"
     " value per task.",
@@ -29,20 +29,20 @@ POOLED_BENCHMARKS = DiagnosticType(
     advice="If you want estimates for each benchmark, use `--by COLUMN`. If you want to pool the"
     " benchmarks on purpose, use `--pool COLUMN`: the line below the tables then names the pooled"
     " column.",
-    example="warning[pooled-benchmarks]: 2 benchmarks are pooled: humaneval (164 tasks), mbpp"
-    " (378 tasks); --by suite separates them; --pool suite pools them on purpose",
+    example="warning[pooled-benchmarks]: 2 benchmarks are pooled: humaneval (164 tasks), mbpp (378"
+    " tasks); --by suite separates the benchmarks; --pool suite pools the benchmarks on purpose",
 )  # fmt: skip
 BENCHMARKS_DISAGREE = DiagnosticType(
     "benchmarks-disagree", WARNING,
-    "benchmarks disagree about {model} minus {against} at {metric}: {differences}"
-    "{?more|; likewise about {more}}",
-    meaning="One model is better than another on some of the pooled benchmarks and worse on"
-    " others.",
+    "benchmarks disagree about the difference {model} minus {against} in {metric}:"
+    " {differences}{?more|; likewise about {more}}",
+    meaning="A model is better than another model on some of the pooled benchmarks, and worse on"
+    " other benchmarks.",
     why="The difference over all tasks depends on how many tasks each benchmark has. The message"
     " lists the difference on each benchmark, without a significance test.",
     advice="If you want a test for each benchmark, use `--by` with the column of benchmarks.",
-    example="warning[benchmarks-disagree]: benchmarks disagree about alpha minus beta at"
-    " pass@1: +0.042 (humaneval), -0.061 (mbpp)",
+    example="warning[benchmarks-disagree]: benchmarks disagree about the difference alpha minus"
+    " beta in pass@1: +0.042 (humaneval), -0.061 (mbpp)",
 )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
-    """Benchmark → mean difference of two models on the benchmark's shared tasks."""
+    """Benchmark → mean difference between two models on their shared tasks of this benchmark."""
     benchmark_by_task = counts.facts.benchmarks
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = group_by(
@@ -81,9 +81,9 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
 def benchmark_disagreement_warning(
     counts: Counts, pairs: Sequence[Comparison]
 ) -> Iterator[Diagnostic]:
-    """The warning that a model is better than another on one benchmark and worse on a second.
+    """The warning that one model is better than another on one benchmark and worse on a second.
 
-    Benchmarks that the user pooled on purpose are not checked.
+    passk does not check benchmarks that the user pooled on purpose.
     """
     if not counts.facts.benchmarks:
         return

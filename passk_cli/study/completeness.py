@@ -17,10 +17,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
     "uneven-attempts", WARNING,
-    "{models} {count:lacks|lack} attempts: the other models have {n:attempt} per task"
-    "{?short|; {hard} of the {short} tasks at which {model} lacks attempts are hard for the other"
-    " models, compared with {rest_hard} of its {rest} other tasks (p {p})}",
-    SuggestedFix({"--exclude-model": ("{names}",)}, "leaves these results out"),
+    "{models} {count:lacks|lack} attempts: all other models have {n:attempt} per task{?short|;"
+    " {hard} of the {short} tasks at which {model} lacks attempts are hard for the other models,"
+    " compared with {rest_hard} of its {rest} other tasks (p {p})}",
+    SuggestedFix({"--exclude-model": ("{names}",)}, "leaves out the incomplete models"),
     meaning="These models have fewer attempts than the other models, which all have the same"
     " number of attempts at every task.",
     why="A model has a higher rate if its failures are missing. If attempts were lost by"
@@ -32,32 +32,31 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     advice="Find out why attempts are missing, and complete the run. If you want to leave these"
     " models out, use `--exclude-model`. If you want passk to stop unless every task has N"
     " attempts, use `--attempts N`.",
-    example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: the"
+    example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: all"
     " other models have 5 attempts per task; 38 of the 48 tasks at which team3 lacks attempts are"
     " hard for the other models, compared with 12 of its 52 other tasks (p < 0.0001);"
-    " --exclude-model team3 --exclude-model team5 leaves these results out",
+    " --exclude-model team3 --exclude-model team5 leaves out the incomplete models",
 )  # fmt: skip
 DROPPED_TASKS = DiagnosticType(
-    "dropped-tasks", WARNING, "left out tasks without exactly {n:attempt}: {lacking}",
+    "dropped-tasks", WARNING, "left out all tasks that do not have exactly {n:attempt}: {lacking}",
     meaning="With `--attempts N --short-tasks drop`, passk leaves out a model's tasks that do"
     " not have exactly N attempts.",
-    why="The remaining tasks are rarely a random choice, so the rate may be too high or too low.",
+    why="The remaining tasks are rarely a random sample of all tasks, so the pass rate may be too"
+    " high or too low.",
     advice="Complete the run, so that every task has N attempts.",
-    example="warning[dropped-tasks]: left out tasks without exactly 4 attempts: alpha has 3 at"
-    " 2 tasks (t4, t9)",
+    example="warning[dropped-tasks]: left out all tasks that do not have exactly 4 attempts: alpha"
+    " has 3 at 2 tasks (t4, t9)",
 )  # fmt: skip
 
 
 class MissingAttempts(NamedTuple):
     """A model with fewer attempts than the other models, and a test for missing failures.
 
-    actual : number of attempts of the model.
     expected : number of attempts if every task had n attempts.
     n : number of attempts per task of the other models.
-    short, hard : number of tasks with fewer attempts, and how many of these tasks are hard.  A task
-        is hard if the pass rate of the other models is below their median over the tasks.
-    complete, complete_hard : number of tasks with n attempts, and how many of these are hard.
-    p : p-value of Fisher's exact test; None if it cannot be computed.
+    short, hard : number of tasks with fewer attempts, and number of hard tasks among them.  A task
+        is hard if the other models' pass rate at the task is below their median pass rate.
+    complete, complete_hard : number of tasks with n attempts, and number of hard tasks among them.
     """
 
     series: tuple[str, ...]
@@ -72,7 +71,7 @@ class MissingAttempts(NamedTuple):
 
 
 def uneven_models(counts: Counts) -> list[MissingAttempts]:
-    """Models with fewer attempts than the other models of their group, the most incomplete first.
+    """Models with fewer attempts than the other models of their group, sorted by missing attempts.
 
     The other models must have the same number of attempts at every task.
 
@@ -119,7 +118,6 @@ def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
 
 
 def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> MissingAttempts:
-    """The model with Fisher's exact test of whether its tasks with fewer attempts are harder."""
     has_rate = ~np.isnan(rates)
     short, rates = short[has_rate], rates[has_rate]
     if not len(rates) or short.all() or not short.any():
@@ -154,7 +152,8 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
 def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
     """Raise DataError unless every task has n attempts, and return the counts.
 
-    drop : whether to leave out tasks with fewer or more than n attempts instead, with a warning.
+    drop : whether to leave out tasks without exactly n attempts, with a warning instead of an
+        error.
     Errors: DataError also if no task has n attempts.
     """
     differs = counts.n != n

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def parse_bounds(value: Any) -> tuple[float, float]:
-    """The lowest and highest possible score, from a text such as "0,1" or from a pair.
+    """The lowest and highest possible score, parsed from a string such as "0,1" or from a pair.
 
     Errors: ParameterError unless the bounds are two finite numbers, the lower one first.
 
@@ -41,8 +41,7 @@ class Confidence:
     """Method, level and population of intervals and tests.
 
     interval : name of the interval method, "none", or None for the default of the population.
-    bounds : the lowest and highest possible score, if they are known.
-    method_overrides : method → metrics that use it instead of `interval`; "all" for all metrics.
+    method_overrides : method → metrics that use this method instead of `interval`, or "all".
     by_default : whether differences use the default method.  If all values are 0 or 1, the default
         is `paired-score`.
     """
@@ -52,17 +51,17 @@ class Confidence:
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Method, for example guard or bca; none: standard errors.",
         choices="passk_cli.inference.intervals:METHOD_CHOICES", former=(("tango", "paired-score"),),
-        detail="One of {choices}. Default: guard for new tasks, hull for these tasks; for"
-        " differences guarded-t, or paired-score if values are 0 or 1.")] = None
+        detail="One of {choices}. Default: guard for new tasks, and hull for these tasks. The"
+        " default for differences is guarded-t, or paired-score if all values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
-        "--population", help="What intervals are about", choices=POPULATIONS,
-        detail="new-tasks: the tasks are a sample, and intervals are about all tasks like them;"
-        " these-tasks: intervals are only about these tasks, and attempts are the sample.",
+        "--population", help="Population that intervals are about", choices=POPULATIONS,
+        detail="new-tasks: the tasks are a sample, and intervals are about all similar tasks;"
+        " these-tasks: intervals are only about these tasks, and the attempts are the sample.",
     )] = NEW_TASKS
     cluster: Annotated[str | None, Option(
-        "--cluster", "COLUMN", "Column of groups of related tasks.",
+        "--cluster", "COLUMN", "Column that groups related tasks.",
         detail="Intervals and tests treat each group, such as a repository, as one unit.")] = None
     resamples: Annotated[int, Option(
         "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES)] = 10_000
@@ -89,7 +88,7 @@ class Confidence:
         return check_method(self.interval, self.level, self.population)
 
     def require_intervals(self) -> Confidence:
-        """Return this confidence; raise ParameterError if its interval method is "none"."""
+        """Return this confidence, or raise ParameterError if its interval method is "none"."""
         refuse_if_any("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
@@ -97,10 +96,10 @@ class Confidence:
         return self
 
     def require_steady(self) -> Confidence:
-        """Return this confidence; raise ParameterError if it cannot be used for missing outcomes.
+        """Return this confidence, or raise ParameterError if its method forbids missing outcomes.
 
-        With some methods, the limits may be further out if only some missing outcomes pass than if
-        all of them pass or all of them fail.
+        With some methods, an interval may be wider if only some missing outcomes pass than if all
+        missing outcomes pass or all fail.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -118,7 +117,7 @@ class Confidence:
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
-        """The confidence with a different method for the metrics that need one.
+        """The confidence with other methods for metrics that cannot use the main method.
 
         Metrics without known bounds use BCa instead of guard.  Metrics that need more than counts
         use the jackknife instead of the hull.  Ratios of means use Fieller's limits.
@@ -176,13 +175,12 @@ class Confidence:
 
     @property
     def method_name(self) -> str:
-        """The name of the interval method as printed: "guard", or "guard (bca for mean)"."""
+        """The printed name of the interval method: "guard", or "guard (bca for mean)"."""
         method, *exceptions = self._methods
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
     @property
     def _methods(self) -> list[str]:
-        """The main method and the methods of single metrics: ["guard", "bca for mean"]."""
         if for_all := [
             method for method, names in self.method_overrides.items() if names == ("all",)
         ]:
@@ -194,7 +192,7 @@ class Confidence:
 
     @property
     def interval_level(self) -> float | None:
-        """The confidence level of the intervals; None without intervals."""
+        """The confidence level of the intervals, or None without intervals."""
         return None if self.method == "none" else self.level
 
     def for_differences(self) -> Confidence:
@@ -206,7 +204,7 @@ class Confidence:
         return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
 
     def for_single_models(self) -> Confidence:
-        """The confidence for single models: without an interval method for differences only."""
+        """The confidence for single models, without a method that is only for differences."""
         from passk_cli.inference.intervals import METHODS
 
         if self.interval is None or not METHODS[self.interval].for_differences:
@@ -214,10 +212,7 @@ class Confidence:
         return replace(self, interval=None, method_overrides={}, by_default=False)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The confidence with the metrics for which differences used the method `paired-score`.
-
-        methods : metric and method of every interval of a difference.
-        """
+        """The confidence with the metrics for which differences used the method `paired-score`."""
         from passk_cli.inference.intervals import PAIRED_SCORE
 
         names = tuple(dict.fromkeys(metric for metric, method in methods if method == PAIRED_SCORE))
@@ -237,7 +232,7 @@ class Confidence:
         return {"resamples": self.resamples, "seed": self.seed}
 
     def signature(self) -> dict[str, object]:
-        """The signature's entries about intervals; resamples and seed only if the method draws."""
+        """The signature's entries about intervals.  Only methods with random draws need a seed."""
         from passk_cli.inference.intervals import METHODS
 
         if self.method == "none":
@@ -255,10 +250,7 @@ class Confidence:
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:
-        """The intervals in words: "95 % guard intervals, tasks as a sample".
-
-        differences : the confidence of differences that the same table shows.
-        """
+        """The intervals in words: "95 % guard intervals, tasks as a sample"."""
         sampled = self.population == NEW_TASKS
         if self.method == "none":
             return f"± one standard error over {'tasks' if sampled else 'repeated attempts'}"

@@ -16,7 +16,7 @@ from passk_cli.study.result import Result
 class CoverRanges:
     """The ranges of one metric, sorted from the highest to the lowest, as the subject of answers.
 
-    facts : results of all series; results without a range are left out.
+    facts : results of all series.  Results without a range are left out.
     """
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -39,7 +39,7 @@ class CoverRanges:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """The highest and lowest range, and how many attempts or tasks would narrow the widest."""
+        """The highest and the lowest range, and what would narrow the widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {

@@ -18,7 +18,7 @@ from passk_cli.suggested_fix import SuggestedFix
 
 # Largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LEVEL = 0.001
-# A statistic within 2.5 standard deviations of its mean never has a p-value of 0.001 or less.
+# If a statistic is within 2.5 standard deviations of its mean, its p-value is always above 0.001.
 _NEAR = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(
@@ -26,16 +26,16 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     "{?model|attempts of {model} depend on each other: {what} (p {p})}{?more|; likewise {more}}"
     "{?error|pass@k of {models:model} is {error} for the first k attempts; report first@k}",
     SuggestedFix({}, "tests their order", "order"),
-    meaning="Attempts at the same task follow a trend, or neighbouring attempts are more or"
-    " less alike than in a random order.",
+    meaning="Outcomes of attempts at the same task follow a trend, or neighbouring attempts have"
+    " equal outcomes more or less often than in a random order.",
     why="pass@k averages over all choices of k attempts, as if attempts were independent. A user"
-    " who makes k attempts in a row gets first@k instead, the share of tasks that one of the first"
-    " k attempts solves. If attempts depend on each other, first@k differs from pass@k. A shared"
-    " session, a cache, a rate limit, the time of day or sorted files can make attempts depend on"
-    " each other. `estimate`, `compare`, `curve` and `extrapolate` test numbered attempts (in a"
-    " large file, a sample of them), and report p ≤ 0.001 after an adjustment for all models."
-    " `passk order` reports that pass@k is too high or too low if the interval of first@k − pass@k"
-    " excludes 0.",
+    " who makes k attempts in a row gets first@k instead. first@k is the share of tasks that at"
+    " least one of the first k attempts solves. If attempts depend on each other, first@k differs"
+    " from pass@k. A shared session, a cache, a rate limit, the time of day or sorted files can"
+    " make attempts depend on each other. `estimate`, `compare`, `curve` and `extrapolate` test"
+    " numbered attempts (in a large file, a sample of them), and report p ≤ 0.001 after an"
+    " adjustment for all models. `passk order` reports that pass@k is too high or too low if the"
+    " interval of first@k − pass@k excludes 0.",
     advice="Run `passk order FILE`. If the order matters, report first@k and repair the harness.",
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
     " attempts pass less often (p < 0.0001); passk order tests their order",
@@ -43,17 +43,17 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
 POSSIBLE_CLUSTERS = DiagnosticType(
     "possible-clusters", NOTE,
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
-    SuggestedFix({"--cluster": "{column}"}, "treats them as clusters"),
-    meaning="A column that passk does not use has several tasks per value, and tasks with the same"
-    " value have more similar pass rates than chance explains.",
-    why="Related tasks, such as questions about one document or issues of one repository, tell"
-    " you less about new tasks than unrelated tasks do. An interval that treats them as"
-    " unrelated is too narrow. The test needs at least 10 values, and it reports p ≤ 0.001"
-    " after an adjustment for the number of columns.",
-    advice="If the values are a sample of what you want to know about, use `--cluster COLUMN`."
-    " If they are fixed kinds, such as subjects, ignore this note.",
-    example="note[possible-clusters]: tasks with the same repository have similar pass rates"
-    " (24 values for 500 tasks, p = 0.0002); --cluster repository treats them as clusters",
+    SuggestedFix({"--cluster": "{column}"}, "treats these groups as clusters"),
+    meaning="An unused column has several tasks per value, and tasks with the same value have more"
+    " similar pass rates than chance explains.",
+    why="Related tasks, such as questions about one document or issues of one repository, tell you"
+    " less about new tasks than unrelated tasks do. An interval that treats related tasks as"
+    " unrelated is too narrow. The test needs at least 10 values, and it reports p ≤ 0.001 after an"
+    " adjustment for the number of columns.",
+    advice="If the values are a sample, for example of repositories, use `--cluster COLUMN`. If the"
+    " values are fixed kinds of tasks, such as subjects, ignore this note.",
+    example="note[possible-clusters]: tasks with the same repository have similar pass rates (24"
+    " values for 500 tasks, p = 0.0002); --cluster repository treats these groups as clusters",
 )  # fmt: skip
 
 
@@ -84,7 +84,6 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
 
 
 def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
-    """The smaller p-value of the trend test and the neighbour test, and the pattern in words."""
     from passk_cli.inference.stopping import stopped_on_outcome
     from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
 
@@ -98,7 +97,6 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
-    # If sampling stopped because of outcomes, passk prints a different warning.
     if max(trend, lag) < _NEAR or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
         return 1.0, ""
     from passk_cli.inference.exchangeability import neighbour_test, trend_test

@@ -32,11 +32,10 @@ COPIED_RUN = DiagnosticType(
     "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
     "if one is a copy, run the evaluation again",
-    meaning="Two runs have the same outcomes at almost all tasks, which happens by chance in"
+    meaning="Two runs have the same outcomes at almost all tasks. Chance explains this in at most"
     " one pair of runs in a thousand. " + _BY_CHANCE,
-    why="A file that was evaluated under two names, or recorded twice, looks like a run in"
-    " which nothing changed. Runs then seem to vary less than they really do, and a gate makes"
-    " wrong decisions more often.",
+    why="If a run was recorded twice or under two names, runs seem to vary less than they really"
+    " do. A gate then makes wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
     " warning.",
     example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one is a"
@@ -45,8 +44,8 @@ COPIED_RUN = DiagnosticType(
 IDENTICAL_OUTCOMES = DiagnosticType(
     "identical-outcomes", WARNING,
     "{copy} has the same outcomes as {model} at {tasks:task}{?changed| of {every}"
-    " ({changed:attempt} changed)}{?more| (and {more:more model} like that)}, but passk counts"
-    " each of them as a model",
+    " ({changed:attempt} changed)}{?more| (and {more:more model} with a copy)}, but passk counts"
+    " each name as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
     meaning="Two models passed and failed the same tasks. They are probably the same model, read"
@@ -55,7 +54,7 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
-    " but passk counts each of them as a model; --exclude-model alpha-rerun leaves out the possible"
+    " but passk counts each name as a model; --exclude-model alpha-rerun leaves out the possible"
     " copy; --exclude-model alpha leaves out the other model",
 )  # fmt: skip
 
@@ -63,7 +62,7 @@ IDENTICAL_OUTCOMES = DiagnosticType(
 class DuplicateRun(NamedTuple):
     """A model or run with almost the same outcomes as another model or run.
 
-    name, original : the possible copy, and the model or run that it equals.
+    name, original : the possible copy, and the model or run with the same outcomes.
     tasks : number of shared tasks at which the outcomes are equal.
     shared_tasks : number of shared tasks.  changed : number of attempts with a different outcome.
     """
@@ -84,7 +83,7 @@ def detect_copy(
     *,
     models: bool = False,
 ) -> DuplicateRun | None:
-    """The duplicate if one run is a copy of another; None if their agreement may be chance.
+    """The duplicate if one run is a copy of another, or None if chance explains their agreement.
 
     n : number of attempts per task, which both runs have, with the shape (tasks,).
     passes : number of passes per task in each run, each with the shape (tasks,).
@@ -107,7 +106,6 @@ def detect_copy(
 
 
 def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
-    """The probability that 0, 1, 2, … tasks have different outcomes in two runs by chance."""
     from passk_cli.inference.flips import flip_chances, poisson_binomial
 
     return poisson_binomial(flip_chances(n, n_other, passes).changes)
@@ -117,8 +115,7 @@ def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
     """Whether there are at least a million ways per pair to distribute the outcomes over tasks.
 
     The number of ways is the product over n of T_n! / ∏ T_nc!, for T_nc tasks with c passes in n
-    attempts.  If the same tasks are hard for all models, equal outcomes are likelier than this
-    number suggests.
+    attempts.
     """
     kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
     ways = -sum(math.lgamma(size + 1) for size in sizes)
@@ -127,7 +124,7 @@ def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
 
 
 def copied_models(counts: Counts) -> list[DuplicateRun]:
-    """Models that have the same tasks and almost the same outcomes as an earlier model.
+    """Models with the same tasks and almost the same outcomes as an earlier model.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
@@ -153,7 +150,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 def find_copies(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
 ) -> list[DuplicateRun]:
-    """The duplicates among several runs or models with the same tasks and numbers of attempts.
+    """The duplicates among runs or models that have the same tasks and numbers of attempts.
 
     n : number of attempts per task, with the shape (tasks,).
     passes : number of passes, with the shape (names × tasks).  pairs, models : see `detect_copy`.
@@ -167,7 +164,6 @@ def find_copies(
     order = np.argsort(totals, kind="stable")
     ends = np.searchsorted(totals[order], totals[order] + least)
     for at, end in enumerate(ends.tolist()):
-        # Rows with very different numbers of passes cannot be copies.
         rivals = order[at + 1 : end]
         changed = np.abs(distinct[rivals] - distinct[order[at]]).sum(axis=1)
         rows = first[rivals[changed < least]].tolist()
@@ -186,7 +182,7 @@ def find_copies(
 def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
     """Raise DataError if a model is a copy of another model.
 
-    named_models : models that the user named, and which are therefore different models.
+    named_models : models that the user named. passk assumes that these are different models.
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*named_models}:
@@ -235,8 +231,8 @@ def copies_between(
 ) -> Iterator[DuplicateRun]:
     """The series in other counts that have almost the same outcomes as a given series.
 
-    place : index of the series in `counts`.  rivals : name → index of a series in `other_counts`.
-    name : name of the series.
+    place : index of the given series in `counts`. rivals : name → index of a series in
+        `other_counts`.
     """
     cells = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
@@ -283,8 +279,8 @@ def _chance_of_changes(
 ) -> float:
     """The probability that chance changes at least as many tasks as differ between two models.
 
-    A probability below 1 % is replaced by 0.  It is also 0 if the models share less than 90 % of
-    their tasks.
+    The result is 0 if the probability is below 1 %, or if the models share less than 90 % of their
+    tasks.
     """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):

@@ -1,4 +1,4 @@
-"""Flips: tasks that pass in one run or model and fail in another, and how many flip by chance."""
+"""Flips: tasks with a different result in two runs or models, and the number of flips by chance."""
 
 from __future__ import annotations
 
@@ -41,17 +41,16 @@ class NamedSeries(NamedTuple):
 
 @dataclass(frozen=True)
 class Flips:
-    """The outcomes of a series and of its baseline at the tasks that both have.
+    """The outcomes of a series and of its baseline at their shared tasks.
 
     series : the series.  name, against : printed names of the series and of its baseline.
-    tasks : names of the shared tasks.
     n, c : number of attempts and passes of the series at each task.
     n_base, c_base : number of attempts and passes of the baseline at each task.
-    strips : outcomes of the series and of the baseline in their order, for example "++-+".
+    strips : for each task, the outcomes of the series and of the baseline in their order, for
+        example "++-+".
     p : exact p-value of equal rates at each task.
-    adjusted : p after the adjustment of Benjamini and Hochberg over the tasks of all pairs.
-    only, only_base : number of tasks that only the series or only the baseline has.
-    level : confidence level.
+    adjusted : p-value after the adjustment of Benjamini and Hochberg over the tasks of all pairs.
+    only, only_base : number of tasks that only the series has, and that only the baseline has.
     """
 
     series: Series
@@ -71,12 +70,12 @@ class Flips:
 
     @cached_property
     def signs(self) -> Ints:
-        """1 for each task that flipped to passing, −1 for each that flipped to failing, else 0."""
+        """The sign of each task's flip: 1 to passing, −1 to failing, 0 without a flip."""
         return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """1 for each task that improved significantly, −1 for each that regressed, else 0."""
+        """The verdict on each task: 1 if it improved significantly, −1 if it regressed, else 0."""
         change = np.sign(self.c / self.n - self.c_base / self.n_base)
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
@@ -87,7 +86,7 @@ class Flips:
 
     @cached_property
     def by_chance(self) -> Floats:
-        """The probability of each task to flip by chance if its success rate is unchanged."""
+        """The probability that each task flips by chance although its success rate is unchanged."""
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
@@ -204,7 +203,7 @@ def find_flips(
 
 
 def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Pairs of each model with one model of the same data, or with the same model in another run.
+    """Pairs of each model with the baseline model, or with the same model in another run.
 
     study : an analysis in which `decided` contains "against", the model or run to compare with.
     Errors: ParameterError if the data has no model of this name.

@@ -14,16 +14,16 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
 
-# Largest difference of equal values, and maximum number of models that a sentence names.
+# Maximum difference of two values that count as equal, and maximum number of models that a sentence
+# names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
 class Extreme(NamedTuple):
     """The models that have, or may have, the highest or the lowest value of a metric.
 
-    words : the models as a text.
-    estimate : the highest or lowest value, without its interval if there are several series.
-    certain : whether the models are the same however missing outcomes turn out.
+    estimate : the highest or lowest estimate, without an interval if there are several series.
+    certain : whether missing outcomes cannot change which models these are.
     """
 
     names: Sequence[str]
@@ -35,11 +35,8 @@ class Extreme(NamedTuple):
 class ValueRange:
     """The estimates of one metric, with the lowest and the highest value.
 
-    If missing outcomes decide which model has the highest value, all candidates are named and the
-    value is a range.  The highest of several estimates has no interval, because selecting the
-    highest estimate makes its interval invalid.
-
-    facts : one result per series.
+    The highest of several estimates has no interval, because an interval is not valid for an
+    estimate that was selected as the highest.
     """
 
     def __init__(self, facts: Sequence[Result], group_names: Sequence[str]) -> None:
@@ -68,7 +65,7 @@ class ValueRange:
         return len(self.top.names) == len(self.valued) and self.top.certain
 
 
-_WITHOUT = "{?without| There is no value of {metric} for {without}.}"
+_WITHOUT = "{?without| {metric} cannot be computed for {without}.}"
 RANGE_ANSWERS = (
     Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
@@ -97,9 +94,10 @@ RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# The argument k of these answers is the largest k for which a task has too few attempts.
+# In these answers, k is the largest k for which a task has too few attempts.
 NONE_SHARED = (
-    Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} of all models.",
+    Answer("no-task-with-attempts", lambda k: k > 0, "There is no task with {k:attempt} by each"
+    " model.",
            lambda k: {"k": k}),
     Answer("no-shared-task", lambda _: True, "No task is shared by all models.", lambda _: {}),
 )  # fmt: skip
@@ -117,7 +115,7 @@ def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> 
 
 
 def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
-    """The name of a model with its groups, for example "gpt-4, temperature 0.2".
+    """The name of a model with its group values, for example "gpt-4, temperature 0.2".
 
     >>> name_with_groups(("gpt-4", "0.2"), ["temperature"]), name_with_groups(("a", ""), ["b"])
     ('gpt-4, temperature 0.2', 'a, b ""')
@@ -127,12 +125,12 @@ def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ",
 
 
 def in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
-    """The results of groups that have a name; all results if no group has a name."""
+    """The results of the groups that have a name, or all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
 def group_words(values: Sequence[str], group_names: Sequence[str]) -> str:
-    """Values of groups with the names of their columns: "temperature 0.2"; "" without groups."""
+    """The group values of a series with the names of their columns: "temperature 0.2"."""
     pairs = zip(group_names, values, strict=True)
     return ", ".join(f"""{name} {value or '""'}""" for name, value in pairs)
 
@@ -152,14 +150,12 @@ def all_series(count: int, group_names: Sequence[str] = ()) -> str:
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
 ) -> Extreme:
-    """The highest value (sign 1) or the lowest value (sign −1), preferably of a named group."""
+    """The models with the highest (sign 1) or lowest (sign −1) value, among named groups if any."""
     facts = in_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
-    # The model with the extreme value is certain if there is only one candidate, or if all
-    # candidates have the same value.
     ends = spans[places]
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)

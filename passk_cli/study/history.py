@@ -51,21 +51,21 @@ if TYPE_CHECKING:
     from passk_cli.study.comparison import Comparison
 
 KEYS = (*RUN_COLUMNS, SETTINGS)
-# Names of columns that may contain the name or the time of a run.
 _RUNS = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
 # Maximum number of files for which an error suggests one `passk record` command per file.
 _MOST_RECORDED = 3
-# Pattern of a date in a file name, for example 2026-01-31.
 _DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
-# The setting with which `passk record` marks a run that lacks tasks or attempts.
+# Key of the setting with which `passk record` marks a run that lacks tasks or attempts.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "left out {tasks:task} of {model} that {tasks:is|are} not in every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
-    meaning="These tasks are missing from at least one run, so they are left out of all runs.",
-    why="If a task is added or removed, the average changes although the model did not.",
+    meaning="These tasks are missing from at least one run, so passk leaves the tasks out of all"
+    " runs.",
+    why="If a run has an additional task or lacks a task, the average changes even if the model did"
+    " not change.",
     advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
     " `--skip-run RUN`.",
     example="note[left-out-tasks]: left out 3 tasks of alpha that are not in every run;"
@@ -95,10 +95,10 @@ INCOMPLETE_RUNS = DiagnosticType(
 RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
-    meaning="These runs do not contain this amount, for example the cost, because they were"
-    " recorded without --with.",
-    why="Pass rates use all runs. Statistics of the amount use only the runs that contain the"
-    " amount: `:last5` selects the last 5 of these runs.",
+    meaning="These runs were recorded without `--with`, so they do not contain this amount, for"
+    " example the cost.",
+    why="Pass rates use all runs. Statistics of the amount use only runs that contain the amount."
+    " Therefore `:last5` selects the last 5 runs that contain the amount.",
     advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
     example="note[runs-without]: 2 runs without cost are left out of results about cost: alpha 2 of"
     " 9",
@@ -109,8 +109,8 @@ UNPRICED_RUNS = DiagnosticType(
     " {names}",
     meaning="In these runs, the amount of every attempt of the model is 0, so passk leaves these"
     " runs out.",
-    why="Harnesses write 0 if a model has no price, or if nothing was counted. This would look as"
-    " if the cost had fallen to 0.",
+    why="Harnesses write 0 if a model has no price, or if nothing was counted. The history would"
+    " look as if the cost had fallen to 0.",
     advice="Correct the price in the harness, or compute costs from tokens with `--price`.",
     example="warning[unpriced-runs]: the cost of every attempt of alpha is 0 in 2 runs, which"
     " are left out: r7, r9",
@@ -145,9 +145,7 @@ class Setup:
 
     tasks : codes of the tasks that every run has.
     cells : indices of the cells in the counts, with the shape (runs × tasks).
-    n, c : number of attempts and passes of each cell.
     dropped_tasks : number of tasks that at least one run does not have.
-    shortest : name of the run with the fewest tasks.
     """
 
     suite: str
@@ -161,7 +159,7 @@ class Setup:
     shortest: str = ""
 
     def with_last_runs(self, number: int) -> Setup:
-        """The setup with only its last runs, at most `number` of them."""
+        """The setup with only its last runs, at most `number` runs."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
     def select_runs(self, selected: Bools) -> Setup:
@@ -207,11 +205,9 @@ def read_history(
 ) -> Counts:
     """Counts of a history, with one series per run.
 
-    The last groups of each series are `KEYS`, for example the name and the time of the run.
+    The last group columns of the counts are `KEYS`, for example the name and the time of the run.
 
-    read : a function that reads a request.
-    source : the data to read, if it is not the data of the command.
-    files : the arguments that name the data.
+    source : the data to read in place of the command's data.
     Errors: DataError if the data is not a history, or does not contain the amount.
     """
     try:
@@ -241,7 +237,6 @@ def read_history(
 def _record_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
-    """Fixes for data that is not a history: commands that record it as runs of a history."""
     for column in _RUNS:
         try:
             counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
@@ -249,7 +244,7 @@ def _record_fixes(
             continue
         runs = sorted({series[-1] for series in counts.series} - {""})
         days = bool(runs) and all(map(is_date_name, runs))
-        # If a column named run contains numbers, they are usually numbers of attempts.
+        # Numbers in a column named run are usually attempt numbers.
         if not days and (column == "run" or len(runs) < 2):
             continue
         where = {"--where": f"{column_sql(column)} = {quote_text(runs[0])}"} if runs[1:] else {}
@@ -280,7 +275,6 @@ def _record_fixes(
 def _single_run_fixes(
     read: Callable[..., Counts], request: Request, files: Sequence[str], amounts: Mapping[str, Any]
 ) -> Iterator[SuggestedFix]:
-    """Commands that record the first few files, if each file may be one run of one agent."""
     several = len(files) > 1 and all(map(os.path.isfile, files))
     revisions = run_labels(files) if several else {}
     days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
@@ -307,7 +301,6 @@ def _add_amounts(
     read: Callable[..., Counts], request: Request, all_runs: Counts, columns: Sequence[str],
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
-    """The counts of all runs, with the amounts of the attempts if a run contains amounts."""
     (role,) = request.attempts
     lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
     noun, place = AMOUNTS.get(role, ("", role))[1], all_runs.facts.inputs[0].name
@@ -330,7 +323,6 @@ def _add_amounts(
             replace(request, fields={**request.fields, **lists}, where=where), *source
         )
     except DataError as error:
-        # If a different column is missing, the original error is more precise.
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
@@ -349,7 +341,7 @@ def _add_amounts(
 
 
 def with_known_amount(counts: Counts, role: str) -> Counts:
-    """Counts of only the attempts with a known amount; all counts if the role is ""."""
+    """Counts of only the attempts with a known amount, or all counts if the role is ""."""
     if not role:
         return counts
     cells, numbers, passed = known_cells(counts.attempts[role])
@@ -359,7 +351,7 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 
 
 def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
-    """Suite and series → sorted runs, each with the index of its series in the history."""
+    """(suite, series) → the sorted runs, each with the index of its series in the history."""
     at = [1 + counts.group_names.index(name) for name in KEYS]
     runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -372,7 +364,7 @@ def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabe
 
 
 def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
-    """A history without incomplete runs and without the runs that the user skips.
+    """The history without incomplete runs, and without the runs that the user skips.
 
     skipped : names or revisions of runs.
     Errors: ParameterError for a name that no run has.  DataError if no run remains.
@@ -388,7 +380,7 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     selected = [run for run in labels.values() if not {run.run, run.revision} & {*skipped}]
     if not any(run.complete for run in selected):
         raise DataError(
-            "history", "no run remains, because all are skipped or incomplete",
+            "history", "no run remains, because all runs are skipped or incomplete",
             name="no-history-yet",
         )  # fmt: skip
     new_series = [series if labels[s] in selected and labels[s].complete else None
@@ -401,7 +393,6 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
 
 
 def _files_of_run(counts: Counts, run: str) -> list[str]:
-    """The files of a run in the folders of a history, found by the beginning of their names."""
     folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
     pattern = f"{glob.escape(run_file_stem(run))}-*.parquet"
     return sorted(name for folder in folders
@@ -432,7 +423,6 @@ def find_setups(counts: Counts) -> list[Setup]:
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
-            # If one run is left out, the remaining runs may have common tasks.
             remaining = (
                 [[*tasks[:i], *tasks[i + 1 :]] for i in range(len(rows))] if rows[2:] else []
             )
@@ -461,7 +451,7 @@ def pool_runs(
 ) -> Counts:
     """Counts of several runs added together, under new series names.
 
-    parts : pairs of a new series and the cells of the history that are added for it.
+    parts : for each new series, a pair of the series and the indices of the cells to add together.
     """
     mask, names = np.zeros(len(counts.n), dtype=np.int64), {}
     for series, cells in parts:
@@ -473,7 +463,7 @@ def pool_runs(
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
-    """The rates after an effect is added to their logits; rates of 0 and 1 do not change.
+    """The rates after adding an effect to their logits.  Rates of 0 and 1 do not change.
 
     >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
@@ -504,7 +494,7 @@ def refuse_same_file(files: Sequence[str], history: str) -> None:
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
-    """The error for a history without ":lastN"; None if the baseline is not a history."""
+    """The error for a history without ":lastN", or None if the baseline is not a history."""
     if not isinstance(baseline, str):
         return None
     try:
@@ -516,7 +506,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
         runs[setup.suite] = min(5, max(len(setup.runs), runs.get(setup.suite, 0)))
     return ParameterError(
         OptionValue("--baseline", baseline),
-        "this file is a history; choose the runs that are the baseline",
+        "this file is a history; choose which runs are the baseline",
         settles=[
             SuggestedFix({"--baseline": f"{baseline}:{suite}:last{most}"},
                    f"the last {most} runs" if most > 1 else "the last run")
@@ -529,8 +519,8 @@ class PastRuns(NamedTuple):
     """The runs of a history that are used for one amount, for example only runs with costs.
 
     history : counts with one series per run.  setups : series → all runs of the series.
-    recent : series → the cells of each pooled run, at the tasks that at least half of the pooled
-        runs have.
+    recent : series → the cells of each pooled run.  The cells cover the tasks that at least half of
+        the pooled runs have.
     """
 
     history: Counts
@@ -543,10 +533,7 @@ class PastRuns(NamedTuple):
         return {series: len(cells) for series, cells in self.recent.items()}
 
     def with_passes(self, c: Ints) -> PastRuns:
-        """A copy of the runs with different numbers of passes.
-
-        c : number of passes of each cell of the history.
-        """
+        """A copy of the runs with different numbers of passes."""
         setups = {s: replace(setup, c=c[setup.cells]) for s, setup in self.setups.items()}
         return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
 
@@ -555,8 +542,8 @@ class PastRuns(NamedTuple):
 class PooledBaseline:
     """The last runs of a history, pooled as a baseline, and the variance between runs.
 
-    counts : the last runs together; for an amount, the last runs that contain the amount.
-    latest : for each task, the counts of the latest run that has most of the tasks.
+    counts : the last runs added together.  For an amount, only runs that contain the amount.
+    latest : counts per task of the latest among the runs with the most tasks.
     runs_by_amount : amount that a metric needs ("" for passes) → the runs that contain it.
     """
 
@@ -566,12 +553,12 @@ class PooledBaseline:
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
-        """The smallest number of runs of a series and amount, and this amount."""
+        """The smallest number of pooled runs over all series and amounts, and its amount."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.setups.values())  # fmt: skip
 
     def variances(self, series: Series) -> tuple[float, float, int]:
-        """Variance of pass@1 between runs, the part that chance explains, and the number of runs.
+        """Variance of pass@1 between runs, variance that chance explains, and number of runs.
 
         Both variances are 0 if there is only one run or one task.
         """
@@ -584,9 +571,9 @@ class PooledBaseline:
         self, base: Counts, rates: Floats, scales: Mapping[Series, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
-        """A history with simulated outcomes, and the passes of its last runs together.
+        """A history with simulated outcomes, and the passes of its last runs added together.
 
-        base : counts of the last runs together.  rates : success rate of each cell of `base`.
+        base : counts of the last runs added together. rates : success rate of each cell of `base`.
         scales : series → standard deviation of the effect of a run, in logits.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
@@ -594,7 +581,6 @@ class PooledBaseline:
         c = history.c.copy()
         for s, series in enumerate(base.series):
             rows, setup, recent = base.rows_of(s), past.setups[series], past.recent[series]
-            # The tasks of older runs in a setup are also tasks of the last runs.
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cells[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):
@@ -615,7 +601,7 @@ class PooledBaseline:
             return interval
         limit_shift = self.reach(c, level)
         if math.isnan(limit_shift):
-            reason = f"runs of the history have too few attempts for {c.first.metric.name}"
+            reason = f"the runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
         low, high = widen_by_run_effect(
             estimate or 0.0, interval.low or 0.0, interval.high or 0.0, limit_shift
@@ -652,8 +638,7 @@ def read_pooled_baseline(
 ) -> PooledBaseline:
     """Read the baseline that an argument like "history.parquet:last5" names.
 
-    argument : path, a suite if the history has several, and number of runs, separated by ":".
-    skipped : names or revisions of runs that are left out.
+    argument : path, suite (if the history has several suites) and number of runs, separated by ":".
     Errors: DataError for a file that is not a history, or for a suite that is missing or unknown.
         ParameterError for a number of runs below 1.
     """
@@ -712,7 +697,6 @@ def read_pooled_baseline(
 
 
 def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
-    """The cells of each of the last runs, at the tasks that at least half of the last runs have."""
     codes = history.series_codes[setup.cells[-number:, 0]].tolist()
     cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
     all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
@@ -722,7 +706,7 @@ def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
 
 
 def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """One cell per task, from the run with the most tasks, and among equal runs the latest."""
+    """One cell per task, from the latest of the runs with the most tasks."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Integrity checks: results by which a submission differs from honest submissions."""
+"""Integrity checks: signs that a submission to a benchmark was copied or doctored."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.words import plural
 from passk_cli.study.values import Series
 
-# Minimum number of submissions: with only two, easy tasks cannot be distinguished from copying.
+# Minimum number of submissions. With only two submissions, easy tasks cannot be distinguished from
+# copying.
 FEWEST = 3
-# Columns of texts that passk compares between submissions, the most informative column first.
+# Columns of solutions and answers, which passk compares between submissions, in order of
+# preference.
 TEXTS = ("solution", "answer")
-# Names of the remarks about a submission.
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# Minimum share of equal texts among all texts for which a p-value is computed.
+# Minimum share of equal texts among all compared texts for which passk computes a p-value.
 _SHARE_OF_TEXTS = 0.1
 # Submissions with a p-value below this limit are listed before the original of a copy.
 _RARE = 0.05
@@ -54,7 +55,8 @@ _STOPPED = {
 class SubmissionBoard:
     """The submissions to one benchmark, with the results of the integrity checks.
 
-    counts : counts of the submissions.  texts : see `submission_boards`.
+    counts : counts of the submissions. texts : counts with solutions or answers; see
+        `submission_boards`.
     """
 
     counts: Counts
@@ -77,7 +79,7 @@ class SubmissionBoard:
 
     @cached_property
     def agreement(self) -> ClosestPartners:
-        """For each submission, the submission that agrees most with it."""
+        """For each submission, the other submission with the most equal outcomes."""
         return closest_partners(self.n, self.c)
 
     @cached_property
@@ -92,7 +94,7 @@ class SubmissionBoard:
 
     @cached_property
     def stopped(self) -> list[OptionalStopping | None]:
-        """For each submission, how it stopped sampling, if this depended on outcomes."""
+        """For each submission, how sampling stopped if this depended on outcomes, else None."""
         return [*map(self._stopping_at, range(len(self.counts.series)))]
 
     def _stopping_at(self, place: int) -> OptionalStopping | None:
@@ -106,7 +108,7 @@ class SubmissionBoard:
 
     @cached_property
     def equal(self) -> EqualTexts | None:
-        """For each submission, the submission with most equal texts; None without texts."""
+        """For each submission, the submission with the most equal texts, or None without texts."""
         counts = self.texts() if self.texts is not None else None
         role = next((r for r in TEXTS if counts is not None and r in counts.attempts), "")
         if counts is None or not role:
@@ -129,9 +131,9 @@ class SubmissionBoard:
     def submissions(self) -> list[Submission]:
         """The submissions, sorted by their smallest p-value.
 
-        If two submissions agree too often, the submission with outcomes that fit the difficulty of
-        the tasks less is sorted by this p-value.  The second submission follows after all
-        submissions with a small p-value.
+        If two submissions agree too often, only the probable copy is sorted by this p-value.
+        Outcomes of a copy fit the difficulty of the tasks less well.  The probable original follows
+        after all submissions with a small p-value.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(unsorted, key=lambda submission: (*submission.sort_key, submission.series))
@@ -140,12 +142,12 @@ class SubmissionBoard:
 class SubmissionRemark(NamedTuple):
     """A remark about a submission, for example that 594 of 600 outcomes agree with another model.
 
-    number, total : number of tasks, attempts or texts with a property, and of all of them.
-    words : the remark as a text.
+    number, total : the number of tasks, attempts or texts with the property, and of all tasks,
+        attempts or texts.
     p : p-value, adjusted over all submissions or pairs; None if the number is not tested.
     expected : number that chance explains; None if it is not known.
-    against : name of the submission that is compared with this submission.
-    second : whether a remark about the submission `against` describes the same pair and is first.
+    against : name of the other submission, if the remark is about a pair.
+    second : whether an earlier remark, about the submission `against`, describes the same pair.
     """
 
     number: int
@@ -177,14 +179,14 @@ class Submission:
 
     @property
     def remarks(self) -> list[str]:
-        """Texts of the remarks that are very unlikely for an honest submission."""
+        """The sentences of the remarks that are very unlikely for an honest submission."""
         return [figure.words for figure in self.remarks_by_name.values() if figure.is_remarkable]
 
     @property
     def sort_key(self) -> tuple[int, float]:
         """The rank and the smallest p-value, by which submissions are sorted.
 
-        The rank is 0 if a p-value is below 0.05, 1 if all remarks also describe an earlier
+        The rank is 0 if a p-value is below 0.05, else 1 if all remarks also describe an earlier
         submission, else 2.
         """
         p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.second]
@@ -200,7 +202,6 @@ class Submission:
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
-        # If two submissions are closest to each other, the better fitting one is listed second.
         second = bool(pair.fits_difficulty_better[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
@@ -240,7 +241,6 @@ def submission_boards(
     """A board for each group of the data that has at least three submissions.
 
     There are no boards if no attempt passes.
-    texts : a function that reads the counts with the texts of the attempts; None without texts.
     """
     if not counts.c.any():
         return []

@@ -38,11 +38,11 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-# Value of --missing → how missing outcomes are treated, in words.
+# Value of --missing → the treatment of missing outcomes as a phrase.
 _MISSING = {
     "fail": "count as failures",
     "drop": "are left out",
-    "bounds": "count as failures and then as passes, and results contain both ends",
+    "bounds": "are counted once as failures and once as passes, and results contain both cases",
 }
 _SOFTWARE = "passk"
 
@@ -50,10 +50,7 @@ _SOFTWARE = "passk"
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> MethodsText:
-    """Sentences about how the results were computed, with references like "[@key; @key]".
-
-    entries : entries of the signature, for example test, adjust and fit.
-    """
+    """Sentences about how the results were computed, with references like "[@key; @key]"."""
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
@@ -98,7 +95,6 @@ def references() -> dict[str, Reference]:
 
 
 def _reference_label(entry: str) -> str:
-    """The short form of a reference, for example "Chen et al. 2021"."""
     author, year = (re.search(rf"{field} = \{{(.*?)\}},?\s", entry) for field in ("author", "year"))
     assert author is not None
     assert year is not None
@@ -110,12 +106,10 @@ def _reference_label(entry: str) -> str:
 
 
 def _citation(keys: str) -> str:
-    """The citation of references, given as keys separated by blanks; "" without keys."""
     return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys.split()))}]" if keys else ""
 
 
 def _sizes_text(counts: Counts) -> tuple[str, str]:
-    """The number of tasks and of attempts: "800 tasks" and "10 attempts per task"."""
     tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
     attempts = count_range(counts.n.tolist(), "attempt")
     return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
@@ -125,7 +119,6 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
     ks: dict[str, list[str]] = {}
     ratios, (tasks, attempts) = "", _sizes_text(counts)
     for name in dict.fromkeys(fact.name for fact in facts):
-        # Some results, for example of an effect, have names that are not metrics.
         with suppress(ParameterError):
             metric = parse_metric(name)
             if metric.kind.ranged:

@@ -21,7 +21,7 @@ SHORT_TASKS = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
-    """The fix for a k above the number of attempts: predict the metric with `extrapolate`."""
+    """The fix if k exceeds the number of attempts: predict the metric with `extrapolate`."""
     from passk_cli.inference.extrapolation import refusal_reason
 
     rows = [counts.rows_of(place) for place in range(len(counts.series))]
@@ -36,14 +36,14 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
-    """Metrics from texts with names, for example "pass@10,pass^4"."""
+    """Metrics parsed from their names, for example "pass@10,pass^4"."""
     from passk_cli.metrics.registry import parse_list
 
     return parse_list(",".join(value))
 
 
 def parse_k(value: Any) -> tuple[int, ...]:
-    """Values of k from numbers or texts, for example "1,10"."""
+    """Values of k parsed from numbers or strings, for example "1,10"."""
     from passk_cli.metrics.registry import parse_ks
 
     return parse_ks(",".join(map(str, value)))
@@ -53,24 +53,26 @@ def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
     refuse_if_any("unknown-metric", *(
         (metric.kind.ranged, OptionValue(option, metric.name),
-         "only estimate, compare, curve and the minimum of a gate use this metric, a range", ())
+         "the value of this metric is a range, which only estimate, compare, curve and `gate --min`"
+         " support", ())
         for metric in metrics
     ))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RequiredAttempts:
-    """Options for tasks with too few attempts."""
+    """Options about the required number of attempts per task."""
 
     title: ClassVar[str] = "Attempts"
     # fmt: off
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Attempts that every task of a model must have.", low=1,
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
-        " leaves these tasks out and names them.")] = None
+        " leaves these tasks out and lists their names.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS,
-        detail="empty: the metric is left empty; drop: it is computed without those tasks.",
+        detail="empty: the cell of the metric stays empty; drop: the metric is computed without"
+        " these tasks.",
     )] = "empty"
     # fmt: on
 
@@ -94,10 +96,11 @@ class Metrics(RequiredAttempts):
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100",
-        "pass@k and pass^k at these k (default: by the data).",
+        "Values of k for pass@k and pass^k (default: depends on the data).",
         parse=parse_k,
-        detail="Default: 1, 10 and 100, as far as every task of most models has enough attempts."
-        " If only k = 1 has enough: 1, 2, 4, … up to the fewest attempts.")] = ()
+        detail="By default, passk uses k = 1, 10 and 100, but only values for which every task of"
+        " most models has enough attempts. If only k = 1 is possible, passk uses k = 1, 2, 4, … up"
+        " to the smallest number of attempts.")] = ()
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
@@ -106,14 +109,14 @@ class Metrics(RequiredAttempts):
 
     @property
     def reading(self) -> dict[str, Any]:
-        """Arguments of the request that reads the data of single attempts for the metrics."""
+        """Arguments of the request for the data of single attempts that the metrics need."""
         from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
         only = not self.k and uses_only_scores(self.metrics)
         return {"attempts": required_attempt_data(self.metrics), "scores_only": only}
 
     def choose(self, counts: Counts) -> tuple[Metric, ...]:
-        """The requested metrics, or the standard metrics at the k that the data allow.
+        """The requested metrics, or the default metrics at the values of k that the data allows.
 
         Errors: ParameterError for a metric that needs more attempts than any task has.
         """
@@ -121,7 +124,6 @@ class Metrics(RequiredAttempts):
 
         ks, metrics = self.k, tuple(self.metrics)
         if not ks and not metrics:
-            # If attempts are few, a k that only one model allows would give almost empty columns.
             most, least = usual_k(counts), int(counts.n.min())
             most = min([most, *(labels.largest_k for labels in truth_labels(counts))])
             most = 1 if counts.facts.judge_errors else most
@@ -134,15 +136,15 @@ class Metrics(RequiredAttempts):
             if metric.k > most:
                 usual = metric.family in ("pass@", "pass^")
                 raise ParameterError(
-                    f"{metric.name} needs {plural(metric.k, 'attempt')} per task;"
-                    f" the most any task has is {most}",
+                    f"{metric.name} needs {plural(metric.k, 'attempt')} per task, but no task has"
+                    f" more than {plural(most, 'attempt')}",
                     name="too-few-attempts",
                     settles=extrapolation_fixes(counts, metric.k, metric.family) if usual else (),
                 )
         return tuple(dict.fromkeys(metrics))
 
     def hint(self, counts: Counts) -> str:
-        """A hint about the smallest usual k that the data do not allow; "" if the user chose k."""
+        """A hint that names the smallest default k for which the data has too few attempts."""
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
@@ -152,7 +154,7 @@ class Metrics(RequiredAttempts):
 
 
 def truth_labels(counts: Counts) -> list[JudgeLabels]:
-    """The labels of each series; an empty list if the counts have no labels."""
+    """The labels of each series, or an empty list if the counts have no labels."""
     if TRUTH not in counts.attempts:
         return []
     from passk_cli.inference.labels import JudgeLabels

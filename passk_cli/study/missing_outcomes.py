@@ -17,17 +17,16 @@ from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# Significance level of the test whether two models lack outcomes unevenly, for all pairs together.
+# Significance level, over all pairs of models, of the test for unevenly missing outcomes.
 LEVEL = 0.05
 # Value of --missing → how an attempt without an outcome is treated, in words.
 BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
-# Reasons for missing outcomes that have a plural, for example "2 timeouts".
 _NOUNS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
-    " empty cell. With `--missing fail` they count as failures.",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. With `--missing fail`, these attempts count as failures.",
     why="A missing outcome is neither a pass nor a failure, so every estimate depends on how you"
     " count missing outcomes. Most benchmarks count them as failures.",
     advice="If you want to see how much the missing outcomes can change the estimates, use"
@@ -37,10 +36,10 @@ MISSING_COUNTED = DiagnosticType(
 )  # fmt: skip
 MISSING_DROPPED = DiagnosticType(
     "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
-    " empty cell. With `--missing drop` they are left out.",
-    why="Leaving attempts out is fair only if the reason has nothing to do with the task. Otherwise"
-    " hard tasks lose more attempts than easy tasks, and rates are too high.",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. With `--missing drop`, passk leaves these attempts out.",
+    why="Leaving out attempts is fair only if the reason for a missing outcome does not depend on"
+    " the task. If hard tasks lose more attempts than easy tasks, pass rates are too high.",
     advice="If you want to see how much the missing outcomes can change the estimates, use"
     " `--missing bounds`.",
     example="note[missing-dropped]: 41 attempts without an outcome left out: b 41 of 200 (30"
@@ -49,37 +48,41 @@ MISSING_DROPPED = DiagnosticType(
 MISSING_BOUNDED = DiagnosticType(
     "missing-bounded", NOTE,
     "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an"
-    " empty cell. With `--missing bounds`, passk computes every result twice, as if these attempts"
-    " all failed and as if they all passed.",
-    why="Every estimate is a range between both results. Its interval contains the intervals of"
-    " both results.",
+    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. With `--missing bounds`, passk computes every result twice: once as if all of these"
+    " attempts failed, and once as if all of these attempts passed.",
+    why="Every estimate is the range between the two results, and every interval contains the"
+    " intervals of both results.",
     advice="If the ranges are too wide for a decision, run the missing attempts again.",
     example="note[missing-bounded]: 41 attempts without an outcome are tried as pass and as"
     " fail: b 41 of 200 (30 timeouts, 11 crashes)",
 )  # fmt: skip
 UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
-    "models lack outcomes unevenly ({first} {first_lost} of {first_made}, {second} {second_lost}"
-    " of {second_made}, p {p}{?others|; {others:more pair}}), which may explain their difference",
-    SuggestedFix({"--missing": BOUNDS}, "shows their possible effect"),
+    "models lack outcomes unevenly ({first} {first_lost} of {first_made}, {second} {second_lost} of"
+    " {second_made}, p {p}{?others|; {others:more pair}}), which may explain the difference between"
+    " the models",
+    SuggestedFix({"--missing": BOUNDS}, "shows the possible effect of missing outcomes"),
     meaning="One model has significantly more attempts without an outcome than another model."
     " passk uses the test of `passk compare` for the share of attempts without an outcome per"
     " task, adjusted for all pairs of models. The message names the pair with the smallest p.",
-    why="If missing outcomes count as failures, the model with more of them has a lower rate. If"
-    " they are left out, its rate may be too high.",
+    why="If missing outcomes count as failures, the model with more missing outcomes has a lower"
+    " pass rate. If passk leaves missing outcomes out, the pass rate of this model may be too"
+    " high.",
     advice="Run the missing attempts again if you can. If you want to see how much the missing"
     " outcomes can change the difference, use `--missing bounds`.",
-    example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p"
-    " = 0.0003), which may explain their difference; --missing bounds shows their possible effect",
+    example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p ="
+    " 0.0003), which may explain the difference between the models; --missing bounds shows the"
+    " possible effect of missing outcomes",
 )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnevenMissingOutcomes:
-    """Two models of which the first lacks significantly more outcomes than the second.
+    """A pair of models in which `first` lacks significantly more outcomes than `second`.
 
-    p : p-value of equal mean shares of missing outcomes per task, adjusted for all pairs of models.
+    p : p-value of the test that both models lack the same mean share of outcomes per task, adjusted
+        for all pairs of models.
     """
 
     first: str
@@ -125,7 +128,8 @@ def uneven_missing_notes(
 
     policy : value of --missing.  For "bounds" there is no warning, because the ranges already
         include all effects of missing outcomes.
-    label : if it is not "", only pairs of a model with this prefix and a model without it are used.
+    label : prefix of model names.  Only pairs in which exactly one model has the prefix are used;
+        "" for all pairs.
     """
     pairs = [
         pair
@@ -148,9 +152,8 @@ def uneven_missing_notes(
 def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
     """Pairs of models that lack outcomes unevenly, sorted by p.
 
-    For each shared task, the test uses the share of missing outcomes of the first model minus the
-    share of the second model.  It is the test of `passk compare`, so a single task without outcomes
-    is not significant.  p is adjusted by Holm's method over all pairs.
+    passk applies the test of `passk compare` to the shares of missing outcomes at each shared task.
+    Holm's method adjusts p over all pairs.
     """
     tests, shares = [], losses.missing / losses.attempts
     for pair in combinations(losses.models, 2):
@@ -170,7 +173,7 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
 
 
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
-    """Texts about skipped lines, skipped files, missing outcomes and lost tasks of a series."""
+    """Phrases about skipped lines, skipped files, missing outcomes and lost tasks of a series."""
     missing, emptied = facts.missing, facts.emptied
     if facts.missing_outcomes is not None:
         own_missing, own_emptied = facts.missing_outcomes.missing_in_series(series) or (

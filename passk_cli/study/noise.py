@@ -27,7 +27,7 @@ from passk_cli.study.values import Series
 class NoiseOfModel:
     """How much two runs of one series differ by chance, estimated from its repeated attempts.
 
-    n, c : number of attempts and passes of each task; at least one task needs two attempts.
+    n, c : number of attempts and passes of each task.  At least one task needs two attempts.
     level : share of pairs of runs that differ by less than the noise floor.
     """
 
@@ -70,8 +70,8 @@ class NoiseOfModel:
 def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
     """The noise of each series that has a task with at least two attempts.
 
-    If sampling of a series stopped at a pass, the series is left out, because its outcomes
-    determine the number of attempts.
+    A series is left out if its sampling stopped at a pass, because the outcomes then determine the
+    number of attempts.
     """
     for place, series in enumerate(counts.series):
         rows = counts.rows_of(place)
@@ -91,7 +91,8 @@ class NoiseOfModels:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_tasks), key=NoiseOfModel.noise_floor
         )
-        # If two runs of few tasks may differ at all tasks, a sentence about noise does not help.
+        # With few tasks, two runs may differ at all tasks. A sentence about noise does not help
+        # then.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
@@ -125,7 +126,7 @@ NOISE = (
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# These answers are printed after a sentence that already contains the number of flaky tasks.
+# These answers follow a sentence that already contains the number of flaky tasks.
 NOISE_OF_TASKS = (
     _SEVERAL,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),

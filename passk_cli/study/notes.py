@@ -50,21 +50,23 @@ ALIASED_MODELS = DiagnosticType(
     "aliased-models", NOTE, "counted as one model: {names:and}",
     meaning="With `--alias`, passk treats these names as the same model in files, baselines and"
     " histories.",
-    why="If both names have an attempt with the same number at the same task, these attempts are"
+    why="Attempts of both names with the same task and the same attempt number count as"
     " duplicates.",
     advice="If the names mean the same model, you do not need to do anything.",
     example="note[aliased-models]: counted as one model: org__alpha counts as org/alpha",
 )  # fmt: skip
 EXCLUDED_TASKS = DiagnosticType(
     "excluded-tasks", NOTE, "{tasks:task} left out: {names}",
-    meaning="`--exclude-task` leaves these tasks out of all results, including the baseline.",
+    meaning="`--exclude-task` leaves these tasks out of all results, including the results of the"
+    " baseline.",
     why="Pass rates over different tasks cannot be compared.",
     advice="If you report these results, name the excluded tasks.",
     example="note[excluded-tasks]: 2 tasks left out: t7, t9",
 )  # fmt: skip
 CHOSEN_TASKS = DiagnosticType(
     "chosen-tasks", NOTE, "{tasks:task} chosen: {names}",
-    meaning="With `--only-task`, all results use only these tasks, including the baseline.",
+    meaning="With `--only-task`, all results use only these tasks, including the results of the"
+    " baseline.",
     why="Pass rates over different tasks cannot be compared.",
     advice="If you report these results, name the chosen tasks.",
     example="note[chosen-tasks]: 2 tasks chosen: t7, t9",
@@ -74,7 +76,8 @@ ONE_MODEL = DiagnosticType(
     "{file}: no column names a model, so all rows count as one model; not used: {columns}",
     meaning="passk recognises no column as the model, so all rows count as attempts of one model."
     " passk does not use the listed columns, although their names look like a model or a setting.",
-    why="If a column contains models or settings, their attempts are pooled in one estimate.",
+    why="If a column contains models or settings, the attempts of all models or settings are pooled"
+    " in one estimate.",
     advice="If a column contains models, add `--field model=COLUMN`. If it contains a setting,"
     " use `--by COLUMN` to get one estimate per setting.",
     example="note[one-model]: runs.csv: no column names a model, so all rows count as one"
@@ -131,39 +134,43 @@ SKIPPED_LINES = DiagnosticType(
     meaning="With `--skip-bad`, passk leaves out lines that are not records, for example blank"
     " lines or lines that were cut off.",
     why="If a skipped line was an attempt, this attempt is missing from the results.",
-    advice="If you want to see the first of these lines, run the command without `--skip-bad`.",
+    advice="If you want to see the first skipped line, run the command without `--skip-bad`.",
     example="note[skipped-lines]: skipped 2 lines that are not records",
 )  # fmt: skip
 LOST_TASKS = DiagnosticType(
-    "lost-tasks", WARNING, "no attempt has an outcome at {lost}",
-    meaning="No attempt of a model at these tasks has an outcome, and `--missing drop` leaves"
-    " attempts without an outcome out. The results of this model do not include these tasks.",
+    "lost-tasks", WARNING, "no attempt at {lost} has an outcome",
+    meaning="At these tasks, none of the model's attempts has an outcome. `--missing drop` leaves"
+    " out attempts without an outcome, so the results of the model do not include these tasks.",
     why="Tasks without any outcome are often difficult, so the rate of the model is too high.",
     advice="Use `--missing fail` or `--missing bounds`, or run these attempts again.",
-    example="warning[lost-tasks]: no attempt has an outcome at 2 tasks of alpha",
+    example="warning[lost-tasks]: no attempt at 2 tasks of alpha has an outcome",
 )  # fmt: skip
 MODELS_LACK_TASKS = DiagnosticType(
     "models-lack-tasks", WARNING,
     "models lack tasks that other models have ({lacking}): estimates use the tasks of each model,"
     " and comparisons use the shared tasks",
-    meaning="Not all models have the same tasks. An estimate uses all tasks of its own model,"
-    " and a comparison uses the tasks that both models have.",
-    why="A model that lacks difficult tasks has a higher rate. Therefore `passk compare` ranks"
-    " models by their differences on shared tasks, and `passk estimate` names the model with the"
-    " highest estimate on the tasks that all models have. If no model lacks more than 5 % of the"
-    " tasks, this message is only a note.",
+    meaning="Not all models have the same tasks. An estimate uses all tasks of its own model, and a"
+    " comparison uses the tasks that the two compared models share.",
+    why="If a model lacks difficult tasks, its pass rate is too high. Therefore `passk compare`"
+    " ranks models by their differences on shared tasks, and `passk estimate` names the model with"
+    " the highest estimate on the tasks that all models have. If no model lacks more than 5 % of"
+    " the tasks, this message is only a note.",
     advice="Complete the runs. If you want `passk compare` to stop in this case, use `--unpaired"
     " error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
     " 164): estimates use the tasks of each model, and comparisons use the shared tasks",
 )  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
-    "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} of each",
+    "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} attempt of"
+    " each group of duplicates",
     meaning="These attempts have the same model, task and number as another attempt. With"
-    " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of them.",
-    why="If the attempts are really different, most of them are missing from the results.",
+    " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of these"
+    " attempts.",
+    why="If the attempts are really different, most of these attempts are missing from the"
+    " results.",
     advice="If the attempts are really different, use `--duplicates keep`.",
-    example="note[dropped-duplicates]: left out 20 duplicate attempts and kept the first of each",
+    example="note[dropped-duplicates]: left out 20 duplicate attempts and kept the first attempt of"
+    " each group of duplicates",
 )  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
@@ -177,15 +184,15 @@ UNNUMBERED_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 POOLED_FILES = DiagnosticType(
     "pooled-files", NOTE,
-    "several files contain attempts of one model without numbers: they are pooled, and duplicates"
-    " cannot be found",
-    meaning="Several files contain attempts of the same model, and the attempts have no"
-    " numbers. passk counts all of them.",
+    "several files contain unnumbered attempts of one model: the files are pooled, and passk cannot"
+    " find duplicates",
+    meaning="Several files contain attempts of the same model, and the attempts have no numbers."
+    " passk counts all of these attempts.",
     why="If two files contain the same run, every attempt counts twice, and passk cannot detect"
     " this.",
     advice="If the files contain the same run, give passk only one file.",
-    example="note[pooled-files]: several files contain attempts of one model without numbers:"
-    " they are pooled, and duplicates cannot be found",
+    example="note[pooled-files]: several files contain unnumbered attempts of one model: the files"
+    " are pooled, and passk cannot find duplicates",
 )  # fmt: skip
 POOLED_TEMPERATURES = DiagnosticType(
     "pooled-temperatures", WARNING,
@@ -201,14 +208,12 @@ POOLED_TEMPERATURES = DiagnosticType(
     " keeps them apart",
 )  # fmt: skip
 MIXED_COLUMNS = DiagnosticType(
-    "mixed-columns", NOTE, "the column of the {role} differs between files: {columns:and}",
-    meaning="Some files have this data in one column, and some files have it in a column with a"
-    " different name.",
+    "mixed-columns", NOTE, "files have different columns for the {role}: {columns:and}",
+    meaning="passk reads this data from differently named columns in different files.",
     why="If the columns have different meanings, results of these files cannot be compared.",
     advice="Run `passk describe FILE` to see how passk reads a file. If all files have the right"
     " column, choose it with `--field`.",
-    example="note[mixed-columns]: the column of the outcome differs between files: passed and"
-    " success",
+    example="note[mixed-columns]: files have different columns for the outcome: passed and success",
 )  # fmt: skip
 NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
@@ -220,12 +225,13 @@ NO_ANSWER = DiagnosticType(
 )  # fmt: skip
 NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
-    "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failures",
+    "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failed attempts",
     meaning="The metric needs the score of every attempt, and these attempts have no score. They"
     " get the lowest possible score, which is LOW in --bounds LOW,HIGH, or 0 without --bounds.",
     why="If an attempt has no score although it did not fail, the mean is too low.",
     advice="If the scores exist, name their column with `--field score=COLUMN`.",
-    example="note[missing-scores]: 3 attempts without a score get the lowest score, like failures",
+    example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
+    " attempts",
 )  # fmt: skip
 NO_VALUE = DiagnosticType(
     "missing-values", NOTE,
@@ -261,23 +267,23 @@ ONE_SIDED_THRESHOLD = DiagnosticType(
     " another scale?",
 )  # fmt: skip
 SHORT_TASKS = DiagnosticType(
-    "short-tasks", WARNING, "no value of {numbers}: {reason}",
+    "short-tasks", WARNING, "cannot compute {numbers}: {reason}",
     (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
      SuggestedFix({"-k": "{k}"}, "uses all tasks")),
-    meaning="pass@k needs at least k attempts at every task, and these tasks have fewer.",
-    why="By default, passk does not leave out tasks with too few attempts, because they are rarely"
-    " a random choice of the tasks. The cell of the metric stays empty.",
+    meaning="pass@k needs at least k attempts at every task, but these tasks have fewer attempts.",
+    why="By default, passk does not leave out tasks with too few attempts, because these tasks are"
+    " rarely a random sample of all tasks. The cell of the metric stays empty.",
     advice="If you want to use only the tasks with enough attempts, add `--short-tasks drop`. If"
     " you want to use all tasks, choose a smaller k.",
-    example="warning[short-tasks]: no value of pass@5 of alpha: n=3–4 < k=5 on 2 of 10 tasks;"
+    example="warning[short-tasks]: cannot compute pass@5 of alpha: n=3–4 < k=5 on 2 of 10 tasks;"
     " --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
 )  # fmt: skip
 NO_NUMBER = DiagnosticType(
-    "no-value", WARNING, "no value of {numbers}: {reason}",
+    "no-value", WARNING, "cannot compute {numbers}: {reason}",
     meaning="The metric cannot be computed from this data, for the reason that the message names.",
     why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
     advice="Add the data that the message names, or choose another metric.",
-    example="warning[no-value]: no value of cost-per-success of alpha: no attempt passed, so"
+    example="warning[no-value]: cannot compute cost-per-success of alpha: no attempt passed, so"
     " there is only a lower limit",
 )  # fmt: skip
 SHORT_TASKS_DROPPED = DiagnosticType(
@@ -290,7 +296,7 @@ SHORT_TASKS_DROPPED = DiagnosticType(
     " 10 tasks",
 )  # fmt: skip
 FEW_LABELS = DiagnosticType(
-    "few-labels", WARNING, "no value of {numbers}: {reason}",
+    "few-labels", WARNING, "cannot compute {numbers}: {reason}",
     MORE_LABELS_FIX,
     meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
     " kind. For this metric, there are too few.",
@@ -298,27 +304,27 @@ FEW_LABELS = DiagnosticType(
     " from the truth.",
     advice="Add labels. Labels of single attempts correct metrics with k = 1, and with k = 2 if"
     " many tasks have two labels. For a larger k, label k attempts at each of several tasks.",
-    example="warning[few-labels]: no value of pass@4 of alpha: no task has 4 labels; passk"
-    " judge --list FILE writes attempts to label",
+    example="warning[few-labels]: cannot compute pass@4 of alpha: no task has 4 labels; passk judge"
+    " --list FILE writes attempts to label",
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
-    "no-interval", WARNING, "no interval of {numbers}: {reason}",
+    "no-interval", WARNING, "cannot compute an interval for {numbers}: {reason}",
     meaning="The interval method cannot compute an interval from this data, for the reason that the"
     " message names.",
     why="Without an interval, you do not know how uncertain the estimate is.",
     advice="Try a different method with --interval.",
-    example="warning[no-interval]: no interval of pass@1 of alpha: one task",
+    example="warning[no-interval]: cannot compute an interval for pass@1 of alpha: one task",
 )  # fmt: skip
 UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
-    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets them"),
+    SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets these scores"),
     meaning="Guard intervals need the lowest and highest possible score, which the data does not"
     " contain. passk uses a BCa interval instead.",
     why="With few tasks, BCa intervals are often too narrow. With more than 30 tasks, this message"
     " is only a note.",
     advice="Give the lowest and highest possible score with `--bounds LOW,HIGH`.",
-    example="warning[unknown-bounds]: mean of alpha: the interval is bca, because guard"
-    " needs the lowest and highest possible score; --bounds LOW,HIGH sets them",
+    example="warning[unknown-bounds]: mean of alpha: the interval is bca, because guard needs the"
+    " lowest and highest possible score; --bounds LOW,HIGH sets these scores",
 )  # fmt: skip
 SPECIAL_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
@@ -333,37 +339,36 @@ SPECIAL_INTERVAL = DiagnosticType(
 ODD_K = DiagnosticType(
     "odd-k", WARNING, "{metric} is at most {most}, even for a model that passes everything",
     "use an even k",
-    meaning="mgpass@k adds up k − ⌈k/2⌉ shares of passes and divides them by k/2, as it was"
-    " published. For odd k, a model that passes everything gets 1 − 1/k, which is 0.667 for k ="
-    " 3 and 0.8 for k = 5.",
-    why="Values at odd k cannot be compared with values at even k, which reach 1.",
+    meaning="As published, mgpass@k divides a sum of k − ⌈k/2⌉ shares of passes by k/2. For odd k,"
+    " a model that passes everything gets 1 − 1/k, which is 0.667 for k = 3 and 0.8 for k = 5.",
+    why="mgpass@k at an odd k cannot be compared with mgpass@k at an even k, which can reach 1.",
     advice="Use an even k.",
     example="warning[odd-k]: mgpass@3 is at most 0.667, even for a model that passes"
     " everything; use an even k",
 )  # fmt: skip
 
-# Minimum number of attempts at a single task that are probably a total over several questions.
+# Minimum number of attempts at a single task that passk regards as a total over several questions.
 _TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks are"
     " hardly informative",
-    SuggestedFix({"--population": "these-tasks"}, "treats them as separate questions"),
+    SuggestedFix({"--population": "these-tasks"}, "treats the attempts as separate questions"),
     meaning="All attempts of a model belong to one task. If a file has one row per model with n and"
     " c, these numbers are often totals over many questions.",
     why="By default, intervals and tests are about new tasks, and a single task shows almost"
     " nothing about new tasks.",
     advice="If the attempts are answers to different questions, use `--population these-tasks`."
     " Intervals then use the binomial distribution of c in n.",
-    example="warning[one-task]: all 200 attempts of a model count as one task: intervals and"
-    " tests about new tasks are hardly informative; --population these-tasks treats them as"
+    example="warning[one-task]: all 200 attempts of a model count as one task: intervals and tests"
+    " about new tasks are hardly informative; --population these-tasks treats the attempts as"
     " separate questions",
 )  # fmt: skip
 MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
     "{models} {count:has|have} {k} attempts at every task, but most models have fewer",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
-    meaning="Some models have enough attempts for a larger k than most models.",
+    meaning="Some models have enough attempts for a larger k, but most models do not.",
     why="Without -k, passk shows only values of k for which most models have enough attempts at"
     " every task. For a larger k, the cells of most models would be empty.",
     advice="If you want to see the metric at the larger k, use `-k`.",
@@ -378,8 +383,8 @@ _FIRST_AT_K = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
 _FIXED_BEFORE = (
-    "passk prints this warning if the pattern has a probability below 1 % with numbers of attempts"
-    " that were fixed before sampling, for all models together."
+    "passk prints this warning if this pattern would have a probability below 1 % with a fixed"
+    " number of attempts per task. The probability is adjusted for the number of models."
 )
 _BIASED = (
     "pass@k assumes that the number of attempts was fixed before sampling. If the number depends on"
@@ -389,35 +394,35 @@ _BIASED = (
 STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
-    " tasks of {model} have fewer than {most} attempts and none has two passes; " + _BIAS,
+    " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
+    " passes; " + _BIAS,
     _FIRST_AT_K,
     meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
     " attempt passes. " + _FIXED_BEFORE,
     why=_BIASED,
     advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
     " pass@k, make the same number of attempts at every task.",
-    example="warning[stopped-at-pass]: attempts of alpha seem to stop at the first pass, so"
-    " pass@k is biased: 31 of 40 tasks of alpha have fewer than 5 attempts and none has two"
-    " passes; pass@1 is 0.55, but 0.31 for first attempts only; use first@k for k ≤ 5 (first@5"
-    " is 0.88), or make 5 attempts at every task",
+    example="warning[stopped-at-pass]: attempts of alpha seem to stop at the first pass, so pass@k"
+    " is biased: 31 of 40 tasks of alpha have fewer than 5 attempts and none of these tasks has two"
+    " passes; pass@1 is 0.55, but 0.31 for first attempts only; use first@k for k ≤ 5 (first@5 is"
+    " 0.88), or make 5 attempts at every task",
 )  # fmt: skip
 STOPPED_ONCE_PASSED = DiagnosticType(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
-    " {tasks} tasks of {model} have fewer than {most} attempts, and each of these was solved;"
-    " attempts go on after a pass in {beyond:task}, as in batches; " + _BIAS,
+    " {tasks} tasks of {model} have fewer than {most} attempts, and each of these tasks was solved;"
+    " sampling went on after a pass at {beyond:task}, as with batches; " + _BIAS,
     "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _FIXED_BEFORE,
     why=_BIASED,
     advice="If the number of attempts was fixed before sampling, ignore this warning. Otherwise"
     " report first@k, or make the same number of attempts at every task.",
-    example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has"
-    " passed, so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each"
-    " of these was solved; attempts go on after a pass in 6 tasks, as in batches; pass@1 is"
-    " 0.55, but 0.31 for first attempts only; ignore this if the number of attempts was fixed"
-    " beforehand; otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every"
-    " task",
+    example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has passed,"
+    " so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each of these"
+    " tasks was solved; sampling went on after a pass at 6 tasks, as with batches; pass@1 is 0.55,"
+    " but 0.31 for first attempts only; ignore this if the number of attempts was fixed beforehand;"
+    " otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every task",
 )  # fmt: skip
 REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
@@ -444,10 +449,8 @@ _FEW_LACKING = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """Messages about how the data was sampled and read.
-
-    They report, for example, similar names of models, pooled runs, skipped files, missing outcomes,
-    duplicates, and sampling that stopped because of outcomes.
+    """Messages about how the data was sampled and read, for example about pooled runs or
+    duplicates.
     """
     facts = counts.facts
     yield from facts.messages
@@ -556,7 +559,7 @@ def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
-    """The message about models that lack tasks that other models of their group have."""
+    """The message about models that lack tasks of other models in their group."""
     rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in group_by(rows, lambda series: series[1:]).values():
@@ -584,7 +587,7 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """One warning per way in which sampling stopped, with the counts of the most certain model."""
+    """One warning per kind of optional stopping, about the model with the strongest evidence."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []
     tested = 0
@@ -633,7 +636,7 @@ def result_notes(
 ) -> list[Diagnostic]:
     """Messages about missing estimates, missing intervals and special intervals, by reason.
 
-    short : the results for which too few attempts are reported.
+    short : the results for which messages may report too few attempts.
     """
 
     def empty(fact: Result) -> DiagnosticType:
@@ -672,7 +675,9 @@ def result_notes(
         k = allowed_k({fact.name for fact, _ in same}, reasons)
         diagnostic = message(numbers=model_numbers(pairs), reason=reason, k=k)
         if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
-            from_0 = SuggestedFix({"--bounds": "0,1"}, "sets them if scores go from 0 to 1")
+            from_0 = SuggestedFix(
+                {"--bounds": "0,1"}, "sets these scores if scores range from 0 to 1"
+            )
             diagnostic = replace(diagnostic, settles=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(diagnostic, severity=NOTE) if harmless else diagnostic)

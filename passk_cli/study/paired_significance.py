@@ -33,9 +33,8 @@ class PairedTestResult(NamedTuple):
     """The result of a paired test.
 
     test : name of the test; "" for the requested test.  p : p-value; NaN if it cannot be computed.
-    smallest : the smallest p-value that the test can give.
-    distribution : the distribution of the mean difference, and the row of this test in it; None if
-        the test has no distribution.
+    distribution : the distribution of the mean difference, and the index of this test's row in the
+        distribution.  None if the test has no distribution.
     """
 
     test: str
@@ -47,9 +46,8 @@ class PairedTestResult(NamedTuple):
 def run_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
 ) -> list[PairedTestResult]:
-    """Test each comparison; comparisons over the same tasks share random draws.
+    """Test each comparison.  Comparisons over the same tasks share random draws.
 
-    test : name of the test; None for the default test.
     Errors: ParameterError for a test that is not valid for a comparison.
     """
     together = group_pairs(
@@ -65,7 +63,6 @@ def run_tests(
 
 
 def _choose_test(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
-    """The name of the requested test, which must be valid, or of the default test."""
     if test is not None:
         _require_valid(comparison, confidence, test)
         return test
@@ -147,7 +144,7 @@ def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 def by_suissa_shuster(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
-    """The exact unconditional test of Suissa and Shuster for values of 0 and 1."""
+    """The exact unconditional test of Suissa and Shuster, for task values of 0 and 1."""
     tasks = len(group[0].tasks)
     p = suissa_shuster(tasks, *count_discordant(group))
     return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
@@ -159,7 +156,7 @@ def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTest
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The mid-p sign-flip test, which counts only half of the probability of the observed value."""
+    """The sign-flip test with the mid-p-value, which counts half of the observed probability."""
     flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest_possible_p)
 
@@ -174,20 +171,18 @@ def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[Pa
 
 
 def _totals(group: Sequence[Comparison]) -> Floats:
-    """The difference of each task or cluster, with one column per comparison."""
     return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
 
 
 def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferences:
     """The differences of comparisons over the same tasks or clusters.
 
-    The result has one column per comparison, or one column per model if this is smaller.
+    Returns one column per comparison, or one column per model if there are fewer models.
     """
     codes, places, models_by_id = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []
     sides: list[int] = []
     for values in (side for c in group for side in c.values):
-        # All pairs of a model share one array of values, so each model needs only one column.
         if id(values) not in models_by_id:
             models_by_id[id(values)] = places.setdefault(values.tobytes(), len(models))
             if models_by_id[id(values)] == len(models):
@@ -204,7 +199,6 @@ def _test_results(p: Floats, smallest: Floats) -> list[PairedTestResult]:
 
 
 def _mcnemar(comparison: Comparison) -> PairedTestResult | None:
-    """McNemar's exact test; None unless both models have one attempt per task."""
     if comparison.first.metric.unit != "share" or max(int(n.max()) for n in comparison.n) > 1:
         return None
     d = comparison.differences

@@ -42,11 +42,11 @@ _P = ("p", "equivalence")
 def choose_pairs(
     study: Analysis, baseline: str | None, changes: Sequence[TaskValues] = ()
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """Every pair of models of a group, or each model with the baseline.
+    """The pairs to compare: every pair of models in a group, or each model with the baseline.
 
     The first model of a pair is the better model, or the later one of two labelled runs.
 
-    changes : further values to compare, in addition to the metrics of the study.
+    changes : further values to compare, in addition to the analysis's metrics.
     Errors: ParameterError for a baseline that does not exist, or if there is no pair.
     """
     names = sorted({series[0] for series in study.counts.series})
@@ -86,7 +86,7 @@ class OneModelError(ParameterError):
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
         problem = (
-            "nothing to compare, because there is only one model; give files of several models"
+            "there is only one model, so there is nothing to compare; give files of several models"
         )
         if where := counts.facts.where:
             place, problem = (
@@ -110,9 +110,9 @@ def require_several_models(counts: Counts) -> None:
 def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     """The score by which models are ranked: larger is better.
 
-    If all models have the same tasks, the score is the mean.  If not, the score is the average of a
-    model's mean differences from the other models on shared tasks.  The score is −∞ for a model
-    without values or without shared tasks.
+    If all models have the same tasks, the score is the mean.  Otherwise, the score is the average
+    of a model's mean differences from all other models on shared tasks.  The score is −∞ for a
+    model without values or without shared tasks.
     """
     valued = [rates for rates in rivals if rates.has_values]
     if all(np.array_equal(rates.tasks, valued[0].tasks) for rates in valued):
@@ -145,7 +145,7 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
 def compare_pairs(
     pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: Rules
 ) -> list[Comparison]:
-    """The comparison of each pair, with interval, adjusted p-value and verdict.
+    """The comparison of each pair of models, with interval, adjusted p-value and verdict.
 
     Errors: ParameterError for a test that is not valid for a pair.
     """
@@ -167,7 +167,8 @@ def test_pairs(
 ) -> list[list[Comparison]]:
     """The comparisons of each group of pairs, with adjusted p-values and without intervals.
 
-    verdicts : whether the caller needs only verdicts, so adjusted p-values may be upper limits.
+    verdicts : whether the caller needs only verdicts, so that upper limits of adjusted p-values are
+        enough.
     Errors: ParameterError for a test that is not valid for a pair, or for min-P if a test is about
         these tasks.
     """
@@ -226,7 +227,6 @@ def _families(
 
 
 def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
-    """Comparisons with moderated variances for min-P; see `DifferenceDistribution.moderated`."""
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
         return moderated
@@ -254,10 +254,7 @@ def _adjusted(
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """For each comparison of each family: adjusted p-values, alpha and the adjustment.
-
-    verdicts : whether limits of the adjusted p are enough: p, and p times the number of tests.
-    """
+    """For each comparison of each family: adjusted p-values, alpha and the adjustment."""
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
     to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):
@@ -309,7 +306,6 @@ def _adjusted(
 
 
 def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests | None:
-    """The tests of a family for min-P; None if Bonferroni's method has to replace min-P."""
     tested = [c for c in comparisons if c.has_p_value]
     first, clusters = comparisons[0].tasks, comparisons[0].clusters
     shared = all(arrays_equal(c.tasks, first) for c in comparisons)
@@ -324,7 +320,8 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
         return FamilyOfTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
-        # Tests on so many different tasks are nearly independent, so Bonferroni's method is enough.
+        # Tests on that many different tasks are nearly independent, so Bonferroni's method is
+        # enough.
         return None
     differences = np.zeros((len(tasks), len(tested)))
     has_task = np.zeros(differences.shape, dtype=bool)
@@ -337,20 +334,20 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
 def _tested(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[PairedTestResult]:
-    """The test of each comparison; tests of both ends if missing outcomes may pass or fail.
+    """The test of each comparison.  If outcomes are missing, p is the larger p-value of both ends.
 
-    The p-value is then the larger one of both ends, or 1 if the ends have different signs.  For
-    sign flips, mid-p, McNemar's test and Suissa and Shuster's test, no mixture of passes and
-    failures gives a larger p, because p falls if a difference changes in the direction of the mean.
-    For other tests, p may be slightly larger (benchmarks/missing.md).
+    p is 1 if the two ends have different signs.  For sign flips, mid-p, McNemar's test and Suissa
+    and Shuster's test, no mixture of passes and failures gives a larger p, because p falls if a
+    difference changes in the direction of the mean.  For other tests, p may be slightly larger
+    (benchmarks/missing.md).
     """
     if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)
     if rules.test == T:
         raise ParameterError(
             OptionValue("--test", "t"),
-            "this test gives no valid p if missing outcomes may pass or fail, because its largest p"
-            " may belong to a mixture of passes and failures",
+            "this test has no valid p-value if missing outcomes may pass or fail, because p may be"
+            " largest for a mixture of passes and failures",
             name="no-bounds", settles=[SuggestedFix({"--test": None})],
         )  # fmt: skip
     answers = iter(

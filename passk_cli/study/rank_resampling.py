@@ -23,9 +23,9 @@ from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
     """Whether all models have the same number of attempts at each shared task.
 
-    If a model has fewer attempts, its values are coarser, and it leads in more (or fewer) resamples
-    than its success rates justify.  For example, pass@10 of 1.0 from 10 attempts leads in all
-    resamples against 0.9999 from 100 attempts.
+    A model with fewer attempts has coarser values, so it may lead in more resamples than its
+    success rates justify.  For example, a pass@10 of 1.0 from 10 attempts beats 0.9999 from 100
+    attempts in all resamples.
     """
     first, *further = on_shared_tasks(rivals)
     return all(np.array_equal(rival.n, first.n) for rival in further)
@@ -36,9 +36,9 @@ def resampled_means(
 ) -> Floats:
     """The mean (or ratio of means) of each model in each resample of the tasks.
 
-    The result has the shape (resamples × models).
+    Returns shape (resamples × models).
 
-    rivals : values of models with the same tasks.  kind : kind of weights; see `bootstrap_means`.
+    kind : kind of the resampling weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.kind.ratio:
@@ -52,7 +52,7 @@ def resampled_means(
     )  # fmt: skip
     for at, rival in enumerate(rivals):
         if rival.hidden:
-            # Labels add a random error, which is independent for each model.
+            # Corrections by labels have a random error, which is independent for each model.
             noise = named_generator(confidence.seed, f"labels of {rival.name}")
             means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
     if not ratio:
@@ -65,8 +65,9 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     """The share of resamples of the shared tasks in which each model leads.
 
     The share is None if no task is shared, or if numbers of attempts differ (`attempts_agree`).  If
-    missing outcomes may pass or fail, the share is a range.  At its lower end, missing outcomes of
-    the model fail and those of all other models pass.  At its upper end, it is the reverse.
+    missing outcomes may pass or fail, the share is a range.  At the lower end, the missing outcomes
+    of the model fail and the missing outcomes of all other models pass.  At the upper end, the
+    model's missing outcomes pass and all others fail.
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
@@ -94,7 +95,7 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
 class Rank:
     """The rank of a model by one metric in its group.
 
-    letters : letters of the model; models with a common letter are tied.  None without a test.
+    letters : letters of the model.  Models with a common letter are tied.  None without a test.
     low, high : best and worst rank that the tests allow; None without a test.
     shares : a slow function that returns the share of resamples in which each series leads.
     """

@@ -27,9 +27,7 @@ def compare_spendings(
 ) -> list[RatioComparison]:  # fmt: skip
     """Comparisons of pairs of models by their cost per success.
 
-    pairs : the two models and their shared tasks.
-    spending : a function that returns the costs of a model at some tasks.
-    tests : number of tests for Bonferroni's method; 1 without it.
+    tests : number of tests for Bonferroni's method, or 1 without this method.
     together : whether p-values and limits are adjusted for all pairs at once.
     """
     sides: dict[tuple[Series, bytes], TaskCosts] = {}
@@ -51,7 +49,8 @@ def compare_spendings(
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: Rules
 ) -> list[dict[str, Any]]:
-    """For each comparison of a family: p, adjusted p, and limits of the difference and the ratio.
+    """For each comparison of a family: p, adjusted p, and the limits of the difference and of the
+    ratio.
 
     If pairs have different shared tasks, Bonferroni's method replaces min-P.
     """
@@ -92,8 +91,8 @@ def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: Rules) -> 
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
     problem = (
-        f"{ratio} is a ratio of means, which has its own test and no values per task; leave"
-        " one of them out"
+        f"{ratio} is a ratio of means, which has its own test and no values per task; leave out the"
+        " metric or the option"
     )
     refuse_if_any("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class SampleSize(NamedTuple):
-    """The size of the data: number of tasks, minimum and maximum number of attempts per task.
+    """The size of the data: number of tasks, and minimum and maximum number of attempts per task.
 
-    A size is None if it is not known, for example if a plan needs more tasks than it may use.
+    A number is None if it is unknown, for example if a plan needs more tasks than its maximum.
     """
 
     tasks: int | None
@@ -33,15 +33,12 @@ NO_SIZE = SampleSize(0)
 class Result:
     """One computed number about one series, or about the difference of two series.
 
-    series : the model and its groups.
     against : the model with which the series is compared; "" for none.
     name : name in tables and in csv, for example "pass@10".  k : the k of the metric, or None.
-    estimate : value and limits, or the reason why the value is missing.  se : standard error.
-    size : number of tasks and attempts.
+    estimate : value, limits and standard error, or the reason why the value is missing.
     method, level : method and level of the interval; the level is None without an interval.
     flaw : why the interval is missing or is of limited use.
-    p, p_adjusted, verdict : results of the test, if there is one.
-    more : further columns of the command.  values : values per task, if the number is their mean.
+    more : further columns of the command. values : values per task, if the result is their mean.
     """
 
     series: Series
@@ -67,14 +64,14 @@ class Result:
 
     @property
     def is_range(self) -> bool:
-        """Whether the result is a range of a ranged metric, with or without a point estimate."""
+        """Whether the metric is a ranged metric, so that the result is a range."""
         ranged = self.values is not None and self.values.metric.kind.ranged
         return ranged and self.estimate.low is not None
 
     def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The result as a point of a chart.
 
-        y : key of the estimate in the point.  more : further keys of the point.
+        y : name of the estimate in the point. more : further values of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
@@ -82,9 +79,11 @@ class Result:
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
-    # If amounts are missing, they may be arbitrarily large, so the ratio has no upper limit.
+    # Missing amounts may be arbitrarily large, so the ratio has no upper limit.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.largest_value))
-    reason = ratio.reason or ("amounts are missing, so an end is not known" if endless else "")
+    reason = ratio.reason or (
+        "amounts are missing, so one end of the range is not known" if endless else ""
+    )
     return Estimate(
         ratio.value,
         None,
@@ -98,7 +97,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
 
 
 def range_between(first: Result, second: Result) -> Result:
-    """The range between the results if missing outcomes fail and if they pass.
+    """The range between the result if all missing outcomes fail and the result if all of them pass.
 
     The limits of the range contain the limits of both results.  p is the larger p-value, or 1 if
     the differences have different signs.  Verdicts that differ become "undecided".
@@ -140,30 +139,30 @@ def _finite(end: float | None) -> float | None:
 
 
 # The fields of csv and json that all commands share, in their order.  The fields p, p_adjusted,
-# verdict and against appear only if at least one row has a value.
+# verdict and against appear only if at least one row has a value for the field.
 _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
-    ("model", "The model or agent, as the files name it.", lambda fact: fact.series[0]),
-    ("against", "The model it is compared with; differences are model minus against.",
+    ("model", "The model or agent, named like in the files.", lambda fact: fact.series[0]),
+    ("against", "The model with which `model` is compared. Differences are model minus against.",
      lambda fact: fact.against or None),
-    ("metric", "The metric, as in `-m`.", lambda fact: fact.name or None),
+    ("metric", "The metric, written like in `-m`.", lambda fact: fact.name or None),
     ("k", "The k of the metric.", lambda fact: fact.k),
-    ("estimate", "The estimate; empty if it is a range (estimate_low, estimate_high).",
+    ("estimate", "The estimate. Empty if the estimate is a range (estimate_low, estimate_high).",
      lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
     ("se", "Standard error of the estimate.", lambda fact: fact.se),
     ("low", "Lower limit of the interval.", lambda fact: _finite(fact.estimate.low)),
     ("high", "Upper limit of the interval.", lambda fact: _finite(fact.estimate.high)),
     ("level", "Confidence level of the interval.", lambda fact: fact.level),
     ("interval", "Method of the interval.", lambda fact: fact.method),
-    ("population", "What the interval is about: new-tasks or these-tasks.", str),
+    ("population", "The population of the interval: new-tasks or these-tasks.", str),
     ("p", "p-value of the test, without adjustment.", lambda fact: fact.p),
     ("p_adjusted", "p-value, adjusted for the number of tests.",
      lambda fact: fact.p_adjusted),
-    ("verdict", "Verdict of a test: better, worse, equivalent or tied; of a change: higher or"
-     " lower; of a rule: pass, fail, undecided or error.", lambda fact: fact.verdict),
+    ("verdict", "Verdict on a comparison (better, worse, equivalent or tied), on a change (higher"
+    " or lower), or on a rule (pass, fail, undecided or error).", lambda fact: fact.verdict),
     ("tasks", "Number of tasks.", lambda fact: fact.size.tasks),
     ("n_min", "Minimum number of attempts per task.", lambda fact: fact.size.n_min),
     ("n_max", "Maximum number of attempts per task.", lambda fact: fact.size.n_max),
-    ("note", "Why the estimate or its interval is missing or of limited use.",
+    ("note", "Reason why the estimate or its interval is missing or of limited use.",
      lambda fact: fact.note),
 )  # fmt: skip
 FIELDS = tuple(

@@ -14,9 +14,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 class NamedTest(NamedTuple):
     """A test of differences that are paired by task.
 
-    place : "module:function" of a function that takes comparisons over the same tasks and the
-        confidence, and returns one result per comparison.
-    words : description of the test for a paper.
+    place : "module:function" of the test.  The function gets comparisons over the same tasks and
+        the confidence, and returns one result per comparison.
     cites : keys of references in study/references.bib.
     """
 
@@ -48,9 +47,8 @@ ADJUSTED = {MIN_P: "min-P", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjami
 UNPAIRED = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
-# Verdicts on the rules of `passk gate`.
 VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
-# The verdict on a rule that needs a baseline if there is no baseline, and on quarantined tasks.
+# Verdict on a rule without its baseline, and on a rule about a quarantined task.
 NOT_JUDGED = "not judged"
 
 
@@ -76,34 +74,34 @@ def parse_margin(value: Any) -> float:
 class Rules:
     """Test, adjustment, family and margin of a comparison.
 
-    test : name of the test.  None chooses within-tasks for the population these-tasks, the test of
-        Suissa and Shuster if all values are 0 or 1, and else the guarded t test.
-    adjust : name of the adjustment.  None chooses Holm for the population these-tasks, else min-P.
+    test : name of the test, or None for the default test.
+    adjust : name of the adjustment.  None means Holm for the population these-tasks, else min-P.
     """
 
     title: ClassVar[str] = "Comparison"
     # fmt: off
     test: Annotated[str | None, Option(
         "--test", help="Test", choices=tuple(TESTS),
-        detail="All tests are paired by task. Default: suissa-shuster if values are 0 or 1 (n = 1,"
-        " k = n), within-tasks for --population these-tasks, else guarded-t. The default test"
-        " agrees with the interval of the difference. sign-flip and mid-p need equal numbers of"
-        " attempts, and are McNemar's exact test if n = 1. mid-p has up to 6.5 % false"
-        " rejections at a significance level of 5 %.")] = None
+        detail="All tests are paired by task. By default, the test is within-tasks for --population"
+        " these-tasks, suissa-shuster if all values are 0 or 1 (n = 1 or k = n), and else"
+        " guarded-t. The default test agrees with the interval of the difference. sign-flip and"
+        " mid-p need equal numbers of attempts, and are McNemar's exact test if n = 1. mid-p has up"
+        " to 6.5 % false rejections at a significance level of 5 %.")] = None
     adjust: Annotated[str | None, Option(
         "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former=(("max-t", MIN_P),),
-        detail="Default: min-p, or holm for --population these-tasks. min-p adjusts p and intervals"
-        " for all tests together. holm, bh and none adjust only p.",
+        detail="The default is min-p, or holm for --population these-tasks. min-p adjusts p-values"
+        " and intervals for all tests together. holm and bh adjust only p-values.",
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
         detail="primary: tests are adjusted separately for each metric; all: tests of all metrics"
         " are adjusted together.")] = PRIMARY
     margin: Annotated[float, Option(
-        "--margin", "X", "Differences inside ±X are equivalent.",
+        "--margin", "X", "Differences between −X and X count as equivalent.",
         parse=parse_margin)] = 0.0
     unpaired: Annotated[str, Option(
-        "--unpaired", help="Tasks without attempts of one model", choices=UNPAIRED)] = "drop"
+        "--unpaired", help="What to do with tasks that only one of two models"
+        " has", choices=UNPAIRED)] = "drop"
     # fmt: on
 
     def without_flips(self) -> str:

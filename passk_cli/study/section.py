@@ -53,16 +53,17 @@ VERSION = f"passk {RELEASE.rpartition('.')[0]}"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Section(Generic[Record]):
-    """One part of a report: records of one kind, their columns, and the answers about them.
+    """One part of a report: records of one kind, with their columns and the answers about these
+    records.
 
-    title : title of the table; "" for no title.
-    view : name of the section in the help, for example "with --matrix".
+    view : when the section appears, as the help writes it, for example "with --matrix".
     shown : ALWAYS, or FULL for a section that only --full shows.
     columns : columns in their order; columns with a name are fields of csv and json.
-    separate_schema : whether the rows of csv and json are the records, without shared fields.
-    answers : answers of which the first true one is printed above the table.
-    further_answers : answers that are printed after the first answer if they are true.
-    first : number of rows without --full; 0 for all rows.
+    separate_schema : whether the rows of csv and json have only this section's fields, without the
+        fields that all commands share.
+    answers : possible answers.  The first true answer is printed above the table.
+    further_answers : answers of which passk prints all that are true, after the first answer.
+    first : number of rows that a table without --full shows.  0 for all rows.
     """
 
     title: ClassVar[str] = ""
@@ -78,7 +79,7 @@ class Section(Generic[Record]):
     first: int = field(default=0, kw_only=True)
 
     def facts_of(self, record: Record) -> Iterable[Result]:
-        """The results of a record, each of which is a row of csv and json."""
+        """The results in a record.  A result is one row of csv and json."""
         return ()
 
     def facts(self) -> Sequence[Result]:
@@ -95,7 +96,7 @@ class Section(Generic[Record]):
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
-        """The first of the answers that is true, and all further answers that are true."""
+        """The first true answer of `answers`, and all true answers of `further_answers`."""
         yield from first_true(self.answers, self)
         yield from all_true(self.further_answers, self)
 
@@ -116,7 +117,7 @@ class Section(Generic[Record]):
         return ()
 
     def tables(self) -> Iterator[Table]:
-        """The records as a table; no table without records."""
+        """The records as a table, or no table if there are no records."""
         if self.records:
             yield self.table(self.records, self.title)
 
@@ -136,7 +137,6 @@ class Section(Generic[Record]):
     def _visible_columns(
         self, is_selected: Callable[[Column], bool]
     ) -> tuple[tuple[Column, ...], list[Callable[[Record], Cell]]]:
-        """The selected columns, repeated for each item of `across`, and their cell functions."""
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
         for column in filter(is_selected, self.columns):
@@ -162,15 +162,16 @@ class Section(Generic[Record]):
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
     """A field of csv, json and Python that no table shows.
 
-    cell : a function of the record; None if the results of the section contain the field.
+    cell : a function of the record that returns the value.  None if the results contain the field.
     """
     return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
 
 
-MODEL = Column("model", name="model", meaning="The model or agent, as the files name it.",
+MODEL = Column("model", name="model", meaning="The model or agent, named like in the files.",
                cell=lambda record: in_quotes(record.series[0]))  # fmt: skip
 AGAINST = Column(
-    "against", meaning="The model it is compared with; differences are model minus against.",
+    "against", meaning="The model with which `model` is compared. Differences are model minus"
+    " against.",
     cell=lambda record: record.against)  # fmt: skip
 GROUPS = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
@@ -196,7 +197,7 @@ def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
 
 
 def amount_or_minimum(estimate: Estimate) -> Cell:
-    """The cell of an amount, for example "at least $0.50" if the upper limit is not known."""
+    """An amount as a cell, or "at least $0.50" if its upper limit is not known."""
     least = estimate.low if estimate.value is None else estimate.value
     certain = estimate.value is not None and estimate.upper is None
     if certain or least is None:
@@ -241,8 +242,9 @@ class NumberTable(Section[SeriesRow]):
         GROUPS,
         replace(NUMBER, across=lambda section: section.numbers[:1]),
         Column("interval of {0.name}", shown=WIDE, across=lambda section: section.drawn_numbers,
-               meaning="The interval of {0.name}, drawn on one scale; only in terminals with at"
-               " least 110 columns.", cell=lambda row, number: row.numbers[number.name].estimate
+               meaning="The interval of {0.name}, drawn on a common scale. Only terminals with at"
+               " least 110 columns show"
+               " it.", cell=lambda row, number: row.numbers[number.name].estimate
                if number.name in row.numbers else None, example=NUMBER.example),
         replace(NUMBER, across=lambda section: section.numbers[1:]),
         Column("tasks", meaning="Number of tasks that the results use.",
@@ -258,7 +260,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def drawn_numbers(self) -> list[NumberColumn]:
-        """The column of the first metric, if it is a share of several models."""
+        """The column with drawn intervals of the first metric, if the metric is a share."""
         several = len(self.records) > 1
         return [
             number._replace(shown=WIDE)
@@ -268,7 +270,7 @@ class NumberTable(Section[SeriesRow]):
 
     @property
     def numbers(self) -> list[NumberColumn]:
-        """The columns of results, in the order in which the results first occur."""
+        """The columns of the metrics, in the order in which their results first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
         facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
         ks = {fact.k for fact in facts.values()}
@@ -290,7 +292,6 @@ def _ends(numbers: Iterable[int | None]) -> str:
 
 
 def _choice_words(counts: Counts) -> Iterator[str]:
-    """Parts of the line below the tables about pooling, corrections by labels and chosen tasks."""
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
@@ -315,12 +316,11 @@ def build_report(
 ) -> Report:  # fmt: skip
     """The report of a command, from its sections in the order in which they are printed.
 
-    The first chart of a section gets the answers of this section, or, if the section has no answer,
-    the answers of earlier sections without a chart.
+    The first chart of a section shows the section's answers.  If the section has no answer, the
+    chart shows the answers of earlier sections without a chart.
 
     context : parts of the line below the tables that precede the parts of the sections.
-    messages : messages about the data as a whole.
-    decided : further entries of the signature; entries with the value None are left out.
+    decided : further entries of the signature.  Entries with the value None are left out.
     """
     section_context = (part for section in sections for part in section.context())
     parts = (*context, *section_context, *_choice_words(study.counts), VERSION)

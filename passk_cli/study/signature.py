@@ -13,11 +13,10 @@ from passk_cli.version import SIGNATURE
 def signature(
     metrics: Iterable[Metric], more: Mapping[str, object], counts: Counts | None = None
 ) -> dict[str, object]:
-    """The signature by name of option: everything except the files on which results depend.
+    """The signature by name of option: all options on which the results depend, without file names.
 
-    more : further entries of the command, for example interval and seed; entries with the value
+    more : further entries of the command, for example interval and seed.  Entries with the value
         None are left out.
-    counts : the counts that were read, if any.
 
     >>> from passk_cli.metrics.registry import parse_list
     >>> metrics = parse_list("pass@1,pass^10,pass@10")

@@ -1,4 +1,4 @@
-"""The metric of each task, computed from counts: one `TaskValues` per series and metric."""
+"""Computes the values of a metric at each task: one `TaskValues` per series and metric."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ Series = tuple[str, ...]
 AVERAGE = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
-# The reason why a model has no cost: if all attempts cost 0, the price is probably missing.
+# The reason why the cost of a model is unknown. If all attempts cost 0, the price is probably
+# missing.
 UNPRICED = "every attempt costs 0"
 NO_PASS = "no attempt passed"
 _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
@@ -47,9 +48,9 @@ _JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
 class TooFewAttempts(str):
     """The reason that some tasks have too few attempts for a metric.
 
-    condition : text of the condition, for example "k=5".
-    least, most : minimum and maximum number of attempts of these tasks.
-    few : number of these tasks.  tasks : number of all tasks.
+    condition : the condition that the tasks do not meet, for example "k=5".
+    least, most : minimum and maximum number of attempts at the tasks with too few attempts.
+    few : number of tasks with too few attempts. tasks : number of all tasks.
 
     >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
@@ -62,7 +63,7 @@ class TooFewAttempts(str):
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
-        """Make the reason; `unsolved` is a second condition, and `n` the attempts of each task."""
+        """Make the reason from `n`, the number of attempts of each task."""
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
         tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
         reason = super().__new__(
@@ -74,7 +75,7 @@ class TooFewAttempts(str):
 
 
 def common_reason(reasons: Sequence[str]) -> str:
-    """The first reason; if several models have too few attempts, one reason for all of them.
+    """The first reason, or one combined reason if several models have too few attempts.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
     >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
@@ -103,18 +104,16 @@ class TaskValues:
     """The values of one metric at each task, for one series (a model and its groups).
 
     tasks : indices of the tasks in Counts.tasks.
-    n, c : number of attempts and passes of each task.
     values : value of the metric at each task; empty if the metric cannot be computed.
     reason : why the metric cannot be computed, or which tasks were left out.
     clusters : code of the cluster of each task, from 0 to G − 1; None without clusters.
-    attempts : data of single attempts, if the metric needs more than counts.
-    labels : labels of a judge's verdicts, by which the values are corrected.
-    judged : the values without the correction by labels or error rates.
-    errors : error rates of the judge at other attempts, by which values are corrected.
-    hidden, degrees, values_near_bound : see `Corrected`; degrees is None if all attempts have a
+    labels : labels of attempts, which correct the values of a judge's verdicts.
+    judged : the values before the correction by labels or error rates.
+    errors : the judge's error rates at other attempts, which correct the values.
+    hidden, degrees, values_near_bound : see `Corrected`.  `degrees` is None if all attempts have a
         label.
-    passing : the values if missing outcomes pass, whereas they fail in `values`; None if no outcome
-        is missing.
+    passing : the values if all missing outcomes pass (in `values` all fail).  None if no outcome is
+        missing.
     """
 
     series: Series
@@ -172,12 +171,12 @@ class TaskValues:
 
     @cached_property
     def attempts_range(self) -> tuple[int, int]:
-        """Minimum and maximum number of attempts per task."""
+        """The minimum and maximum number of attempts per task."""
         return int(self.n.min()), int(self.n.max())
 
     @property
     def spending(self) -> TaskCosts:
-        """Costs and passes of each task, from which a ratio of means is computed.
+        """The costs and passes of each task, for a ratio of means.
 
         Errors: TypeError for a metric that is not a ratio of means.
         """
@@ -210,7 +209,6 @@ class TaskValues:
         attempts = self.attempts and self.attempts.take(at)
         reason = self.reason
         if self.metric.kind.ratio and attempts is not None:
-            # The contribution of a task to a ratio of means depends on all tasks.
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
                 values, reason = NO_VALUES, NO_PASS
@@ -227,7 +225,7 @@ class TaskValues:
 
     @property
     def within_task_variance(self) -> Floats:
-        """The variance of each value over repeated attempts at the task; NaN if n ≤ k."""
+        """The variance of each task's value over repeated attempts at the task, or NaN if n ≤ k."""
         if not self.metric.kind.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
@@ -238,15 +236,15 @@ class TaskValues:
 
     @property
     def mixed_tasks(self) -> Bools:
-        """Whether the attempts at each task differ in their outcome, or in the metric's data."""
+        """Whether the attempts at each task differ in their outcome or in the metric's data."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.start) > 1
 
     @property
     def within_task_share(self) -> float | None:
-        """The share of the variance that is due to few attempts per task; None if it is not known.
+        """The share of the variance that is due to few attempts per task, or None if unknown.
 
-        For metrics that need more than counts, the share is not computed because this would be
+        passk does not compute the share for metrics that need more than counts, because this is
         slow.
         """
         more = self.attempts is not None or self.labels is not None or self.passing is not None
@@ -260,7 +258,7 @@ class TaskValues:
         return IntervalData(self.values, within=within).share_within
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
-        """The smallest and largest possible value of the metric; infinite if they are not known."""
+        """The smallest and the largest possible value of the metric, or ±∞ if unknown."""
         return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
 
     def sample(self, confidence: Confidence) -> IntervalData:
@@ -301,7 +299,7 @@ class TaskValues:
 
     @property
     def passes(self) -> tuple[MetricCounts, ...]:
-        """The counts for the interval method hull; empty if this method does not fit the metric."""
+        """The counts for the interval method hull, or nothing if hull does not fit the metric."""
         from passk_cli.inference.hull_interval import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
@@ -313,7 +311,7 @@ class TaskValues:
         Errors: ParameterError for a metric that needs more than counts.
         """
         if self.attempts is not None:
-            problem = f"passk cannot resample {self.metric.name} for these tasks"
+            problem = f"passk cannot resample {self.metric.name} for the population these-tasks"
             raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE])
         refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
         sizes = np.unique(self.n).tolist()
@@ -338,9 +336,9 @@ def compute_values(
 ) -> list[TaskValues]:
     """The values per task, sorted by series and then by metric.
 
-    short_tasks : what happens to a metric if some tasks have n < k: "empty" for no value, "drop" to
-        leave out these tasks.
-    only : indices of series; None for all series.
+    short_tasks : what to do if some tasks have n < k.  "empty" gives the metric no value, and
+        "drop" leaves these tasks out.
+    only : indices of the series to compute, or None for all series.
     """
     if counts.missing is not None:
         return _ranges(counts, metrics, short_tasks, only)
@@ -350,7 +348,8 @@ def compute_values(
     for s in range(len(counts.series)) if only is None else only:
         series, rows = counts.series[s], counts.rows_of(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
-        # Models with equal tasks share one array, so that comparing thousands of pairs is fast.
+        # Models with equal tasks share one array of tasks, so that comparing thousands of pairs is
+        # fast.
         tasks = task_arrays.setdefault(tasks.tobytes(), tasks)
         roles = required_attempt_data(metrics)
         attempts = {role: attempts_of(counts, role, rows) for role in roles}
@@ -405,7 +404,6 @@ def _ranges(
 def _partly_known_amounts(
     metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    """Amount → the result of `known_cells`, for amounts that are missing for some attempts."""
     for role in {metric.kind.required_attempt_data for metric in metrics if metric.kind.quantity}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
@@ -421,7 +419,6 @@ def _partly_known_amounts(
 
 
 def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
-    """The values of the tasks with enough attempts for "drop"; no values for "empty"."""
     metric, enough = entry.metric, ~np.isnan(entry.values)
     few = entry.n[~enough]
     # A metric such as first@k has a value at a short task if one of its attempts passes.
@@ -433,17 +430,18 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
 
 
 def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
-    """Values from a judge's verdicts, corrected by labels; no values if there are too few labels.
+    """Values from a judge's verdicts, corrected by labels.  There are no values with too few
+    labels.
 
     If every attempt has a label, the values are computed from the labels only.
 
-    labels : labels of the same tasks.
     Errors: ParameterError for a metric that needs more than counts.  DataError if no attempt of the
         model has a label.
     """
     metric = judged.metric
     if metric.kind.required_attempt_data or metric.kind.ranged:
-        problem = f"{metric.name}: labels correct only metrics of passes, such as pass@k and pass^k"
+        problem = f"{metric.name}: labels can correct only metrics that use passes, such as pass@k"
+        " and pass^k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
         fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")
@@ -467,21 +465,21 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
 
 
 def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
-    """Values of pass@1 from a judge's verdicts, corrected by its error rates at other attempts."""
+    """Values of pass@1 from a judge's verdicts, corrected by error rates from other attempts."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
-        reason = "labels of other attempts correct only k = 1"
+        reason = "labels of other attempts can correct only metrics with k = 1"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
     from passk_cli.inference.labels import correct_by_rates
 
     values = correct_by_rates(judged.n, judged.c, errors)
     if values is None:
-        reason = "the judge passes correct attempts hardly more often than wrong ones"
+        reason = "the judge passes correct attempts hardly more often than wrong attempts"
         return replace(judged, values=NO_VALUES, reason=reason)
     return replace(judged, judged=judged.values, errors=errors, **values._asdict())
 
 
 def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
-    """The cells with known amounts, and per cell the number of these attempts and their passes.
+    """The cells with known amounts, with the number of attempts and of passes among these amounts.
 
     >>> known_cells(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
@@ -495,7 +493,6 @@ def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
 
 
 def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
-    """The values of a metric such as cost from the attempts with a known amount."""
     metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
         reason = f"no attempt has {AMOUNTS[metric.kind.required_attempt_data][1]}"
@@ -508,8 +505,10 @@ def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> Tas
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
-    """Raise ParameterError for a metric that is not lowest if all missing outcomes fail, and
-    highest if all of them pass.
+    """Raise ParameterError unless the metric rises with every pass.
+
+    The value of such a metric is lowest if all missing outcomes fail, and highest if all of them
+    pass.
     """
     for metric in metrics:
         refuse_if_any(
@@ -518,8 +517,8 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
              f"{metric.name} needs the {metric.kind.required_attempt_data} of each attempt, which"
              " is not known for attempts without an outcome", MISSING_FIXES),
             (metric.kind.ranged, OptionValue("--missing", "bounds"),
-             f"{metric.name} is already a range, which may not be highest if all missing outcomes"
-             " pass", MISSING_FIXES),
+             f"the value of {metric.name} is already a range, and may not be highest if all missing"
+             " outcomes pass", MISSING_FIXES),
             (not metric.kind.monotone, OptionValue("--missing", "bounds"),
              f"{metric.name} may be largest if only some missing outcomes pass; use metrics that"
              " rise with every pass, such as pass@k and pass^k", MISSING_FIXES),
@@ -539,12 +538,11 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
-    """The clusters of the tasks as codes from 0 to G − 1; None without clusters."""
+    """The code of each task's cluster, from 0 to G − 1, or None without clusters."""
     if counts.clusters is None:
         return None
     return _consecutive_codes(np.array(counts.clusters)[tasks])
 
 
 def _consecutive_codes(names: NDArray[Any]) -> Ints:
-    """Codes from 0 to G − 1 for names or codes, in sorted order."""
     return np.unique(names, return_inverse=True)[1]

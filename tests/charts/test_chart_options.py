@@ -112,7 +112,7 @@ def test_one_call_writes_several_charts(passk: Passk, tmp_path: Path) -> None:
     assert svg.read_text().startswith("<svg")
     assert page.read_text().count("estimate: ") == 8
     twice = passk(*command, "--chart", svg, "--chart", svg)
-    assert (twice.code, "is named for two outputs" in twice.err) == (2, True)
+    assert (twice.code, "is the file of two outputs" in twice.err) == (2, True)
 
 
 def test_scores_and_shares_are_drawn_in_separate_panels() -> None:

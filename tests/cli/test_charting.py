@@ -58,7 +58,7 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
             ["--chart", "nowhere/x.png"],
             "nowhere: the folder of the output does not exist; create it first",
         ),
-        (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is named for two outputs"),
+        (["--chart", "x.svg", "--chart", "./x.svg"], "x.svg is the file of two outputs"),
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (
             ["--panel", "temperature"],
@@ -83,7 +83,7 @@ def test_wrong_chart_options_are_refused_before_any_work(
 def test_an_input_is_not_drawn_over(passk: Passk, write: Write) -> None:
     source = write("data.svg", "task,passed\na,1\n")
     result = passk("compare", source, "--chart", source)
-    assert (result.code, "is read as well" in result.err) == (2, True)
+    assert (result.code, "is also an input file" in result.err) == (2, True)
 
 
 def test_a_result_without_a_chart_is_reported(passk: Passk, write: Any, tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_baseline_can_be_a_separate_file(passk: Passk, tmp_path: Path) -> None
     several = passk("compare", first, "--baseline", SAMPLES / "agents.jsonl")
     assert (
         several.code,
-        "agents.jsonl: a baseline must be one model, but this one contains" in several.err,
+        "agents.jsonl: a baseline must be one model, but this baseline contains" in several.err,
     ) == (
         3,
         True,

@@ -77,8 +77,8 @@ def test_several_outputs_have_the_formats_of_their_suffixes(passk: Passk, tmp_pa
         (["-o", "{}.csv", "-f", "json", "-o", "/dev/full"], "/dev/full: cannot be written (No sp"),
         (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
         (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
-        (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is named for two outputs"),
-        (["-o", "-", "-o", "-"], "-o -: this output is given twice, but stdout takes only one"),
+        (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is the file of two outputs"),
+        (["-o", "-", "-o", "-"], "-o -: stdout is given as the output twice, but only one result"),
         (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output sets"),
     ],
 )
@@ -280,7 +280,7 @@ def test_what_cannot_be_checked_does_not_open_the_gate(passk: Passk, tmp_path: P
     second.write_text("model,task,passed\nb,2,1\n")
     for options in (["--no-regression"], ["--max-drop", "pass@1=0.1"]):
         result = passk("gate", first, "--baseline", second, *options, "--unpaired", "drop")
-        assert (result.code, "cannot be checked: no task that both models have" in result.out) == (
+        assert (result.code, "cannot be checked: the models share no task" in result.out) == (
             3,
             True,
         )
@@ -377,4 +377,4 @@ def of_two_models(place: Path, attempts: int) -> Path:
 def test_a_missing_interval_is_a_warning(passk: Passk, command: str) -> None:
     """Its caption names a method that makes no interval of several attempts."""
     result = passk(command, SAMPLES / "agents.jsonl", "-k", "1,2", "--interval", "wilson", "-q")
-    assert "warning[no-interval]: no interval of pass@1" in result.err
+    assert "warning[no-interval]: cannot compute an interval for pass@1" in result.err

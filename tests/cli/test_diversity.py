@@ -110,7 +110,7 @@ def test_similar_solutions_of_different_tasks_stay_separate(passk: Passk, write:
     ("options", "code", "message"),
     [
         (["--similarity", "0"], 2, "--similarity 0: the similarity must be above 0 and at most 1"),
-        (["-k", "50"], 2, "needs 50 attempts per task; the most any task has is 8"),
+        (["-k", "50"], 2, "needs 50 attempts per task, but no task has more than 8 attempts"),
         (["--field", "solution=nothing"], 2, "no column 'nothing'"),
     ],
 )

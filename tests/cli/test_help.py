@@ -107,7 +107,7 @@ def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
     assert "--ignore noisy-attempts" in text
     assert "--ignore" not in passk("help", "bad-output").out
     # A check of the data can stop a command, and then it cannot be left out.
-    assert "If the data show a clear" in passk("help", "unread-column").out
+    assert "If the data contains a clear" in passk("help", "unread-column").out
     assert "passk stops" not in text
     all_messages = passk("help", "messages").out
     assert messages().keys() <= set(all_messages.split())
@@ -158,7 +158,7 @@ def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
     assert len(full) > len(short)
     result = passk("help", "plans")
     assert result.code == 2
-    assert "nothing is named 'plans'; did you mean plan or plain?" in result.err
+    assert "passk has no command or topic named 'plans'; did you mean plan or plain?" in result.err
 
 
 def test_only_names_with_a_meaning_are_listed(passk: Passk) -> None:
@@ -307,10 +307,10 @@ def test_every_word_that_is_declared_is_explained(passk: Passk) -> None:
     for word, text in {
         "--by": "option --by COLUMN: Split each model by a column.",
         "where": "option --where EXPRESSION: Keep the rows",
-        "-k": "option -k 1,10,100: pass@k and pass^k at these k",
+        "-k": "option -k 1,10,100: Values of k for pass@k and pass^k",
         "guard": "interval guard: guard, a Bayesian bootstrap with half a task added",
         "guarded-t": "test guarded-t: a paired t test",
-        "these-tasks": "value of --population: What intervals are about: new-tasks (default)",
+        "these-tasks": "value of --population: Population that intervals are about: new-tasks",
         "pass@3": "metric pass@K: Probability that at least one of K attempts passes (Chen et al.",
         "passhat3": "metric pass^K: ",
         "metrics": "metric maj@K: ",

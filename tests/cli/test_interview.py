@@ -72,7 +72,7 @@ def _take_terminal() -> None:
 
 def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Path) -> None:
     code, screen = at_a_terminal(folder, ["verdikt", "verdict", "mett", "met", "1"])
-    assert "Which column says whether an attempt passed?" in screen
+    assert "Which column contains the outcome of an attempt (pass or fail)?" in screen
     assert "did you mean verdict" in screen
     assert "no outcome is mett" in screen
     assert code == 0, screen

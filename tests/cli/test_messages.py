@@ -192,8 +192,8 @@ def test_a_message_without_advice_shows_its_remedy(passk: Passk) -> None:
         return " ".join(advice.split())
 
     assert advice_of("assumed-threshold") == (
-        "--threshold X sets another threshold. To leave this warning out, use --ignore"
-        " assumed-threshold. To stop with exit code 3 when it appears, use --error"
+        "--threshold X sets another threshold. To hide this warning, use --ignore"
+        " assumed-threshold. To stop with exit code 3 if this warning appears, use --error"
         " assumed-threshold."
     )
     ways = messages()["gains-without-range"].settles

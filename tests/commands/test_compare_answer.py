@@ -58,8 +58,8 @@ def test_models_that_cannot_be_compared_are_counted(passk: Passk, write: Write) 
     result = passk("compare", path, "-m", "pass@1")
     assert result.out.startswith("a leads at pass@1 by 1.000 [0.911, 1.000], p < 0.0001.")
     words = (
-        "warning[pairs-not-compared]: 2 pairs cannot be compared at pass@1: no task that both"
-        " models have"
+        "warning[pairs-not-compared]: 2 pairs cannot be compared at pass@1: the models share no"
+        " task"
     )
     assert words in result.err
 

@@ -164,7 +164,7 @@ def test_a_change_that_is_none(passk: Passk, value: str, problem: str) -> None:
 
 def test_a_change_that_the_data_have_not(passk: Passk) -> None:
     result = passk("compare", *TWO, "--change", "pass@1:pass@100", "-m", "pass@1")
-    assert "pass@100 needs 100 attempts per task; the most any task has is 10" in result.err
+    assert "pass@100 needs 100 attempts per task, but no task has more than 10" in result.err
     for value in (3, ["pass@1:pass@2", "x"]):
         with pytest.raises(ParameterError, match="write FROM:TO"):
             passk_cli.compare(drawn(), change=value)

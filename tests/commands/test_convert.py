@@ -218,7 +218,7 @@ def test_the_signature_says_what_became_of_missing_outcomes(
     assert sentence.fields["empty"] == (missing in ("keep", None))
 
 
-@pytest.mark.filterwarnings("ignore:no interval of mean")
+@pytest.mark.filterwarnings("ignore:cannot compute an interval for mean")
 def test_a_threshold_judges_the_scores_of_a_table(write: Write) -> None:
     original = write("a.csv", "model,task,attempt,score\nm,a,0,0.4\nm,a,1,0.9\n")
     table = convert(original, write("b.csv", ""), threshold=0.5)
@@ -285,17 +285,17 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
     [
         (
             ["a.csv", "-o", "b.txt"],
-            "--output out.csv, b.txt: this option takes only one value; give it once",
+            "--output out.csv, b.txt: this option accepts only one value, so use the",
         ),
         (["a.csv", "--with", "nothing"], "--with nothing: no such column; there are task, att"),
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (
             ["a.csv", "--by", "attempt"],
-            "--by attempt: the output already has a column of that name",
+            "--by attempt: the output already has a column with this name",
         ),
         (
             ["a.csv", "--by", "c", "--counts"],
-            "--by c: the output already has a column of that name",
+            "--by c: the output already has a column with this name",
         ),
         (
             ["a.csv", "--with", "n", "--counts"],

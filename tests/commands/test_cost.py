@@ -193,7 +193,7 @@ def test_a_missing_price_is_no_low_one() -> None:
     assert "at least $0.100" in text
     row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
     assert (row.estimate_low, row.note) == (
-        pytest.approx(0.05), "amounts are missing, so an end is not known"
+        pytest.approx(0.05), "amounts are missing, so one end of the range is not known"
     )  # fmt: skip
 
 
@@ -327,7 +327,10 @@ def test_a_ratio_without_a_pass_or_a_second_task_says_so() -> None:
     assert "a: no attempt passed" in str(passk_cli.compare(failing, "cost-per-success"))
     single = made(("a", [[(True, 0.1)]]), ("b", [[(True, 0.2)]]))
     messages = str(passk_cli.estimate(single, "cost-per-success").messages)
-    assert "no interval of cost-per-success of a, b: needs at least 2 tasks" in messages
+    assert (
+        "cannot compute an interval for cost-per-success of a, b: needs at least 2 tasks"
+        in messages
+    )
     assert "No test is possible: needs at least 2 tasks." in str(
         passk_cli.compare(single, "cost-per-success")
     )
@@ -469,7 +472,7 @@ def test_a_model_without_a_price_is_no_cheapest_in_any_command() -> None:
     assert math.isnan(rows["free"])
     assert rows["paid"] == 0.5
     assert str(estimated).startswith(
-        "cost of paid is $0.500 [0.0716, 1.06]. There is no value of cost for free."
+        "cost of paid is $0.500 [0.0716, 1.06]. cost cannot be computed for free."
     )
     compared = passk_cli.compare(frame, "cost")
     assert ": free: every attempt costs 0" in " ".join(map(str, compared.messages))

@@ -216,10 +216,10 @@ def test_a_curve_of_ranges_falls_over_the_success_rate(passk: Passk, tmp_path: P
         ("trend -m cover@0.8", "cover@0.8"),
         (
             "watch --min cover@0.8=0.2 --planned 50 --attempts 4",
-            "the minimum of a gate use this metric",
+            "curve and `gate --min` support",
         ),
-        ("gate --max-drop cover@0.8=0.2", "the minimum of a gate use this metric"),
-        ("gate --no-regression -m cover@0.8", "the minimum of a gate use this metric"),
+        ("gate --max-drop cover@0.8=0.2", "curve and `gate --min` support"),
+        ("gate --no-regression -m cover@0.8", "curve and `gate --min` support"),
         ("compare --change cover@0.8:pass@1", "no change per task"),
         ("compare -m cover@0.8 --flips", "has no test"),
         ("compare -m cover@0.8 --test t", "has no test"),

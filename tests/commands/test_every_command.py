@@ -186,7 +186,7 @@ SENSELESS = {
     "curve FILE --band simultaneous --short-tasks drop": "needs the same tasks at every k",
     "curve FILE --band simultaneous --population these-tasks --interval percentile": "a band needs"
     " hull or jackknife intervals, not percentile",
-    "diversity FILE -k 50": "distinct@50 needs 50 attempts per task; the most any task has is 12",
+    "diversity FILE -k 50": "distinct@50 needs 50 attempts per task, but no task has more than 12",
     "estimate FILE -m maj@3": "no answer column; the columns are",
     "estimate FILE --interval jackknife": "jackknife is not for new-tasks; use one of guard,",
     "gate FILE": "no rule to check",
@@ -581,7 +581,7 @@ def test_no_group_shares_its_name_with_a_column(
     path.write_text("".join(f"{line}\n" for line in lines))
     for column in taken:
         result = passk(*asked(name, path, "--by", column))
-        assert "the output already has a column of that name" in result.err
+        assert "the output already has a column with this name" in result.err
         call = partial(function(name), path, **needed(name) | {"by": column})
         assert_refused_alike(result, name, "", call)
 

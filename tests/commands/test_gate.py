@@ -266,7 +266,7 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     result = passk(
         "gate", new, "--baseline", parts[0], "--baseline", parts[1], *DROP, "-o", parts[1]
     )
-    assert (result.code, "is read as well" in result.err) == (2, True)
+    assert (result.code, "is also an input file" in result.err) == (2, True)
 
 
 def test_models_are_matched_by_name(passk: Passk, tmp_path: Path) -> None:

@@ -231,7 +231,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
         ({"to": "nowhere/h.parquet", "at": "a"}, "the folder of the output does not exist"),
         ({"to": "h.parquet"}, "at=|--at"),
         ({"to": "h.parquet", "at": "a", "date": "yesterday"}, "yesterday"),
-        ({"to": "h.parquet", "at": "a", "by": "run"}, "already has a column of that name"),
+        ({"to": "h.parquet", "at": "a", "by": "run"}, "already has a column with this name"),
     ],
 )
 def test_requests_that_make_no_sense_write_nothing(

@@ -169,13 +169,13 @@ def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: 
     ways = "--short-tasks drop uses the tasks with n ≥ k; -k 4 uses all tasks"
     result = passk("estimate", "few.jsonl", "-k", "6")
     assert (result.code, result.error, result.out) == (2, "too-few-attempts", "")
-    assert f"no value of pass@6, pass^6: {reason}\n" in result.err
+    assert f"cannot compute pass@6, pass^6: {reason}\n" in result.err
     assert [words[-2:] for words in remedies(result.err)] == [
         ["--short-tasks", "drop"],
         ["-k", "4"],
     ]
     assert all(passk(*words).out for words in remedies(result.err))
-    numbers = "no value of pass@6, pass^6 of m0, m1, m2, m3"
+    numbers = "cannot compute pass@6, pass^6 of m0, m1, m2, m3"
     some = passk("estimate", "few.jsonl", "-k", "4,6")
     assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in some.err
     assert some.err.count("warning") == 1
@@ -193,7 +193,7 @@ def test_a_number_without_short_tasks_says_of_how_many_tasks_it_is(
 ) -> None:
     Path("one.csv").write_text("task,n,c\n" + "".join(f"t{t},{3 + t % 2},2\n" for t in range(20)))
     result = passk("estimate", "one.csv", "-k", "1,4")
-    assert "no value of pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in result.err
+    assert "cannot compute pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in result.err
     sentence = passk("estimate", "one.csv", "-k", "1,4", "--short-tasks", "drop").out
     assert "passes with probability 1.000, and all 4 pass with 0.000 on 10 of 20 tasks." in sentence
     assert "on 20 of" not in sentence

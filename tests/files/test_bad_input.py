@@ -286,7 +286,11 @@ USAGE = [
         "--resamples 1000000000: the value must be at most",
     ),
     ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
-    ("k > n", ["-k", "5"], "pass@5 needs 5 attempts per task; the most any task has is 4"),
+    (
+        "k > n",
+        ["-k", "5"],
+        "pass@5 needs 5 attempts per task, but no task has more than 4",
+    ),
     ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
     ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
     ("unknown format", ["-f", "docx"], "--format docx: choose one of table, plain"),
@@ -304,14 +308,14 @@ USAGE = [
     (
         "empty where",
         ["--where", ""],
-        "--where: the value is empty; give a value or leave the option out",
+        "--where: the value is empty; give a value, or leave the option out",
     ),
     ("empty cluster", ["--cluster", ""], "--cluster: the value is empty"),
     ("empty k", ["-k", ""], "-k: the value is empty"),
     (
         "reserved group",
         ["--by", "metric"],
-        "--by metric: the output already has a column of that name",
+        "--by metric: the output already has a column with this name",
     ),
     ("level 95", ["--level", "95"], "above 0 and below 1, for example 0.95; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
@@ -384,10 +388,10 @@ def test_missing_files_are_refused(
     for empty in ("", "label="):
         unset = passk("estimate", empty)
         assert (unset.code, unset.error) == (3, "no-such-file")
-        assert unset.err.endswith("is empty; is a variable of the shell not set?\n")
+        assert unset.err.endswith("is empty; is a shell variable not set?\n")
     monkeypatch.chdir(tmp_path)
     example = passk("estimate", "sample_data/tau_airline.csv")
-    assert example.err.endswith("the sample data are in a clone of passk: run this there\n")
+    assert example.err.endswith("repository; run this command there\n")
     (tmp_path / "sub").mkdir()
     result = passk("estimate", tmp_path / "sub")
     assert (result.code, "the directory contains no result files" in result.err) == (3, True)
@@ -443,7 +447,10 @@ def test_an_output_never_replaces_an_input(passk: Passk, write: Write) -> None:
     path = write("a.jsonl", GOOD)
     for command in (["estimate", path, "-o", path], ["estimate", f"m={path}", "-o", path]):
         result = passk(*command)
-        assert (result.code, "is read as well; choose another name" in result.err) == (2, True)
+        assert (result.code, "is also an input file; choose another" in result.err) == (
+            2,
+            True,
+        )
     table = write("a.csv", "task,passed\na,1\n")
     result = passk("bootstrap", table, "--draws", table)
     assert (result.code, "is read as well" in result.err) == (2, True)
@@ -575,7 +582,7 @@ def test_repeated_options_add_up(passk: Passk) -> None:
 def test_pooling_without_attempt_numbers_is_reported(passk: Passk, write: Write) -> None:
     text = "model,task,passed\nm,a,"
     result = passk("estimate", write("1.csv", f"{text}1\n"), write("2.csv", f"{text}0\n"))
-    assert "several files contain attempts of one model without numbers" in result.err
+    assert "several files contain unnumbered attempts of one model" in result.err
 
 
 @pytest.mark.long

@@ -277,7 +277,7 @@ def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:
     ]  # fmt: skip
     notes = reading_notes(read(write("m.jsonl", jsonl(rows)), missing="drop"))
     (lost_tasks,) = (note for note in notes if note.name == "lost-tasks")
-    assert lost_tasks.text == "no attempt has an outcome at 3 tasks of beta, 2 tasks of alpha"
+    assert lost_tasks.text == "no attempt at 3 tasks of beta, 2 tasks of alpha has an outcome"
 
 
 def test_duplicates_are_refused_or_follow_the_policy(write: Write) -> None:

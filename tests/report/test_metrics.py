@@ -108,7 +108,7 @@ def test_bca_is_used_with_a_warning_if_bounds_are_unknown(passk: Passk, graded: 
     result = passk("estimate", graded, "-m", "best@2", "-f", "csv")
     assert {row["interval"] for row in records(result.out)} == {"bca"}
     assert "guard needs the lowest and highest possible score" in result.err
-    assert "; --bounds 0,1 sets them if scores go from 0 to 1" in result.err
+    assert "; --bounds 0,1 sets these scores if scores range from 0 to 1" in result.err
     assert "warning[unknown-bounds]" in result.err
     assert "bca covers 18 to 92 %" in result.err
     result = passk("estimate", graded, "-m", "best@2", "--bounds", "0,0.5")

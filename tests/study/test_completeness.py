@@ -73,7 +73,7 @@ def test_other_numbers_of_attempts_are_an_error_or_are_dropped(passk: Passk, wri
     assert [line.split(",")[:4] for line in result.out.splitlines()[1:]] == [
         ["b", "pass@1", "1", "1.0"], ["a", "pass@1", "1", "0.375"],
     ]  # fmt: skip
-    assert "warning[dropped-tasks]: left out tasks without exactly 4 attempts: b" in result.err
+    assert "warning[dropped-tasks]: left out all tasks that do not have exactly 4" in result.err
     assert passk("estimate", path, "--attempts", "5").error == "unplanned-attempts"
 
 
@@ -113,7 +113,7 @@ def test_a_column_with_several_values_per_task_is_not_a_benchmark() -> None:
 
 def test_totals_in_one_row_point_to_these_tasks(passk: Passk, write: Write) -> None:
     path = write("x.csv", "model,task,n,c\nA,gpqa,198,158\nB,gpqa,198,171\n")
-    remedy = "--population these-tasks treats them as separate questions"
+    remedy = "--population these-tasks treats the attempts as separate questions"
     for command in ("estimate", "compare", "curve"):
         assert remedy in passk(command, path, "-k", "1").err
     fixed = ("--population", "these-tasks", "-k", "1")

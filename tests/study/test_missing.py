@@ -282,7 +282,7 @@ REFUSED = [
     ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
     ("estimate", {"threshold": [0.5, 1]}, "give one threshold;"),
     ("estimate", {"interval": "t"}, "this method gives no valid limits"),
-    ("compare", {"test": "t"}, "test=\"t\": this test gives no valid p"),
+    ("compare", {"test": "t"}, "test=\"t\": this test has no valid p-value"),
     ("compare", {"crossings": True}, "with bounds of missing outcomes, curves are ranges"),
     ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes, how uneven tasks are"),
     ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
@@ -379,7 +379,7 @@ def test_uneven_losses_are_a_warning(missing: str) -> None:
     texts = [item.message for item in warned if isinstance(item.message, passk_cli.PasskWarning)]
     (warning,) = [item for item in texts if item.name == "uneven-losses"]
     assert str(warning).startswith("models lack outcomes unevenly (a 1 of 100, b 32 of 100, p < 0")
-    assert str(warning).endswith('missing="bounds" shows their possible effect')
+    assert str(warning).endswith('missing="bounds" shows the possible effect of missing outcomes')
 
 
 def losses(shares: np.ndarray[Any, Any], n: int) -> MissingOutcomes:

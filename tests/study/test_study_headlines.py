@@ -26,7 +26,7 @@ def said(
         ({"a": R(0.5, low=0.4, high=0.6)}, "pass@1 of a is 0.500 [0.400, 0.600]."),
         ({"a": R(None, reason="n=1 < k=2 on 1 of 2 tasks")},
          "pass@1 cannot be computed: n=1 < k=2 on 1 of 2 tasks."),
-        ({"a": R(None), "b": R(0.5)}, "pass@1 of b is 0.500. There is no value of pass@1 for a."),
+        ({"a": R(None), "b": R(0.5)}, "pass@1 of b is 0.500. pass@1 cannot be computed for a."),
         ({"a": R(0.0), "b": R(0.0)}, "pass@1 is 0.000 for both models."),
         ({"a": R(1.0), "b": R(0.2), "c": R(0.2)},
          "pass@1 ranges from 0.200 (b, c) to 1.000 (a)."),

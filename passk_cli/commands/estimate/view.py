@@ -264,7 +264,7 @@ class EstimateQuestion(Question, EstimateOptions):
             names = list(dict.fromkeys(fact.name for fact in facts))
             fields = {"k": allowed_k(names, reasons)}
             raise ParameterError(
-                f"no value of {first_few(names)}: {common_reason(reasons)}",
+                f"cannot compute {first_few(names)}: {common_reason(reasons)}",
                 name="too-few-attempts",
                 settles=[*filter(None, (fix.formatted(fields) for fix in SHORT_TASKS.settles))],
             )  # fmt: skip
