@@ -42,10 +42,7 @@ def answers() -> dict[str, Answer]:
 
 
 def message_of(name: str) -> DiagnosticType:
-    """The message with this name.
-
-    Errors: ParameterError that suggests the most similar name if no message has this name.
-    """
+    """The message with this name; a ParameterError with the most similar name if there is none."""
     declared = messages()
     if name in declared:
         return declared[name]

@@ -42,10 +42,7 @@ class MessageOptions:
                 raise DataError("", text, name=message.name, settles=message.settles)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """The report without the messages of --ignore.
-
-        Errors: DataError for the first message that --error turns into an error.
-        """
+        """The report without the messages of --ignore; a DataError for a message of --error."""
         if not self.error and not self.ignore:
             return report
         self.raise_errors(report.messages, words)

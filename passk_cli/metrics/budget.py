@@ -269,10 +269,7 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 
 
 def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
-    """log₂ of an upper bound of the number of sets of failures that fit into the budget.
-
-    No set that fits is larger than the largest set of cheapest failures that fits.
-    """
+    """log₂ of an upper bound of the number of sets of failures that fit into the budget."""
     costs = np.repeat(failures, failed)
     fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
     logs = log_choose(number, np.arange(fit + 1))

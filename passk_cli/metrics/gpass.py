@@ -17,7 +17,7 @@ _DEEP = 746.0
 
 
 def passes_needed(k: int, share: Fraction) -> int:
-    """Number of k attempts that must pass: ⌈share · k⌉, and at least 1.
+    """Number of attempts among k that must pass: ⌈share · k⌉, but at least 1.
 
     share : in [0, 1], an exact fraction. As a floating-point number, 0.28 · 25 would be
         7.000000000000001, which would need 8 passes.

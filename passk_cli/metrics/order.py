@@ -25,7 +25,8 @@ def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
         in a row, increasing within a task.
     count : number of attempts in a row.  passed : number of passes among them.  k ≥ 1.
     Returns floats in [0, 1], (tasks,). If a task has fewer than k attempts, the result is 1 if one
-    of them passes, because more attempts cannot change that, and NaN otherwise.
+    of these attempts passes, because more attempts cannot change the result. Otherwise the result
+    is NaN.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])

@@ -123,8 +123,8 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
 def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     """C(n−m, k) / C(n, k) or its logarithm: P(k draws contain none of m attempts).
 
-    It is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter product
-    is used. The function requires n − m ≥ k.
+    The value is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter
+    product is used. The function requires n − m ≥ k.
     """
     terms, size = np.minimum(m, k)[:, None], np.maximum(m, k)[:, None]
     longest = int(terms.max(initial=0))
@@ -217,7 +217,6 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
 
 
 def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
-    """Evaluate `form` once per distinct (n, c, k), and copy the values to all cells."""
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)
         return form(un, uc, int(k))[index]

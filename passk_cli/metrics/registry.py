@@ -265,10 +265,7 @@ class MetricChange(Metric):
 
     @classmethod
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
-        """The change from `start` to `end`.
-
-        Errors: ParameterError if the metrics are equal or incompatible.
-        """
+        """The change from `start` to `end`; a ParameterError if the metrics are incompatible."""
         if start == end:
             raise ParameterError(
                 "a change needs two different metrics; name a second metric",
@@ -342,10 +339,7 @@ class MetricChange(Metric):
 
 
 def parse_change(text: str) -> MetricChange:
-    """Parse a change between two metrics, for example "pass@1:pass@100".
-
-    Errors: ValueError for a text that does not contain two metrics.
-    """
+    """Parse a change such as "pass@1:pass@100"; a ValueError for other texts."""
     # The name of a metric may itself contain a colon: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:

@@ -85,10 +85,7 @@ def known_minutes(log2: float) -> float | None:
 
 
 def task_minutes(counts: Counts) -> Floats:
-    """The length of each task in minutes; NaN if the task has no length above 0.
-
-    Errors: DataError if a task has two lengths.
-    """
+    """The length of each task in minutes, or NaN; a DataError if a task has two lengths."""
     attempts = counts.attempts["minutes"]
     known = attempts.value > 0
     tasks, values = counts.task_codes[attempts.cell[known]], attempts.value[known]
@@ -106,10 +103,7 @@ def task_minutes(counts: Counts) -> Floats:
 def horizons_of(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
 ) -> list[ModelHorizon]:
-    """The horizons of each model with tasks of known length. The longest horizon comes first.
-
-    Errors: DataError if a model has two release dates.
-    """
+    """The horizons of each model with tasks of known length. The longest horizon comes first."""
     places = report_steps(range(len(study.counts.series)), "computing", "models")
     models = [
         model for place in places for model in _horizon(study, rates, lengths, penalty, place)

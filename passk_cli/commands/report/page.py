@@ -51,7 +51,6 @@ class Page(Analysis):
         return answer(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
-        """The counts of one group of --by; all counts without --by."""
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]
