@@ -51,6 +51,8 @@ _OPTIONS_PART = re.compile(r"<!-- (?:options (\w+)|built shared options) -->.*<!
 _OPTION_LINE = re.compile(r"^- (`(?:-|FILE|NAME)[^`]*`(?:, `[^`]*`)*): (.*)$", re.MULTILINE)
 # Options that the page of another command explains.
 _REFERENCE = re.compile(r"^- (`[^:]+`): see \[(\w+)\]\(\w+\.md#options\)\.$", re.MULTILINE)
+# A picture with a light and a dark theme: pages name the light one, and the site shows one of both.
+_PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w./-]+-)light(\.(?:svg|png))\)")
 _MESSAGE_LINK = re.compile(r"\((?:\.\./)*messages\.md#([a-z-]+)\)")
 # A declaration of a message: its name, then its severity.
 _MESSAGE = re.compile(r'"([a-z-]+)",\s*(?:NOTE|WARNING)\b')
@@ -73,7 +75,7 @@ def renewed(text: str) -> str:
 
 
 def built(text: str) -> str:
-    """A page as the site has it: with its long lists, and with links to the pages of messages."""
+    """A page as the site has it: with long lists, links to pages of messages, and dark pictures."""
     families = {name: family for family, names in message_families().items() for name in names}
 
     def link(match: re.Match[str]) -> str:
@@ -85,7 +87,8 @@ def built(text: str) -> str:
 
     text = re.sub(r"<!-- messages -->.*<!-- /messages -->", names, text, flags=re.DOTALL)
     text = _MESSAGE_LINK.sub(link, _BUILT.sub(_part, text))
-    return _OPTIONS_PART.sub(lambda match: _with_anchors(match[0], match[1]), text)
+    text = _OPTIONS_PART.sub(lambda match: _with_anchors(match[0], match[1]), text)
+    return _PICTURE.sub(r"![\1](\2light\3#only-light) ![\1](\2dark\3#only-dark)", text)
 
 
 def _part(match: re.Match[str]) -> str:
