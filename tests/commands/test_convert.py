@@ -291,21 +291,21 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (
             ["a.csv", "--by", "attempt"],
-            "--by attempt: the output already has a column with this name",
+            "--by attempt: the output already has a column of that name",
         ),
         (
             ["a.csv", "--by", "c", "--counts"],
-            "--by c: the output already has a column with this name",
+            "--by c: the output already has a column of that name",
         ),
         (
             ["a.csv", "--with", "n", "--counts"],
-            "--with: this works only for a table of attempts",
+            "--with: this does not work with --counts",
         ),
         (["missing.csv", "--counts"], 'missing.csv:3: "passed" has no value'),
         (["missing.csv", "--missing", "error"], 'missing.csv:3: "passed" has no value'),
         (
             ["a.csv", "--counts", "--missing", "keep"],
-            "--missing keep: this works only for a table of attempts",
+            "--missing keep: this does not work with --counts",
         ),
         (
             ["a.csv", "--missing", "bounds"],
@@ -313,7 +313,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "--threshold", "0.5,1"],
-            "--threshold 0.5,1: this works only for a table of counts",
+            "--threshold 0.5,1: this works only with --counts",
         ),
         (["counts.csv"], "counts.csv: the file contains counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
@@ -328,7 +328,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "-f", "every-eval-ever", "--counts"],
-            "--format every-eval-ever: this works only for a table of attempts",
+            "--format every-eval-ever: this does not work with --counts",
         ),
         (["empty.jsonl"], "empty.jsonl: a task has an empty name, which csv cannot store"),
     ],
@@ -450,7 +450,7 @@ def test_counts_have_no_attempts(tmp_path: Path) -> None:
         passk_cli.ParameterError, match="a table of counts; counts=True writes counts"
     ):
         passk_cli.convert(counts, output=tmp_path / "a.csv")
-    with pytest.raises(passk_cli.ParameterError, match="output=FILE names it"):
+    with pytest.raises(passk_cli.ParameterError, match="output=FILE names the file"):
         passk_cli.convert(counts)
     findings = passk_cli.convert(counts, output=tmp_path / "a.csv", counts=True)
     assert findings.frame["attempts"].tolist() == [200]

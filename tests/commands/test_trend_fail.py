@@ -81,7 +81,7 @@ def test_formats_of_pipelines_have_the_verdict_of_a_trend(passk: Passk, workdir:
 
 def test_refusals(passk: Passk, tmp_path: Path) -> None:
     for words, problem in (
-        (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # adds it"),
+        (["--acknowledge", "17bd287"], "--acknowledge 17bd287 --fail  # adds --fail"),
         (["--fail", "--acknowledge", "17bd288"], "the history has no such run; did you mean 17bd"),
         (["--fail", "-m", "cost-per-success"], "no change can fail the command"),
     ):

@@ -63,7 +63,7 @@ class ConvertQuestion(Question, ConvertOptions):
     def study(self, options: SharedOptions, read: Read) -> Analysis:
         """Write the table to the output file, and return the data that it contains."""
         if self.output is None:
-            output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names it")
+            output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
         refuse_reserved(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
@@ -79,7 +79,7 @@ class ConvertQuestion(Question, ConvertOptions):
                 OptionValue("--format", form): form == "every-eval-ever",
                 OptionValue("--missing", KEEP): self.missing == KEEP,
             }
-            problem = "this works only for a table of attempts, not for a table of counts"
+            problem = "this does not work with --counts, which writes no single attempts"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
             settles = MISSING_FIXES if self.missing == KEEP else settles
         else:
@@ -89,7 +89,7 @@ class ConvertQuestion(Question, ConvertOptions):
                 "data": isinstance(options.source, Counts),
                 OptionValue("--threshold", thresholds): len(request.threshold) > 1,
             }
-            problem, settles = "this works only for a table of counts", _COUNTS
+            problem, settles = "this works only with --counts", _COUNTS
             if self.engine == "spark" and request.map is None:
                 options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
                 settles = (SuggestedFix(options_of_fix, "writes counts"),)

@@ -495,7 +495,7 @@ class BaselineRule(GateRule):
     def evidence(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        """The reason for the verdict, and the fields of its sentence."""
+        """The reason for the verdict, and the fields of the sentence about the evidence."""
         raise NotImplementedError
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:

@@ -283,8 +283,7 @@ class SimulationSetup:
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
     def run(self, lost: float, run: int) -> GateContext:
-        """Simulate a new run that lost a share of its passes, and the baseline or all runs of a
-        history."""
+        """Simulate a new run that lost a share of its passes, and its baseline."""
         sides, study, at = self.context.sides, self.context.study, run % len(self.new)
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
         base, new, past = None, self.new[at], study.past

@@ -576,7 +576,7 @@ class RuleTable(Section[Judgement]):
         return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
-        """Messages about the data. A message about several suites appears once with their names."""
+        """Messages about the data. A message about several suites appears once, with all names."""
         named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
         for message, names in group_pairs(named_messages).items():
             yield with_file_keys(message).with_prefix(first_few(names)) if self.book else message
@@ -807,7 +807,7 @@ def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
 
 
 def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
-    """Messages about rules that no run with these tasks and attempts could pass, or fail."""
+    """Messages about rules that no run of this size can pass, or that no run can fail."""
     shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
     for rule in [rule for rule in run.gate.active_rules if isinstance(rule, MaxIncrease)]:
         for rates, base in run.context.pairs(rule.option_metrics):

@@ -35,7 +35,7 @@ def parse_attempts(value: Any) -> tuple[int, ...]:
 
 
 def parse_most_tasks(value: Any) -> str:
-    """Check that --max-tasks is a number of tasks or "pilot", and return it as text.
+    """Check that the value of --max-tasks is a number or "pilot", and return the value as text.
 
     >>> parse_most_tasks(115), parse_most_tasks("pilot")
     ('115', 'pilot')
@@ -47,7 +47,7 @@ def parse_most_tasks(value: Any) -> str:
 
 
 def parse_budget(value: Any) -> str:
-    """Parse a budget above 0, perhaps with a unit, and return it in a standard form.
+    """Parse a budget above 0, perhaps with a unit, to a standard form.
 
     >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
@@ -69,7 +69,7 @@ def parse_budget(value: Any) -> str:
 
 
 def parse_cost(value: Any) -> str:
-    """Check that the cost of an attempt is above 0 or "pilot", and return it as text.
+    """Check that the cost of an attempt is above 0 or "pilot", and return the cost as text.
 
     >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
     ('0.25', '0.25', 'pilot')

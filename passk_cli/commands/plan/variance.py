@@ -235,7 +235,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
 
 
 def _reason_unusable(values: TaskValues) -> str:
-    """Why these values cannot be used for a plan; "" if they can."""
+    """Why these values cannot be used for a plan, or ""."""
     if not values.has_values:
         return values.reason
     if len(values.values) < 2:

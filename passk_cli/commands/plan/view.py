@@ -644,7 +644,7 @@ class PlanQuestion(Question, PlanOptions):
             (self.in_dollars and self.cost_per_attempt is None,
             OptionValue("--budget", self.budget),
              "without a pilot, the cost of an attempt is unknown",
-             (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets it"),)),
+             (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets the cost"),)),
             (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
             (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
             (read, "", "without a pilot, there is nothing to read; give the FILE of a pilot", ()),

@@ -52,7 +52,7 @@ _SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "recor
 
 
 def parse_date(text: Any) -> str:
-    """Parse the value of --date to ISO 8601 in UTC; ParameterError if it is not a date.
+    """Parse the value of --date to ISO 8601 in UTC; ParameterError for text that is not a date.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')

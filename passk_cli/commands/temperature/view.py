@@ -116,7 +116,7 @@ class BestTemperatureRow(NamedTuple):
 
 
 class BestColumn(NamedTuple):
-    """A table column for one metric: the best temperature, or its lead over the second best."""
+    """A table column for one metric: the best temperature, or its lead over the second-best."""
 
     header: str
     meaning: str

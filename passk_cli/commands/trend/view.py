@@ -742,7 +742,7 @@ class TrendQuestion(Question, TrendOptions):
         refuse_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
             OptionValue("--acknowledge"), "this option works only with --fail",
-            (SuggestedFix({"--fail": True}, "adds it"), SuggestedFix({"--acknowledge": None})),
+            (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse_metric(self.metrics).kind.ratio:
             raise ParameterError(
