@@ -91,8 +91,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     # A parameter can have markers, for example pytest.param(…, marks=pytest.mark.xfail).
     of_parameters = (m for call in getattr(metafunc, "_calls", ()) for m in call.marks)
     if any(m.name == "xfail" for m in (*metafunc.definition.iter_markers(), *of_parameters)):
-        problem = "a test with the marker passk cannot also have xfail; the rules set how often the"
-        " test may fail"
+        problem = "a test with the marker passk cannot have xfail; use the rules to allow failures"
     if problem:
         pytest.fail(f"{metafunc.definition.name}: @pytest.mark.passk: {problem}", pytrace=False)
     parameters = [

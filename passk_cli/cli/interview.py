@@ -82,8 +82,7 @@ def _ask(console: Console, draft: MapDraft, role: str) -> None:
         console.print(f"  {number}  {_choice_text(option)}  {note}", markup=False)
     if len(choices) > _SHOWN:
         console.print(f"     and {len(choices) - _SHOWN:,} more, by name", markup=False)
-    hint = "Number, or words that mean pass" if role == "passes" else "Number, or the name of a"
-    " column"
+    hint = "Number, or words that mean pass" if role == "passes" else "Number, or a column name"
     hint += ", or Enter for none" * optional
     while True:
         reply = Prompt.ask(hint, console=console, default="", show_default=False).strip()

@@ -19,8 +19,7 @@ _BELOW = (
     "passk demo: an example, on sample data that passk contains",
     "passk COMMAND --help: options of a command · passk help WORD: full explanation",
     "-V, --version · -h, --help · --install-completion · --show-completion",
-    "Exit codes: 0 done, 1 check failed, 2 wrong usage, 3 data error, 4 internal error, 5"
-    " undecided",
+    "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 _NARROWEST = 40
 # Maximum width of a name in the left column of a help text, and gap between the columns. A wider

@@ -42,7 +42,7 @@ def refuse_reserved(names: Collection[str], reserved: Collection[str], table_nam
     """Raise a ParameterError if a column of --by has the name of a column of the output."""
     refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),
-         f"{table_name} already has a column of that name; rename it in the data", ())
+         f"{table_name} already has a column with this name; rename it in the data", ())
         for name in names
     ))  # fmt: skip
 

@@ -57,7 +57,7 @@ def write_canonical_table(
             option = "--by" if name in request.by else "--with"
             raise ParameterError(
                 OptionValue(option, name),
-                "the output already has a column of that name; rename the column in the data",
+                "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )  # fmt: skip
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)

@@ -527,7 +527,7 @@ class Request:
         if reserved:
             raise ParameterError(
                 OptionValue("--by", reserved[0]),
-                "the output already has a column of that name; rename the column in the data",
+                "the output already has a column with this name; rename the column in the data",
                 name="reserved-column",
             )
 

@@ -96,7 +96,7 @@ class Metrics(RequiredAttempts):
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,10,100",
-        "Values of k for pass@k and pass^k (default: depends on the data).",
+        "Values of k for pass@k and pass^k.",
         parse=parse_k,
         detail="By default, passk uses k = 1, 10 and 100, but only values for which every task of"
         " most models has enough attempts. If only k = 1 is possible, passk uses k = 1, 2, 4, … up"

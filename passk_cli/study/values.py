@@ -440,8 +440,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
     """
     metric = judged.metric
     if metric.kind.required_attempt_data or metric.kind.ranged:
-        problem = f"{metric.name}: labels can correct only metrics that use passes, such as pass@k"
-        " and pass^k"
+        problem = f"{metric.name}: labels can correct only metrics of passes, for example pass@k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
         fix = SuggestedFix({"--truth-from": Placeholder("FILE")}, "has labels of other models")

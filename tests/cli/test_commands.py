@@ -109,32 +109,32 @@ def test_pages_and_tables_are_written_together(passk: Passk, tmp_path: Path) -> 
         (
             "estimate",
             ["--level", "0.9", "--level", "0.8"],
-            "--level 0.9, 0.8: this option takes only one",
+            "--level 0.9, 0.8: this option accepts only one",
         ),
         (
             "estimate",
             ["-f", "csv", "--format", "csv"],
-            "--format csv, csv: this option takes only one",
+            "--format csv, csv: this option accepts only one",
         ),
         (
             "estimate",
             ["--missing=fail", "--missing", "drop"],
-            "--missing fail, drop: this option takes",
+            "--missing fail, drop: this option accepts",
         ),
         (
             "convert",
             ["-o", "a.csv", "--output", "b.csv"],
-            "--output a.csv, b.csv: this option takes only one",
+            "--output a.csv, b.csv: this option accepts only one",
         ),
         (
             "report",
             ["--baseline", "a", "--baseline", "b"],
-            "--baseline a, b: this option takes only one",
+            "--baseline a, b: this option accepts only one",
         ),
         (
             "gate",
             ["--min-each", ".2", "--min-each", ".1"],
-            "--min-each .2, .1: this option takes only one",
+            "--min-each .2, .1: this option accepts only one",
         ),
         (
             "gate",

@@ -74,7 +74,7 @@ def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Pat
     code, screen = at_a_terminal(folder, ["verdikt", "verdict", "mett", "met", "1"])
     assert "Which column contains the outcome of an attempt (pass or fail)?" in screen
     assert "did you mean verdict" in screen
-    assert "no outcome is mett" in screen
+    assert "the data has no outcome mett" in screen
     assert code == 0, screen
     draft = (folder / "passk.toml").read_text()
     assert 'outcome = "verdict"' in draft
@@ -88,7 +88,7 @@ def test_a_terminal_asks_writes_the_map_and_shows_the_first_estimate(folder: Pat
 def test_a_person_who_stops_writes_nothing(folder: Path, answers: list[str]) -> None:
     code, screen = at_a_terminal(folder, answers)
     assert code == 130, screen
-    assert "nothing is written" in screen
+    assert "no map is written" in screen
     assert not (folder / "passk.toml").exists()
 
 

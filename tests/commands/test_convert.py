@@ -291,11 +291,11 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         (["a.csv", "--with", "answer"], "a.csv: no answer column; the columns are"),
         (
             ["a.csv", "--by", "attempt"],
-            "--by attempt: the output already has a column of that name",
+            "--by attempt: the output already has a column with this name",
         ),
         (
             ["a.csv", "--by", "c", "--counts"],
-            "--by c: the output already has a column of that name",
+            "--by c: the output already has a column with this name",
         ),
         (
             ["a.csv", "--with", "n", "--counts"],

@@ -315,7 +315,7 @@ USAGE = [
     (
         "reserved group",
         ["--by", "metric"],
-        "--by metric: the output already has a column with this name",
+        "--by metric: the output already has a column",
     ),
     ("level 95", ["--level", "95"], "above 0 and below 1, for example 0.95; did you mean 0.95?"),
     ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
@@ -453,9 +453,9 @@ def test_an_output_never_replaces_an_input(passk: Passk, write: Write) -> None:
         )
     table = write("a.csv", "task,passed\na,1\n")
     result = passk("bootstrap", table, "--draws", table)
-    assert (result.code, "is read as well" in result.err) == (2, True)
+    assert (result.code, "is also an input file" in result.err) == (2, True)
     result = passk("bootstrap", path, "--draws", "d.csv", "-o", "d.csv")
-    assert (result.code, "named for two outputs" in result.err) == (2, True)
+    assert (result.code, "is the file of two outputs" in result.err) == (2, True)
     assert path.read_text() == GOOD
 
 
