@@ -483,7 +483,7 @@ def test_labels_of_other_models_correct_one_attempt_with_a_warning(write: Write)
         with warnings.catch_warnings(action="ignore"):
             if option == "k":
                 row = passk_cli.estimate(suite_rows, **values, k=2).frame.iloc[0]
-                assert "only k = 1" in row["note"]
+                assert "only metrics with k = 1" in row["note"]
                 continue
             with pytest.raises(passk_cli.ParameterError, match="already have labels"):
                 passk_cli.estimate(suite_rows, **values, **{option: value})
