@@ -3,7 +3,8 @@
 A commit with the tag v0.1.0 is the version 0.1.0. Without the tag it is 0.1.0.dev7+gCOMMIT if it is
 the seventh commit, and 0.1.0.post2+gCOMMIT if it is the second one after the tag. Files that differ
 from the commit add ".dirty". Archives of a commit, which have no repository, contain the commit in
-`.git_archival.txt`. If there is neither, the version is the release that the package names.
+`.git_archival.txt`. Without the program git, it is 0.1.0.dev0+gCOMMIT. If there is no commit, it
+is the release that the package names.
 """
 
 from __future__ import annotations
@@ -67,8 +68,24 @@ def _from_git(root: Path, release: str) -> str:
         else:
             since = f"dev{git('rev-list', '--count', 'HEAD')}"
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        commit = _commit_of_head(root / ".git")
+        return f"{release}.dev0+g{commit}" if commit else ""
     return f"{release}.{since}+g{commit}{changed}"
+
+
+def _commit_of_head(folder: Path) -> str:
+    """The commit of a repository, read without git, or "" if it is in none of the usual files.
+
+    Small container images have no git. This function cannot read tags.
+    """
+    files = [folder / "HEAD", folder / "packed-refs"]
+    head, packed = (f.read_text(encoding="utf-8") if f.is_file() else "" for f in files)
+    name = head.strip().removeprefix("ref: ")
+    branch = folder / name
+    if re.fullmatch(r"refs/[\w./-]+", name):
+        packed_commit = re.search(rf"^(\w+) {re.escape(name)}$", packed, re.M)
+        name = branch.read_text().strip() if branch.is_file() else (packed_commit or [""] * 2)[1]
+    return name[:8] if re.fullmatch("[0-9a-f]{40,64}", name) else ""
 
 
 def _from_archive(root: Path, release: str) -> str:

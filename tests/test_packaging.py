@@ -89,6 +89,23 @@ def test_an_archive_of_a_commit_names_it(tmp_path: Path, clone: Callable[..., st
         assert build_version(folder) == ".".join(filter(None, (RELEASE, version)))
 
 
+def test_a_clone_on_a_machine_without_git_names_its_commit(
+    tmp_path: Path, clone: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = clone("rev-parse", "HEAD")
+    version = f"{RELEASE}.dev0+g{commit[:8]}"
+    monkeypatch.setenv("PATH", "")
+    assert build_version(tmp_path) == version
+    monkeypatch.undo()
+    clone("pack-refs", "--all")
+    monkeypatch.setenv("PATH", "")
+    assert build_version(tmp_path) == version
+    (tmp_path / ".git" / "HEAD").write_text(commit)
+    assert build_version(tmp_path) == version
+    (tmp_path / ".git" / "HEAD").write_text("ref: ../../etc/passwd")
+    assert build_version(tmp_path) == RELEASE
+
+
 def test_an_unreleased_build_names_its_commit(tmp_path: Path) -> None:
     assert read_version(tmp_path / "none") == RELEASE
     (tmp_path / "version.txt").write_text("0.1.0.dev1662+gfd56ea4b\n")
