@@ -146,7 +146,7 @@ def test_metrics_of_attempts_cannot_be_resampled_for_these_tasks(
     result = passk("estimate", graded, "-m", "maj@2", *options, "--interval", "percentile")
     assert result.code == 2
     assert re.search(
-        r"passk cannot resample maj@2 for these tasks\n  passk .* --interval jackknife( |\n)",
+        r"maj@2 for the population these-tasks\n  passk .* --interval jackknife( |\n)",
         result.err,
     )
     result = passk("estimate", graded, "-m", "first@2", *options)

@@ -64,8 +64,8 @@ SEVERAL_SCORES = DiagnosticType(
     " a number.",
     advice="Name the score with --field score=, or keep the columns under their own names with"
     " --with.",
-    example="note[several-scores]: f1, reward could be the score; the column score repeats passed;"
-    " --field 'score=f1' takes one; --with 'f1,reward' keeps all",
+    example="note[several-scores]: f1, reward could be the score, so the column score repeats"
+    " passed; --field 'score=f1' takes one; --with 'f1,reward' keeps all",
 )  # fmt: skip
 
 
