@@ -28,9 +28,14 @@ HEADER = (
     "| --- | --- | --- | --- | --- | --- | --- |\n"
 )
 ROWS = "task,n,c\n" + "".join(f"t{i},4,{i % 5}\n" for i in range(20))
+FILES = {
+    "rows.csv": ROWS,
+    "attempts.csv": "task,passed\na,1\na,0\n",
+    "map.toml": '[data]\nmodel = {value = "a"}\ntask = "task"\noutcome = "passed"\n',
+}
 # Size of passk with its dependencies, in megabytes.
 MOST_MB = 400
-# Extra → a command that needs it. Commands run in a folder with the file rows.csv.
+# Extra → a command that needs it. Commands run in a folder with FILES.
 EXTRAS = {
     "pdf": "passk curve rows.csv --chart curve.pdf -q && head -c 4 curve.pdf | grep -q %PDF",
     # Nothing listens at this address: only a missing package is a failure.
@@ -38,9 +43,8 @@ EXTRAS = {
     "AWS_ENDPOINT_URL=http://127.0.0.1:9 AWS_ACCESS_KEY_ID=x AWS_SECRET_ACCESS_KEY=x "
     "passk estimate s3://bucket/rows.csv 2>&1 | grep -v missing-package | grep -q '^error'",
     "inspect": "python -W ignore -c 'from passk_cli.inspect import stop'",
-    "spark": "printf 'task,passed\\na,1\\na,0\\n' > attempts.csv && "
-    'printf \'[data]\\ntask = "task"\\noutcome = "passed"\\n\' > map.toml && passk convert '
-    "attempts.csv --counts --map map.toml --engine spark -q -o counts.parquet && "
+    "spark": "passk convert attempts.csv --counts --map map.toml --engine spark -q "
+    "-o counts.parquet && "
     "passk estimate counts.parquet -q",
 }
 BASE = "passk demo && passk estimate rows.csv -k 1 -q"
@@ -74,7 +78,8 @@ def check(environment: Environment, wheel: Path) -> str:
     """Install the wheel, run its commands, and return the row of the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "rows.csv").write_text(ROWS)
+        for file, text in FILES.items():
+            (folder / file).write_text(text)
         requirement = f"{wheel}[{environment.extra}]" if environment.extra else str(wheel)
         start = time.perf_counter()
         bin_folder = _install(environment, requirement, folder)
