@@ -193,8 +193,8 @@ SENSELESS = {
     "gate FILE --max-drop pass@1=0.02": "this rule needs a baseline",
     "gate FILE --no-regression --baseline nobody": "no such file, and no such model; there are",
     "gate FILE --min-by lower --no-regression --baseline another-model": "works only with",
-    "gate FILE --model another-model --no-regression --baseline another-model": "only the model"
-    " of the baseline, and no candidate",
+    "gate FILE --model another-model --no-regression --baseline another-model": "contains only this"
+    " model, so no model can be compared with it",
     "gate FILE --min pass@1=0.5 --interval none": "the verdicts of this command need intervals",
     "gate FILE --must-pass-rate 0.5 --min pass@1=0.1": "works only with tasks that must pass",
     "plan": "nothing to plan from; give the FILE of a pilot",

@@ -83,7 +83,7 @@ def test_a_rate_without_tasks_is_refused(passk: Passk) -> None:
     result = passk("gate", TAU, "--must-pass-rate", "0.5", "--min", "pass@1=0.1")
     assert (
         result.code,
-        "--must-pass-rate: this option works only with --must-pass" in result.err,
+        "--must-pass-rate: this option works only with tasks that must pass" in result.err,
     ) == (
         2,
         True,

@@ -153,7 +153,7 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
         ("https://a.org/{model}", "the address must contain {task}"),
         ("javascript:alert(1)/{task}", "the address must begin with https://"),
         ("https://{model}.org/{task}", "the address must begin with https://"),
-        ("https://a.org/{task}/{attempt}", "needs attempt numbers"),
+        ("https://a.org/{task}/{attempt}", "needs consecutive attempt numbers"),
     ],
 )
 def test_a_link_that_leads_nowhere_is_refused(link: str, problem: str) -> None:
@@ -464,7 +464,7 @@ def test_the_finding_has_what_chance_makes_of_flips() -> None:
     findings = quiet(rows)
     answer = str(findings).split("\n")[0]
     assert "12 of 12 tasks flipped from two to one, 9 to passing and 3 to failing" in answer
-    assert "expected with no change" in answer
+    assert "are expected if no task changed" in answer
     page = html(findings.report, Style())
     tie, flips = (re.search(f"<{tag}.*?>(.*?)</", page) for tag in ("h1", 'p class="finding"'))
     assert tie is not None

@@ -741,7 +741,7 @@ class TrendQuestion(Question, TrendOptions):
         _ = confidence.method
         refuse_if_any("contradicting-options", (
             self.acknowledge is not None and not self.fail,
-            OptionValue("--acknowledge"), "this option works only with --fail",
+            OptionValue("--acknowledge"), "this option needs a verdict on the newest runs",
             (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
         if self.fail and parse_metric(self.metrics).kind.ratio:

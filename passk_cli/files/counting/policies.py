@@ -124,7 +124,7 @@ def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: T
         values = diagnosis.condition_values_text(con, statement)
         remedy = f"is the condition too narrow? {values}".rstrip()
     if request.only_tasks or request.exclude_tasks:
-        remedy = "do --only-task and --exclude-task leave any task?"
+        remedy = "are all tasks excluded?"
     place = statement.batches[0].sources[0].name
     raise DataError(place, "the data contains no attempts", remedy, name="no-attempts")
 
