@@ -90,13 +90,13 @@ MISSING_COSTS_BOUNDED = DiagnosticType(
 MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
-    "choose --missing-cost when you run passk trend",
+    "choose in passk trend how missing amounts count",
     meaning="A history records a missing amount as missing. It records the outcome of the attempt"
     " as usual.",
     why="All runs of the history can then be read with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: the history records no cost for 28 attempts: glm 28 of 75 (9"
-    " passed, 19 failed; timeout 1); choose --missing-cost when you run passk trend",
+    " passed, 19 failed; timeout 1); choose in passk trend how missing amounts count",
 )  # fmt: skip
 _POLICY_MESSAGES = {
     KEEP: MISSING_COSTS_KEPT,
