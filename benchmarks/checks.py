@@ -18,15 +18,15 @@ from typing import Any, cast
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.files.checks.check import CheckContext, Finding
+from passk_cli.files.checks.check import CheckContext, CheckFinding
 from passk_cli.files.checks.evenness import Evenness, column_evenness
-from passk_cli.files.checks.settings import arm_findings as pooled_arms
+from passk_cli.files.checks.settings import pooled_arm_findings as pooled_arms
 from passk_cli.files.checks.settings import setting_findings
 from passk_cli.files.checks.verdicts import second_verdict_findings
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
 from passk_cli.files.request import Request
-from passk_cli.files.roles import Roles
+from passk_cli.files.roles import ColumnRoles
 
 TASKS, SIZES, VALUES = (10, 30, 100, 1000), (2, 5, 20), (2, 3, 5, 10, 20)
 # Arms: rows of each value at a task.  The last four were not looked at before the test was made.
@@ -35,7 +35,7 @@ ARMS = ((1, 1), (1, 2), (2, 2), (1, 4), (4, 4), (3, 8), (1, 1, 1), (2, 4, 4), (8
 FOUND_IN = (8, 12, 20, 30, 60)
 LOST = 0.05
 NUMBER = re.compile(r"[0-9.]+")
-ReadingCheck = Callable[[CheckContext], Iterator[Finding]]
+ReadingCheck = Callable[[CheckContext], Iterator[CheckFinding]]
 
 
 def honest(random: np.random.Generator, kind: str, tasks: int, n: int, values: int) -> Evenness:
@@ -125,7 +125,7 @@ def certain_and_likely(
         con=cast("Any", None), table=cast("Any", texts),
     )  # fmt: skip
     layout = Layout("csv", "", tuple((name, frozenset({"text"})) for name in texts))
-    roles = Roles("attempts", "task", outcome="passed")
+    roles = ColumnRoles("attempts", "task", outcome="passed")
     context = CheckContext(survey, [Batch(layout, roles, ())], Request(), {}, lambda names: survey)
     findings = [*check(context)]
     return any(finding.certain for finding in findings), bool(findings)

@@ -36,8 +36,8 @@ from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.history import KEYS, PooledBaseline, read_pooled_baseline, shift_logits
-from passk_cli.study.rules import ALL, Rules
+from passk_cli.study.history import RUN_GROUPS, PooledBaseline, read_pooled_baseline, shift_logits
+from passk_cli.study.significance_options import ALL, ComparisonOptions
 
 Ints = NDArray[np.int64]
 DATA = Path(__file__).parent.parent / "tests" / "data"
@@ -95,7 +95,7 @@ def unchanged(runs: int) -> str:
                 trials.append(trial(n, rng.binomial(n, p), n, rng.binomial(n, p), 0.0))
             regression, drop = (verdicts(trials, place) for place in (1, 2))
             metrics = tuple(map(parse_metric, ("pass@1", f"pass@{n}", f"pass^{n}")))
-            settings: dict[str, Any] = {"metrics": metrics, "rules": Rules(family=ALL)}
+            settings: dict[str, Any] = {"metrics": metrics, "rules": ComparisonOptions(family=ALL)}
             of_three = [
                 replace(context, study=replace(context.study, **settings), general=metrics)
                 for context in trials
@@ -389,7 +389,9 @@ def histories(sets: int) -> str:
             past, passes = blank.simulate_runs(base, p, scales, rng)
             new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
-            study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules(), past=past)
+            study = Analysis(
+                counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions(), past=past
+            )
             sides = BaselineMatch.from_two_files(counts, replace(base, c=passes), "old")
             return GateContext(study, sides, (PASS_1,), "fail")
 
@@ -438,7 +440,7 @@ def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
         task_names,
         np.full(len(task_names), n),
         np.zeros(len(task_names), dtype=np.int64),
-        KEYS,
+        RUN_GROUPS,
     )
     with NamedTemporaryFile(suffix=".parquet") as file:
         return read_pooled_baseline(lambda *_: counts, Request(), f"{file.name}:last5")
@@ -463,7 +465,7 @@ def trial(
     gate = GateQuestion(
         max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by
     )
-    study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), Rules())
+    study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions())
     sides = BaselineMatch.from_two_files(counts, base, "old")
     return Ruled(study, sides, (PASS_1,), "fail", rules=tuple(gate.active_rules[2:]))
 

@@ -24,7 +24,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_missing_pairs
 from passk_cli.study.pairwise_tests import compare_pairs
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import compute_values
 
 Ints = NDArray[np.int64]
@@ -167,7 +167,7 @@ def verdicts(runs: int, seed: int, sizes: list[tuple[int, int]]) -> list[list[ob
                 )
                 for i, counts in enumerate(cases):
                     first, second = compute_values(counts, metrics)
-                    [pair] = compare_pairs([(first, second)], confidence, Rules())
+                    [pair] = compare_pairs([(first, second)], confidence, ComparisonOptions())
                     hits[i] += pair.verdict in ("better", "worse")
             rows.append([tasks, attempts, words, *(f"{100 * hit / runs:.1f}" for hit in hits)])
     return rows

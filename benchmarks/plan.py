@@ -40,7 +40,7 @@ from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.paired import paired_t, sign_flip_test
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.metrics.registry import Metric, parse_metric, task_values
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 
 Floats = NDArray[np.float64]
 

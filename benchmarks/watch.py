@@ -265,7 +265,7 @@ async def hooked(passed: np.ndarray, rule: str, rng: np.random.Generator) -> tup
 def epochs(runs: int) -> str:
     """Epochs that end in any order, by Inspect's hook, compared with attempts of tasks in order."""
     # There are no errors here, because no sample has one.
-    inspect._watch_for_errors = lambda: None  # type: ignore[assignment]
+    inspect._register_error_hook = lambda: None  # type: ignore[assignment]
     rng, agreements, later, stopped = np.random.default_rng(31), 0, 0, 0
     for at in range(runs):
         tasks, n, shift = 60, 4, (0.0, 0.8)[at % 2]

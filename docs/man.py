@@ -11,8 +11,8 @@ from docs.reference import sections, shared_options
 from passk_cli.cli.help_text import FILES, option_row, usage
 from passk_cli.cli.overview import ABOUT
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import messages
-from passk_cli.commands.command import command_of
+from passk_cli.commands.catalogue import all_messages
+from passk_cli.commands.command import load_command
 from passk_cli.option import DeclaredOption
 from passk_cli.version import RELEASE
 
@@ -44,7 +44,7 @@ def _lines() -> Iterator[str]:
     yield from (".SH DESCRIPTION", _text(ABOUT), ".PP", _text(DEMO))
     yield ".SH COMMANDS"
     for name in COMMANDS:
-        declaration = command_of(name)
+        declaration = load_command(name)
         first, *others = declaration.meaning
         yield from (f".SS {name}", _bold(usage(name, declaration)), ".PP", _text(first))
         for paragraph in others:
@@ -60,7 +60,7 @@ def _lines() -> Iterator[str]:
         yield from _options(options)
     yield ".SH MESSAGES"
     yield r"\fBpassk help\fR \fINAME\fR says more of each."
-    for name, message in messages().items():
+    for name, message in all_messages().items():
         yield from _entry(name, f"{message.severity}: {message.pattern}")
     yield ".SH EXIT STATUS"
     for code, meaning in EXITS.items():

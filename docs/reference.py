@@ -30,12 +30,12 @@ from passk_cli.cli.help_text import FILES, message_parts, option_row, usage
 from passk_cli.cli.output import output_sections
 from passk_cli.cli.topics import GLOSSARY
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import answers, messages
-from passk_cli.commands.command import command_of
+from passk_cli.commands.catalogue import all_answers, all_messages
+from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import ERROR
 from passk_cli.option import DeclaredOption
 from passk_cli.render import data
-from passk_cli.study.result import FIELDS
+from passk_cli.study.result import SHARED_FIELDS
 
 _PART = re.compile(
     r"<!-- (options \w+|commands|formats|schemas|messages|checks|glossary)"
@@ -113,7 +113,7 @@ def _part(match: re.Match[str]) -> str:
 
 def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of each group that a command takes, those that it has itself first."""
-    declaration = command_of(name)
+    declaration = load_command(name)
     for title, options in (*declaration.sections(), *output_sections(declaration)):
         if options:
             yield title, options
@@ -121,11 +121,11 @@ def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
 
 def _options(name: str) -> str:
     """The command's own options in full, and links to those that other pages explain."""
-    lines = [f"`{usage(name, command_of(name))}`", ""]
+    lines = [f"`{usage(name, load_command(name))}`", ""]
     linked: dict[str, list[str]] = {}
     shared = []
     for title, options in sections(name):
-        if title not in command_of(name).titles:
+        if title not in load_command(name).titles:
             shared.append(f"[{title}](../options.md#{title.lower()})")
             continue
         for option in options:
@@ -166,7 +166,7 @@ def _with_anchors(text: str, command: str | None) -> str:
         f"- [{title}](../options.md#{title.lower()}): "
         + ", ".join(_link(declared.option.flags, "../options.md") for declared in options)
         for title, options in sections(command)
-        if title not in command_of(command).titles
+        if title not in load_command(command).titles
     ]
     section = "\n".join(["### Shared options", "", *shared])
     return re.sub(r"^Shared options: .*$", section, text, flags=re.MULTILINE)
@@ -185,7 +185,7 @@ def _option_name(flags: str) -> str:
 @cache
 def own_lines(name: str) -> frozenset[str]:
     """The lines of the options that a command does not share."""
-    own = command_of(name).titles
+    own = load_command(name).titles
     return frozenset(line(o) for title, options in sections(name) if title in own for o in options)
 
 
@@ -202,7 +202,7 @@ def line(declared: DeclaredOption) -> str:
 def columns(name: str) -> str:
     """The end of a command's page on the site: the columns of its tables, and what they mean."""
     lines: list[str] = []
-    for table, rows in command_of(name).question.answer_columns():
+    for table, rows in load_command(name).question.answer_columns():
         lines += ["", f"**Columns {table}**", ""] if table else [""]
         lines += ["| column | meaning |", "| --- | --- |"]
         lines += [f"| {_cell(header)} | {_cell(meaning)} |" for header, meaning in rows]
@@ -219,7 +219,7 @@ def shared_options() -> dict[str, list[DeclaredOption]]:
     options: dict[str, dict[str, DeclaredOption]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
-            if title not in command_of(name).titles:
+            if title not in load_command(name).titles:
                 for each in group:
                     known = options.setdefault(title, {}).setdefault(each[0], each)
                     # Of an option that commands have with fewer choices, the one with all.
@@ -233,7 +233,7 @@ def _shared(_: str) -> str:
     users: dict[str, list[str]] = {}
     for name in COMMANDS:
         for title, _ in sections(name):
-            if title not in command_of(name).titles:
+            if title not in load_command(name).titles:
                 users.setdefault(title, []).append(name)
     lines = []
     for title, group in shared_options().items():
@@ -251,7 +251,7 @@ def _commands(_: str) -> str:
     for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
         lines += ["", f"**{section}**", ""]
         for name in (name for name, entry in COMMANDS.items() if entry.section == section):
-            lines.append(f"- [`{name}`]({name}.md): {command_of(name).meaning[0]}")
+            lines.append(f"- [`{name}`]({name}.md): {load_command(name).meaning[0]}")
     return "\n".join(lines)
 
 
@@ -262,10 +262,10 @@ def _schemas(_: str) -> str:
 def _fields(_: str) -> str:
     """The fields of rows: those of several commands, then those that one command adds."""
     lines = ["| field | meaning |", "| --- | --- |"]
-    lines += [f"| `{column.name}` | {_cell(column.meaning)} |" for column in FIELDS]
-    common = {column.name: column.meaning for column in FIELDS}
+    lines += [f"| `{column.name}` | {_cell(column.meaning)} |" for column in SHARED_FIELDS]
+    common = {column.name: column.meaning for column in SHARED_FIELDS}
     for name in COMMANDS:
-        fields = command_of(name).question.answer_fields().items()
+        fields = load_command(name).question.answer_fields().items()
         if rows := [f"| `{f}` | {_cell(m)} |" for f, m in fields if common.get(f) != m]:
             lines += ["", f"### {name}", "", *lines[:2], *rows]
     return "\n".join(lines)
@@ -278,8 +278,8 @@ def message_families() -> dict[str, list[str]]:
         place = file.relative_to(_PACKAGE).as_posix()
         prefix = next(start for start in _FAMILIES if place.startswith(start))
         names = _MESSAGE.findall(file.read_text())
-        families[_FAMILIES[prefix][0]] += [name for name in names if name in messages()]
-    families["errors"] = [name for name, m in messages().items() if m.severity == ERROR]
+        families[_FAMILIES[prefix][0]] += [name for name in names if name in all_messages()]
+    families["errors"] = [name for name, m in all_messages().items() if m.severity == ERROR]
     return {family: sorted(families[family]) for family in _TITLES if families[family]}
 
 
@@ -297,7 +297,7 @@ def message_pages() -> dict[str, str]:
     for family, names in message_families().items():
         lines = [f"# Messages: {_TITLES[family]}"]
         for name in names:
-            message = messages()[name]
+            message = all_messages()[name]
             lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.pattern}`"]
             for title, part in message_parts(message):
                 lines += ["", f"**{title}.** {part}"]
@@ -312,7 +312,7 @@ def _answers(_: str) -> str:
     lines: list[str] = []
     # passk_cli.commands.cost.headline, or a module of several commands: the same order whoever
     # imported them first.
-    said = sorted(answers().values(), key=lambda each: each.when.__module__)
+    said = sorted(all_answers().values(), key=lambda each: each.when.__module__)
     for title in ("Several commands", *(f"passk {name}" for name in COMMANDS)):
         place = f"passk_cli.commands.{title.removeprefix('passk ')}."
         if title == "Several commands":

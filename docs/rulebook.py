@@ -13,7 +13,7 @@ from passk_cli.commands.gate.rulebook import (
     TREND,
     QuarantinedTask,
     Suite,
-    file_options,
+    gate_keys,
     trend_keys,
 )
 from passk_cli.files.mapping import TABLE, map_keys
@@ -31,7 +31,7 @@ def page() -> str:
 
 def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
-    every = file_options()
+    every = gate_keys()
     own = {key: each for key, each in every.items() if each.field not in SHARED}
     suite = _table({**_keys(own), **_properties(options_by_field(Suite).values())})
     suite["required"] = ["name", "runs"]

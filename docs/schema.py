@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.render.data import SCHEMA
-from passk_cli.study.result import FIELDS
+from passk_cli.study.result import SHARED_FIELDS
 
 PAGE = Path(__file__).parent / "report.schema.json"
 TEXT, NUMBER = {"type": "string"}, {"type": ["number", "null"]}
@@ -82,7 +82,7 @@ def _row(name: str) -> dict[str, Any]:
     """A row of a command; further properties are the columns of --by."""
     fields = {
         field: _said(_type(field), meaning)
-        for field, meaning in command_of(name).question.answer_fields().items()
+        for field, meaning in load_command(name).question.answer_fields().items()
     }
     return {"type": "object", "properties": fields}
 
@@ -95,7 +95,7 @@ def _type(field: str) -> dict[str, Any]:
         return {"type": ["string", "null"]}
     if field in _COUNTS:
         return {"type": ["integer", "null"]}
-    if field in {column.name for column in FIELDS}:
+    if field in {column.name for column in SHARED_FIELDS}:
         return NUMBER
     return {"type": ["string", "number", "boolean", "array", "null"]}
 

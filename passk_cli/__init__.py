@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
 
 
-class _ReportStaysCommand(ModuleType):
+class _PackageModule(ModuleType):
     """The class of this module, whose `report` is always the function and not the subpackage."""
 
     @property
@@ -56,10 +56,10 @@ class _ReportStaysCommand(ModuleType):
 
     @report.setter
     def report(self, folder: ModuleType) -> None:
-        """Ignore the subpackage, which Python assigns when it imports `passk_cli.report.model`."""
+        """Ignore the subpackage, which Python assigns when a module imports from it."""
 
 
-sys.modules[__name__].__class__ = _ReportStaysCommand
+sys.modules[__name__].__class__ = _PackageModule
 
 
 def __dir__() -> list[str]:

@@ -16,9 +16,9 @@ def report_activity(describe: Callable[[], str]) -> Iterator[None]:
     """Report an activity during the block.  `describe` returns the text for the progress line.
 
     >>> with report_activity(lambda: "fetching a file"):
-    ...     activity()
+    ...     current_activity()
     'fetching a file'
-    >>> activity()
+    >>> current_activity()
     ''
     """
     _doing.append(describe)
@@ -33,7 +33,7 @@ def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0)
 
     count : number of items, needed if `items` has no length.
 
-    >>> [activity() for _ in report_steps("ab", "spelling", "letters")]
+    >>> [current_activity() for _ in report_steps("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
     """
     total, place = len(items) if isinstance(items, Sized) else count, 0
@@ -42,6 +42,6 @@ def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0)
             yield item
 
 
-def activity() -> str:
+def current_activity() -> str:
     """The text of the current activity, or ""."""
     return _doing[-1]() if _doing else ""

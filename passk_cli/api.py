@@ -17,9 +17,9 @@ from importlib.util import find_spec
 from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import Command, command_of, option_suggestion
+from passk_cli.commands.command import Command, load_command, option_suggestion
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.commands.question import Question, Read, answer, require_known_names
+from passk_cli.commands.question import Question, ReadCounts, answer_question, require_known_names
 from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
@@ -28,11 +28,11 @@ from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.remote import shared_downloads
 from passk_cli.option import DATA, DeclaredOption, Option, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
-from passk_cli.python.findings import FRAMES, STYLE, Findings, Verdict
-from passk_cli.python.spelling import (
+from passk_cli.python.findings import FRAME_LIBRARIES, PYTHON_STYLE, Findings, Verdict
+from passk_cli.python.python_calls import (
     Options,
     PythonCall,
-    call_of,
+    call_from_command,
     document_for_python,
     python_spelling,
     quote_names,
@@ -59,11 +59,11 @@ _OF_RESULT = {
     "methods": "its result has .methods",
     "verbose": "its result has .signature",
 }
-FRAME_HELP = f"frame_as : Library of the result's DataFrames. One of {', '.join(FRAMES)}."
+FRAME_HELP = f"frame_as : Library of the result's DataFrames. One of {', '.join(FRAME_LIBRARIES)}."
 
 
 @dataclass(frozen=True)
-class Reading(Request):
+class ReadOptions(Request):
     """The options of `read`, including options that only commands set."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
@@ -173,22 +173,23 @@ def read(
         name: value for name, value in arguments.items() if value is not usual[name].default
     }
     call = PythonCall("read", data, non_defaults)
-    with python_spelling(options_by_field(Reading), call):
+    with python_spelling(options_by_field(ReadOptions), call):
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
-        request = fill_options(Reading, full_names | {"where": where or None})
+        request = fill_options(ReadOptions, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
         require_known_names(request.chosen_names, [counts])
     for message in counts.facts.messages:
         if message.severity == WARNING and message.settles:
             text = sentence_text(
-                with_python_fixes(message, options_by_field(Reading), call).pieces(), STYLE
+                with_python_fixes(message, options_by_field(ReadOptions), call).pieces(),
+                PYTHON_STYLE,
             )
             warnings.warn(PasskWarning(text, message.name), stacklevel=2)
-    return counts if is_read_once(data) else replace(counts, reread=_reread(data, request))
+    return counts if is_read_once(data) else replace(counts, reread=_reread_function(data, request))
 
 
-def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
+def _reread_function(data: Any, request: Request) -> Callable[[Request], Counts]:
     def counts(new_request: Request) -> Counts:
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
         by = tuple(dict.fromkeys((*request.by, *new_request.by)))
@@ -202,8 +203,8 @@ def _reread(data: Any, request: Request) -> Callable[[Request], Counts]:
 
 def python_function(name: str) -> Callable[..., Findings]:
     """The Python function of a command, with a signature and docstring from its declaration."""
-    declaration = command_of(name)
-    options = _by_field(name)
+    declaration = load_command(name)
+    options = _options_of_command(name)
     flags = [field for field, option in options.items() if option.option.is_boolean_flag]
     first = flags or [field for field in _FIRST if field in options][:1]
 
@@ -216,54 +217,58 @@ def python_function(name: str) -> Callable[..., Findings]:
             raise TypeError(f"{name}() takes {' and '.join(positional_names)}; name other options")
         keywords = dict(zip(first, positional, strict=False)) | keywords
         python_call = PythonCall(name, data, dict(keywords))
-        frame_as = keywords.pop("frame_as", FRAMES[0])
+        frame_as = keywords.pop("frame_as", FRAME_LIBRARIES[0])
         unknown = [field for field in keywords if field not in options]
         if unknown:
             raise _unknown_option_error(name, unknown[0], keywords[unknown[0]])
         keywords = {field: quote_names(field, value) for field, value in keywords.items()}
         with python_spelling(options, python_call):
-            if frame_as not in FRAMES:
+            if frame_as not in FRAME_LIBRARIES:
                 raise ParameterError(
-                    f'frame_as="{frame_as}": {did_you_mean_or_list(frame_as, FRAMES)}'
+                    f'frame_as="{frame_as}": {did_you_mean_or_list(frame_as, FRAME_LIBRARIES)}'
                 )
             if find_spec(frame_as) is None:
                 raise ParameterError(
                     f'frame_as="{frame_as}": {frame_as} is not installed; pip install {frame_as}'
                 )
-            findings = replace(_findings(declaration, python_call, keywords), frame_as=frame_as)
+            findings = replace(
+                _answer_question(declaration, python_call, keywords), frame_as=frame_as
+            )
         for message in findings.report.warnings:
             # With stacklevel=2, the warning shows the line that called the function.
-            words = PasskWarning(sentence_text(message.pieces(), STYLE), message.name)
+            words = PasskWarning(sentence_text(message.pieces(), PYTHON_STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = _help(declaration, options)
+    call.__doc__ = _docstring(declaration, options)
     call.__signature__ = _signature(declaration, first)  # type: ignore[attr-defined]
     return call
 
 
-def _by_field(command: str) -> Options:
-    return {option.field: option for option in command_of(command).options()}
+def _options_of_command(command: str) -> Options:
+    return {option.field: option for option in load_command(command).options()}
 
 
 def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
     """The TypeError for an unknown option of a Python function, with a suggestion."""
-    options = _by_field(name)
+    options = _options_of_command(name)
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
     }
     reason = _OF_RESULT.get(word) or document_for_python(
-        option_suggestion(name, word, value, _by_field), options
+        option_suggestion(name, word, value, _options_of_command), options
     )
-    if word in flags and word not in command_of(name).lacking:
+    if word in flags and word not in load_command(name).lacking:
         reason = did_you_mean([flags[word]])
     similar = [] if reason else nearest_names(word, _OF_RESULT, 1)
     reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, Any]) -> Findings:
+def _answer_question(
+    declaration: Command, call: PythonCall, arguments: Mapping[str, Any]
+) -> Findings:
     data = call.data
     if isinstance(data, Counts):
         # Options about reading have no effect on Counts, which were read before.
@@ -277,15 +282,18 @@ def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, An
     question, shared = declaration.question.ask(
         arguments, data, requires_data=declaration.files == "needed"
     )
-    message_filter, options = fill_options(MessageOptions, arguments), _by_field(call.name)
+    message_filter, options = (
+        fill_options(MessageOptions, arguments),
+        _options_of_command(call.name),
+    )
 
     def words(message: Diagnostic) -> str:
-        return sentence_text(with_python_fixes(message, options, call).pieces(), STYLE)
+        return sentence_text(with_python_fixes(message, options, call).pieces(), PYTHON_STYLE)
 
     numeric: set[str] = set()
     with shared_downloads():
-        read = _reader(data, question, numeric)
-        report = answer(
+        read = _counts_reader(data, question, numeric)
+        report = answer_question(
             question, shared, read, lambda message: message_filter.filter_report(message, words)
         )
     messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
@@ -296,7 +304,7 @@ def _findings(declaration: Command, call: PythonCall, arguments: Mapping[str, An
     return kind(spelled, frozenset(numeric))
 
 
-def _reader(data: Any, question: Question, numeric: set[str]) -> Read:
+def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCounts:
     """A function that reads the data that a command needs.
 
     numeric : a set to which the function adds the `by=` columns that contain numbers.
@@ -346,18 +354,18 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
     for option in options:
         place = either if option.field in first else keyword_only
         default = None if option.default in ("", {}) else option.default
-        hint = _hint(option)
+        hint = _type_hint(option)
         hint = hint if default is not None or hint is Any else hint | None
         parameters.append(inspect.Parameter(option.field, place, default=default, annotation=hint))
-    frames: Any = Literal[FRAMES]
+    frames: Any = Literal[FRAME_LIBRARIES]
     parameters.append(
-        inspect.Parameter("frame_as", keyword_only, default=FRAMES[0], annotation=frames)
+        inspect.Parameter("frame_as", keyword_only, default=FRAME_LIBRARIES[0], annotation=frames)
     )
     answers = Verdict if declaration.judges else Findings
     return inspect.Signature(parameters, return_annotation=answers)
 
 
-def _hint(declared: DeclaredOption) -> Any:
+def _type_hint(declared: DeclaredOption) -> Any:
     option, kind, base = declared.option, declared.kind, declared.base
     if kind is DATA or base in (bool, int, float):
         return kind
@@ -376,7 +384,7 @@ def _hint(declared: DeclaredOption) -> Any:
     return Mapping[str, Any] | several if mapped else several
 
 
-def _help(declaration: Command, options: Options) -> str:
+def _docstring(declaration: Command, options: Options) -> str:
     first, *more = (document_for_python(text, options) for text in declaration.meaning)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
     lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
@@ -400,7 +408,9 @@ def _help(declaration: Command, options: Options) -> str:
     wrapped = [
         textwrap.fill(line, 96, subsequent_indent="    ", break_on_hyphens=False) for line in lines
     ]
-    examples = (f"\n{note}\n{call_of(line, options)}" for note, line in declaration.examples)
+    examples = (
+        f"\n{note}\n{call_from_command(line, options)}" for note, line in declaration.examples
+    )
     return "\n".join([*paragraphs, *wrapped, *examples])
 
 

@@ -10,9 +10,9 @@ __all__ = [
     "ArrayLike",
     "Bools",
     "Floats",
+    "Indices",
     "Ints",
     "NDArray",
-    "Places",
     "arrays_equal",
     "group_by",
     "group_pairs",
@@ -22,7 +22,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 Item = TypeVar("Item")
 Key = TypeVar("Key")
 

@@ -76,13 +76,13 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
     Pipes and devices get their content before files are moved, because writing fails more often
     than moving.
     """
-    plain = list(filter(_is_plain, contents))
+    plain = list(filter(_is_regular_file, contents))
     with ExitStack() as files:
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
             file, content = files.enter_context(atomic_write(path)), contents[path]
             if isinstance(content, str):
                 content = content.encode(errors="backslashreplace")
-            with _writing(path):
+            with _convert_write_errors(path):
                 file.write_bytes(content)
         yield
 
@@ -98,9 +98,9 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
     """
     import shutil
 
-    plain, place = _is_plain(path), Path(os.path.realpath(path))
+    plain, place = _is_regular_file(path), Path(os.path.realpath(path))
     with ExitStack() as opened:
-        with _writing(path):
+        with _convert_write_errors(path):
             beside = temporary_folder(".passk-", beside=place if plain else None)
             file = opened.enter_context(beside) / "output"
             mode = place.stat().st_mode & 0o777 if place.exists() else None
@@ -110,7 +110,7 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
             if error.filename != str(file):
                 raise
             raise unwritable_error(path, error) from None
-        with _writing(path):
+        with _convert_write_errors(path):
             if plain:
                 if mode is not None:
                     os.chmod(file, mode)
@@ -121,7 +121,7 @@ def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _convert_write_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except FileExistsError:
@@ -171,5 +171,5 @@ def file_mode(path: str) -> int:
     return os.stat(path).st_mode if os.path.exists(path) else stat.S_IFREG
 
 
-def _is_plain(path: Path) -> bool:
+def _is_regular_file(path: Path) -> bool:
     return stat.S_ISREG(file_mode(str(path)))

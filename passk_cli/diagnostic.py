@@ -66,12 +66,12 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
     return tuple(pieces)
 
 
-def pattern(template: str, *, forms: bool = False) -> str:
+def template_pattern(template: str, *, forms: bool = False) -> str:
     """A template as readable text, with fields in <> and optional parts in [].
 
     forms : whether to write all alternatives of a field, for example "falls/rises".
 
-    >>> pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
+    >>> template_pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
     '<lines> lines were skipped[ in <file>]'
     """
 
@@ -137,7 +137,7 @@ class DiagnosticType:
         """The template with readable field names: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
-        return pattern(text)
+        return template_pattern(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
         """A message of this type.  Suggested fixes with an empty field are left out."""

@@ -150,7 +150,7 @@ def similar_files(argument: str) -> list[str]:
         return []
 
 
-def no_such_model(
+def no_such_model_error(
     place: str | OptionValue, problem: str, word: str, models: Iterable[str], option: str,
     other_values: Sequence[str] | None = None,
 ) -> ParameterError:  # fmt: skip

@@ -81,7 +81,7 @@ class Stop:
             )
         self.number, self.reason, self.answer, self.looked = task.eval_id, "", "", 0
         _running[task.eval_id] = self
-        _watch_for_errors()
+        _register_error_hook()
         self.rows: dict[tuple[str, int], dict[str, Any]] = {}
         self.model, self.epochs = task.model, epochs
         self.order, self.shuffled = (
@@ -141,9 +141,9 @@ class Stop:
         due = [size for size in self.plan.look_sizes if self.looked < size <= complete]
         if due and not self.reason:
             self.looked = due[-1]
-            self._look()
+            self._look_at_run()
 
-    def _look(self) -> None:
+    def _look_at_run(self) -> None:
         import passk_cli
 
         options = dict(self.options)
@@ -172,7 +172,7 @@ class Stop:
 
 
 @cache
-def _watch_for_errors() -> None:
+def _register_error_hook() -> None:
     """Register a hook for samples that end with an error, because Inspect does not report them to
     early stopping.
     """

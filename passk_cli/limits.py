@@ -58,10 +58,10 @@ def whole_number(
     raise ParameterError(place, f"write a whole number, at least {least:,} and at most {most:,}")
 
 
-def is_nested(value: Any, most: int) -> bool:
+def is_nested_deeper_than(value: Any, most: int) -> bool:
     """Whether dicts and lists are nested more than `most` levels deep.
 
-    >>> is_nested([[1]], 1), is_nested([[1]], 2)
+    >>> is_nested_deeper_than([[1]], 1), is_nested_deeper_than([[1]], 2)
     (True, False)
     """
     level = [value]

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.errors import ParameterError
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.suggestions import did_you_mean_or_list, share_meant
+from passk_cli.suggestions import did_you_mean_or_list, probable_share
 from passk_cli.text import first_few
 
 Group = TypeVar("Group")
@@ -154,7 +154,7 @@ def options_by_field(group: type) -> dict[str, DeclaredOption]:
     return options
 
 
-def sections_of(
+def options_by_group(
     groups: Iterable[type], without: Iterable[str] = ()
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
     """Each group with its options.  If several groups have a field with the same name, only the
@@ -219,7 +219,7 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
             return "<int>"
 
     def refused(problem: str) -> ParameterError:
-        share = share_meant(str(value)) or 0.0 if option.high == 1 and not several else 0.0
+        share = probable_share(str(value)) or 0.0 if option.high == 1 and not several else 0.0
         certain = float(option.low or 0) < share < 0.5 and (declared.default or 1) < 0.5
         problem += f"; did you mean {share:g}?" if share >= 0.5 else ""
         place = OptionValue(option.name, first_few([*map(display, parts)]))
@@ -267,7 +267,7 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
     return value
 
 
-def accepts(declared: DeclaredOption, value: Any) -> bool:
+def accepts_value(declared: DeclaredOption, value: Any) -> bool:
     """Whether an option accepts a value without an error."""
     try:
         check_value(declared, value)

@@ -77,19 +77,19 @@ class SuggestedFix:
         """The options as words of a command line, with one tuple per option."""
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
-                yield from ((flag, _like(v, f"{k}={v}")) for k, v in value.items())
+                yield from ((flag, _keep_placeholder(v, f"{k}={v}")) for k, v in value.items())
             elif isinstance(value, tuple | list):
-                yield from ((flag, _like(v, str(quote_commas(flag, v)))) for v in value)
+                yield from ((flag, _keep_placeholder(v, str(quote_commas(flag, v)))) for v in value)
             elif value is True:
                 yield (flag,)
             elif value is not None:
-                yield flag, _like(value, str(value))
+                yield flag, _keep_placeholder(value, str(value))
 
     def __str__(self) -> str:
         """The options of the fix, and what the fix does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
-            parts = [" ".join(map(_word, option_words)) for option_words in self.words()]
+            parts = [" ".join(map(_quoted_word, option_words)) for option_words in self.words()]
             parts += [f"without {name}" for name in gone]
             text = " ".join([*["passk " + self.command] * bool(self.command), *parts])
         else:
@@ -117,7 +117,7 @@ class SuggestedFix:
         """
         options = dict(self.options)
         for name, value in fix.options.items():
-            options[name] = with_value(name, options.get(name), value)
+            options[name] = add_option_value(name, options.get(name), value)
         return replace(fix, options=options)
 
     def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
@@ -133,7 +133,7 @@ class SuggestedFix:
         return replace(self, options=options, why=self.why.format_map(fields))
 
 
-def with_value(name: str, before: Any, value: Any) -> Any:
+def add_option_value(name: str, before: Any, value: Any) -> Any:
     """The value of an option after adding a further value."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
@@ -187,11 +187,11 @@ def quote_commas(name: str, value: Any) -> Any:
     return f'"{value}"' if needs_quotes else value
 
 
-def _like(value: Any, text: str) -> str:
+def _keep_placeholder(value: Any, text: str) -> str:
     return Placeholder(text) if isinstance(value, Placeholder) else text
 
 
-def _word(word: str) -> str:
+def _quoted_word(word: str) -> str:
     return word if isinstance(word, Placeholder) else shell_quoted(word)
 
 

@@ -101,8 +101,8 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     names = [*names]
     if fitting := [name for name in names if "*" in word and fnmatchcase(name, word)]:
         return fitting[:most]
-    spelled = {name: _spelled(name) for name in names}
-    spelling = _spelled(word)
+    spelled = {name: _without_punctuation(name) for name in names}
+    spelling = _without_punctuation(word)
     same = [name for name, text in spelled.items() if text == spelling]
     if same or not spelling:
         return same[:most]
@@ -142,10 +142,10 @@ def respell_metric(metric: str) -> str:
     return re.sub(r"^([a-z-]+?)[_-]?(at[_-]?)?(?=\d)", r"\1@", name)
 
 
-def share_meant(text: str) -> float | None:
+def probable_share(text: str) -> float | None:
     """The share between 0 and 1 that a number or percentage probably means, or None.
 
-    >>> share_meant("95"), share_meant("97.5%"), share_meant("0.95"), share_meant("x")
+    >>> probable_share("95"), probable_share("97.5%"), probable_share("0.95"), probable_share("x")
     (0.95, 0.975, 0.95, None)
     """
     number = re.fullmatch(r"(\d{1,2}(?:\.\d+)?|\.\d+)%?", text.strip())
@@ -193,12 +193,12 @@ def list_known_names(names: Iterable[str]) -> str:
     return f"there are {names_that_fit([*names], 98, ', ') or 'none'}"
 
 
-def _spelled(name: str) -> str:
+def _without_punctuation(name: str) -> str:
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
 def _stem(name: str) -> str:
-    return re.sub(r"(?<=[@^])(\d+|k)$", "", _spelled(name))
+    return re.sub(r"(?<=[@^])(\d+|k)$", "", _without_punctuation(name))
 
 
 def _likeness(word: str, name: str) -> float:

@@ -129,8 +129,10 @@ def cut_long_words(text: str) -> str:
     """
     if len(text) <= _LONG_WORD:
         return text
-    text = re.sub(rf"\S{{{_LONG_WORD + 1},}}", lambda word: _ends(word[0], 200, 100), text)
-    return text if len(text) <= _LONG_MESSAGE else _ends(text, 2000, 900)
+    text = re.sub(
+        rf"\S{{{_LONG_WORD + 1},}}", lambda word: _beginning_and_end(word[0], 200, 100), text
+    )
+    return text if len(text) <= _LONG_MESSAGE else _beginning_and_end(text, 2000, 900)
 
 
 def is_unprintable(character: str) -> bool:
@@ -157,7 +159,7 @@ def decode_name(name: str | os.PathLike[str]) -> str:
     return "".join(bytes_shown).encode(errors="backslashreplace").decode()
 
 
-def cells_of(text: str) -> int:
+def display_width(text: str) -> int:
     """The width of a text in columns of a terminal: 2 per wide character, 0 per combining mark."""
     if text.isascii():
         return len(text)
@@ -179,21 +181,21 @@ def strict_json(value: Any, indent: int | None = None) -> str:
     return "".join(json.dumps(c)[1:-1] if c != "\n" and is_unprintable(c) else c for c in text)
 
 
-def _ends(text: str, first: int, last: int) -> str:
+def _beginning_and_end(text: str, first: int, last: int) -> str:
     return f"{text[:first]}…{text[-last:]}"
 
 
-def shortened(text: str, most: int = 80) -> str:
+def truncated(text: str, most: int = 80) -> str:
     """The text, cut after `most` characters.
 
-    >>> shortened("no such file"), shortened("no such file", 5)
+    >>> truncated("no such file"), truncated("no such file", 5)
     ('no such file', 'no s…')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def short_names(
-    names: Sequence[str], room: float, extent: Callable[[str], float] = cells_of
+    names: Sequence[str], room: float, extent: Callable[[str], float] = display_width
 ) -> list[str]:
     """Short forms of names, at most `room` wide if different names can then stay different.
 
@@ -321,7 +323,7 @@ def _without_middle(
 
 
 def wrap_text(
-    text: str, room: float, extent: Callable[[str], float] = cells_of, joint: str = " "
+    text: str, room: float, extent: Callable[[str], float] = display_width, joint: str = " "
 ) -> list[str]:
     """The text in lines of at most the width `room`.
 
@@ -359,7 +361,7 @@ def balance_lines(text: str, room: int) -> list[str]:
     ['one · two', 'three · four']
     """
     lines = wrap_text(text, room, joint=" · ")
-    rooms = range(-(-cells_of(text) // max(len(lines), 1)), room)
+    rooms = range(-(-display_width(text) // max(len(lines), 1)), room)
     tries = (wrap_text(text, less, joint=" · ") for less in rooms)
     return next((even for even in tries if len(even) == len(lines)), lines)
 
@@ -374,10 +376,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{ending * (count != 1)}"
 
 
-def all_of_count(counted: str) -> str:
+def all_in_words(counted: str) -> str:
     """A count as a phrase with "all" or "both".
 
-    >>> all_of_count("2 models"), all_of_count("3 models")
+    >>> all_in_words("2 models"), all_in_words("3 models")
     ('both models', 'all 3 models')
     """
     return f"all {counted}".replace("all 2 ", "both ", 1)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from passk_cli.errors import ParameterError, missing_file_error
-from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested
+from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested_deeper_than
 
 # Python's TOML parser needs minutes for keys with many parts.
 _LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
@@ -54,7 +54,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     except ValueError:
         # tomllib raises ValueError for numbers with thousands of digits.
         raise refused(large) from None
-    if is_nested(tables, MOST_NESTED):
+    if is_nested_deeper_than(tables, MOST_NESTED):
         raise refused(deep)
     if _has_large_integer(tables):
         raise refused(large)

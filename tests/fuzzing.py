@@ -34,7 +34,7 @@ from passk_cli import read
 from passk_cli.__main__ import main
 from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.errors import PasskError
 from passk_cli.text import is_unprintable
 from tests.conftest import jsonl
@@ -428,7 +428,7 @@ NAMES = [name for name in COMMANDS if name != "report" for _ in range(5)] + ["re
 def command_line(chance: random.Random, file: str) -> list[str]:
     """A command with one to three of its options, most of absurd values."""
     name = chance.choice(NAMES)
-    command = command_of(name)
+    command = load_command(name)
     edge = (entry for _, options in output_sections(command) for entry in options)
     options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
@@ -447,7 +447,7 @@ def command_line(chance: random.Random, file: str) -> list[str]:
 
 def plain_line(chance: random.Random, file: str) -> list[str]:
     """A command without options that it could refuse, in any format."""
-    name = chance.choice([name for name in NAMES if command_of(name).files != "none"])
+    name = chance.choice([name for name in NAMES if load_command(name).files != "none"])
     more = ["-f", chance.choice(["table", "csv", "json", "markdown", "latex"])]
     more = [] if name in ("convert", "report") else more
     return [name, file, *NEEDED.get(name, []), *more, "--missing", "fail", "--duplicates", "keep"]

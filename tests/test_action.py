@@ -20,7 +20,7 @@ import yaml
 from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.render.markup import markdown
 from passk_cli.render.style import Style
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     COMMENT,
     FULL,
     AnswerSentence,

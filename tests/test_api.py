@@ -19,9 +19,9 @@ import pytest
 
 import passk_cli
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.errors import ParameterError, PasskWarning
-from passk_cli.python.spelling import spell_for_python
+from passk_cli.python.python_calls import spell_for_python
 from passk_cli.suggested_fix import OptionValue
 from tests import stub
 from tests.cli.test_messages import MIXED
@@ -430,8 +430,8 @@ def test_signatures_say_what_is_taken(name: str) -> None:
     signature = inspect.signature(getattr(passk_cli, name))
     judges = name in ("gate", "trend", "watch")
     assert signature.return_annotation is (passk_cli.Verdict if judges else passk_cli.Findings)
-    options = {option.field: option.default for option in command_of(name).options()}
-    data = {"data"} if command_of(name).files != "none" else set()
+    options = {option.field: option.default for option in load_command(name).options()}
+    data = {"data"} if load_command(name).files != "none" else set()
     assert set(signature.parameters) == {*data, *options, "frame_as"}
     for field, parameter in signature.parameters.items():
         assert parameter.annotation is not parameter.empty

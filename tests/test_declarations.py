@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.commands.formats.view import known_formats
 from passk_cli.files.formats import FORMATS
 from passk_cli.inference.intervals import METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.option import options_by_field
-from passk_cli.study.rules import TESTS, Rules
+from passk_cli.study.significance_options import TESTS, ComparisonOptions
 from tests.conftest import SAMPLES, Passk
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -46,9 +46,9 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_test_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(TESTS, "wonder", TESTS["t"]._replace(words="a wonder", cites="miller2024"))
-    option = options_by_field(Rules)["test"]
+    option = options_by_field(ComparisonOptions)["test"]
     widened = option._replace(option=replace(option.option, choices=tuple(TESTS)))
-    monkeypatch.setitem(options_by_field(Rules), "test", widened)
+    monkeypatch.setitem(options_by_field(ComparisonOptions), "test", widened)
     result = passk_cli.compare(SAMPLES / "agents.jsonl", metrics="pass@1", test="wonder")
     assert set(result.frame["test"]) == {"wonder"}
     assert "by a wonder (Miller 2024)" in result.methods
@@ -114,7 +114,7 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         written_fields |= {*result.out.partition("\n")[0].split(",")}
     fields = {
         column.name
-        for section in command_of(name).question.sections
+        for section in load_command(name).question.sections
         for column in section.columns
         # Labels are of a judge's data, which these are not.
         if column.name not in ("", "labels") and not column.across

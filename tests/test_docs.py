@@ -18,11 +18,11 @@ from typer.main import get_command
 
 import passk_cli
 from docs import man, reference, rulebook, schema, sessions
-from passk_cli.cli.app import build
+from passk_cli.cli.app import build_app
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import messages
-from passk_cli.commands.command import command_of
-from passk_cli.python.spelling import call_of
+from passk_cli.commands.catalogue import all_messages
+from passk_cli.commands.command import load_command
+from passk_cli.python.python_calls import call_from_command
 from tests.conftest import ROOT, assert_same_text, mark_long_except
 from tests.words import faults, prose
 
@@ -76,7 +76,7 @@ def test_the_manual_page_is_roff() -> None:
 def test_every_option_is_documented_and_has_help(name: str) -> None:
     page = (DOCS / "commands" / f"{name}.md").read_text()
     shared = reference.built((DOCS / "options.md").read_text())
-    for parameter in get_command(build([name, "formats"])).commands[name].params:
+    for parameter in get_command(build_app([name, "formats"])).commands[name].params:
         if parameter.param_type_name == "option" and parameter.name != "help":
             assert parameter.help, parameter.name
             for flag in parameter.opts:
@@ -111,7 +111,7 @@ def is_call_of(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_site_explains_every_column_of_a_command(name: str) -> None:
     text = reference.columns(name)
-    for _, columns in command_of(name).question.answer_columns():
+    for _, columns in load_command(name).question.answer_columns():
         for _, meaning in columns:
             assert meaning in re.sub(r"\\(.)", r"\1", text)
 
@@ -132,7 +132,7 @@ def test_reference_pages_are_short() -> None:
 
 def test_every_message_is_on_the_page_of_one_family() -> None:
     families = reference.message_families()
-    assert sorted(name for names in families.values() for name in names) == [*messages()]
+    assert sorted(name for names in families.values() for name in names) == [*all_messages()]
     for family, page in reference.message_pages().items():
         assert re.findall(r"^## (.*)$", page, re.MULTILINE) == families[family]
 
@@ -311,8 +311,8 @@ def test_what_to_type_instead_is_what_passk_takes() -> None:
     lines = re.findall(r"`(passk [^`]+)`", page)
     assert len(lines) >= 10
     for line in lines:
-        options = {option.field: option for option in command_of(line.split()[1]).options()}
-        assert call_of(line, options).startswith("passk_cli."), line
+        options = {option.field: option for option in load_command(line.split()[1]).options()}
+        assert call_from_command(line, options).startswith("passk_cli."), line
 
 
 def test_reading_guides_explain_words_that_are_printed() -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import passk_cli
 from docs import sessions
-from passk_cli.cli.app import build
+from passk_cli.cli.app import build_app
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.files.formats import FORMATS
 from passk_cli.files.sources import remote
 from passk_cli.files.spark import session
@@ -47,10 +47,14 @@ def test_a_session_in_a_shell(tmp_path: Path) -> None:
 
 
 def test_every_command_is_documented() -> None:
-    assert [command.name for command in build().registered_commands] == [*COMMANDS, "help", "demo"]
+    assert [command.name for command in build_app().registered_commands] == [
+        *COMMANDS,
+        "help",
+        "demo",
+    ]
     for name in COMMANDS:
         assert f"passk {name}" in README
-        assert len(command_of(name).examples) == 3
+        assert len(load_command(name).examples) == 3
 
 
 def test_it_is_installed_from_a_clone() -> None:

@@ -24,8 +24,8 @@ import pytest
 import passk_cli
 from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import messages
-from passk_cli.commands.command import command_of
+from passk_cli.commands.catalogue import all_messages
+from passk_cli.commands.command import load_command
 from passk_cli.errors import PasskError, PasskWarning
 from tests.commands.test_every_command import spelled_in_python
 from tests.conftest import PACKAGE, Passk, jsonl, mark_long_except, package_nodes
@@ -380,7 +380,7 @@ def test_a_remedy_for_piped_data_begins_with_a_pipe(passk: Passk, folder: Path) 
 
 def _with_remedies() -> Iterator[str]:
     """The names of messages that have remedies, and of errors that are raised with some."""
-    yield from (message.name for message in messages().values() if message.settles)
+    yield from (message.name for message in all_messages().values() if message.settles)
     usual = {"ParameterError": "bad-option-value", "DataError": "unusable-data"}
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -497,8 +497,8 @@ def test_no_remedy_is_written_by_hand() -> None:
         (place, text) for place, text in sentences if not foreign_options & {*text.split()}
     ]
     assert sentences == []
-    of_messages = [m.remedy for m in messages().values() if isinstance(m.remedy, str)]
-    later = [message.template.partition(";")[2] for message in messages().values()]
+    of_messages = [m.remedy for m in all_messages().values() if isinstance(m.remedy, str)]
+    later = [message.template.partition(";")[2] for message in all_messages().values()]
     assert [text for text in (*of_messages, *later) if _FLAG.search(text)] == []
 
 
@@ -526,7 +526,7 @@ def test_an_option_in_a_text_is_a_value() -> None:
     ]
     assert len(texts) > 500
     assert flagged == []
-    assert [m.template for m in messages().values() if _FLAG.search(m.template)] == []
+    assert [m.template for m in all_messages().values() if _FLAG.search(m.template)] == []
 
 
 def test_every_remedy_has_options_that_there_are() -> None:
@@ -544,6 +544,6 @@ def test_every_remedy_has_options_that_there_are() -> None:
 
 
 def _declared(name: str) -> Iterator[tuple[str, Any]]:
-    declaration = command_of(name)
+    declaration = load_command(name)
     for title, options in (*declaration.sections(), *output_sections(declaration)):
         yield from ((title, item.option) for item in options)

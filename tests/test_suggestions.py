@@ -8,12 +8,12 @@ import pytest
 
 from passk_cli.cli.help_text import options_by_title
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import family_patterns
 from passk_cli.suggestions import nearest_names
 
-OPTIONS = [item.option for _, item in options_by_title(command_of("compare"))]
+OPTIONS = [item.option for _, item in options_by_title(load_command("compare"))]
 # Kind of name → the names that there are.
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],

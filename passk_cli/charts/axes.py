@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 
-from passk_cli.report.words import duration_text
+from passk_cli.report.phrases import duration_text
 
 # Maximum number of ticks at values of the data, and maximum number of digits of such a value.
 _MOST_TICKS, _DIGITS = 12, 4
@@ -85,7 +85,7 @@ def axis_from_values(
     return replace(axis, tick_values=tuple(inside) if at_values and short else (), share=share)
 
 
-def spread_places(
+def spread_positions(
     places: Sequence[float], least: float, low: float = -math.inf, high: float = math.inf
 ) -> list[float]:
     """Positions of labels, moved as little as possible so that labels do not overlap.

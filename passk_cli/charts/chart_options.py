@@ -13,10 +13,10 @@ from functools import partial
 from typing import Any
 
 from passk_cli.charts.theme import THEMES
-from passk_cli.errors import ParameterError, no_such_model
-from passk_cli.report.model import Report
+from passk_cli.errors import ParameterError, no_such_model_error
+from passk_cli.report.data_types import Report
+from passk_cli.report.phrases import SeriesName, natural_key
 from passk_cli.report.plot import Plot, Row, distinct_values, model_of
-from passk_cli.report.words import SeriesName, natural_key
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
@@ -129,7 +129,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     does not split the models.
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
-    chart_models = {name for plot in plots for name in _models(plot)}
+    chart_models = {name for plot in plots for name in _models_of_plot(plot)}
     all_models = chart_models.union(tails, *(plot.models for plot in plots))
     matches = {
         pattern: [m for m in sorted(chart_models) if m == pattern or fnmatchcase(m, pattern)]
@@ -141,7 +141,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
             sorted(matches.keys() - {wrong[0]}),
         )
         problem = "the chart has no such model"
-        raise no_such_model(option, problem, wrong[0], chart_models, option.option, remaining)
+        raise no_such_model_error(option, problem, wrong[0], chart_models, option.option, remaining)
     if appearance.panel:
         plots = [_split_into_panels(plot, appearance.panel) for plot in plots]
     plots = [_separate_kinds(plot) for plot in plots]
@@ -149,7 +149,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     plots = [_grey_out_followers(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        best = [name for plot in plots for name in plot.leading[:_LEADING] or _models(plot)]
+        best = [name for plot in plots for name in plot.leading[:_LEADING] or _models_of_plot(plot)]
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
     short = short_models(all_models)
     return tuple(
@@ -169,19 +169,19 @@ def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
     longest = sorted(short, key=len, reverse=True)
     name_pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)")
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
-    title_models = _models_in(_models(plot), plot.title)
+    title_models = _models_named_in(_models_of_plot(plot), plot.title)
     parts = [part for part in plot.subtitle.split(" · ") if part not in title_models]
     rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.rules)
     title, subtitle = shorten(plot.title), shorten(" · ".join(parts))
     return replace(plot, title=title, subtitle=subtitle, rules=rules, short_names=short)
 
 
-def _models(plot: Plot) -> list[str]:
+def _models_of_plot(plot: Plot) -> list[str]:
     models = map(model_of, (*plot.rows, *plot.points))
     return [model for model in dict.fromkeys(models) if model is not None]
 
 
-def _models_in(models: Iterable[str], words: str) -> list[str]:
+def _models_named_in(models: Iterable[str], words: str) -> list[str]:
     return [m for m in models if re.search(rf"(?<![\w./-]){re.escape(m)}(?![\w/-])", words)]
 
 
@@ -223,7 +223,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
 
 def _separate_kinds(plot: Plot) -> Plot:
     kinds = distinct_values(plot.rows, "kind")
-    crowded = len(_models(plot)) > _MOST_WITH_KINDS and len(kinds) > 1
+    crowded = len(_models_of_plot(plot)) > _MOST_WITH_KINDS and len(kinds) > 1
     if plot.kind != "curves" or plot.scattered or plot.has_roles("panel") or not crowded:
         return plot
     names = {role: name for role, name in plot.names.items() if role != "kind"}
@@ -272,7 +272,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     leading models of the plot (or the five highest models) and the models in the answer are
     coloured.
     """
-    models = _models(plot)
+    models = _models_of_plot(plot)
     if not models:
         return replace(plot, leading=())
     height = "y" if plot.kind == "curves" else "x"
@@ -288,7 +288,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
         return _limit_bands(replace(plot, leading=()), best)
     best = best[: len(plot.leading) or _LEADING]
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
-    leaders = highlighted or (*best, *_models_in(models, words))
+    leaders = highlighted or (*best, *_models_named_in(models, words))
     plot = replace(plot, leading=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
         return plot

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, TypeVar
 
-from passk_cli.charts.axes import Axis, axis_from_values, spread_places
+from passk_cli.charts.axes import Axis, axis_from_values, spread_positions
 from passk_cli.charts.density import density
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, Row, distinct_values
-from passk_cli.report.words import SeriesName
-from passk_cli.text import cells_of, short_names
+from passk_cli.text import display_width, short_names
 
 R = TypeVar("R", bound=Row)
 
@@ -25,7 +25,7 @@ DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 
-def panels(plot: Plot) -> list[Any]:
+def panel_names(plot: Plot) -> list[Any]:
     """The names of the panels of a plot, or [None] for a plot without panels."""
     return (
         distinct_values((*plot.rows, *plot.points), "panel") if plot.has_roles("panel") else [None]
@@ -83,7 +83,7 @@ class CurveLayout:
     @staticmethod
     def from_plot(
         plot: Plot, room: float = 20.0, most: float = math.inf,
-        extent: Callable[[str], float] = cells_of,
+        extent: Callable[[str], float] = display_width,
     ) -> CurveLayout:  # fmt: skip
         """The layout of a plot of curves.
 
@@ -151,7 +151,7 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     places = [up.place(row["y"]) for row in last]
     # With these limits, labels stay inside the picture at the top, and above the ticks at the
     # bottom.
-    heights = spread_places(places, 1 / room, 0.2 / room, 1.0)
+    heights = spread_positions(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
     return [

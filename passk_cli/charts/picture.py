@@ -17,7 +17,7 @@ from passk_cli.charts import layout, svg
 from passk_cli.charts.chart_options import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
-from passk_cli.report.model import Report, signature_line
+from passk_cli.report.data_types import Report, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
@@ -118,7 +118,7 @@ def inline_chart(plot: Plot, percent: bool = False) -> str:
 
     The attribute `data-say` of a mark contains the text of the mark's tooltip.
     """
-    count = len(layout.panels(plot))
+    count = len(layout.panel_names(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
     legend, panels = svg.draw_legend_and_panels(plot, _PAGE, percent, width)
     items = "".join(item.element(_SCALE) for item in legend)
@@ -161,7 +161,8 @@ def html_document(report: Report, percent: bool = False) -> str:
     """An html page with all plots of a report, followed by its messages and signature."""
     title = next((plot.title for plot in report.plots if plot.title), "passk")
     figures = "\n".join(
-        _figure(plot, percent, "h2" if place else "h1") for place, plot in enumerate(report.plots)
+        _html_figure(plot, percent, "h2" if place else "h1")
+        for place, plot in enumerate(report.plots)
     )
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
     texts += [signature_line(report)] if report.signature else []
@@ -196,7 +197,7 @@ def html_document(report: Report, percent: bool = False) -> str:
     return add_security_policy(page, hover_script())
 
 
-def _figure(plot: Plot, percent: bool, heading: str) -> str:
+def _html_figure(plot: Plot, percent: bool, heading: str) -> str:
     below = f"<p>{html.escape(plot.subtitle)}</p>" if plot.subtitle else ""
     title = html.escape(plot.title or plot.kind)
     caption = f"<figcaption><{heading}>{title}</{heading}>{below}</figcaption>"

@@ -80,7 +80,7 @@ class SvgFragment:
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-            f' viewBox="0 0 {_number(self.width)} {_number(self.height)}"{attributes}>'
+            f' viewBox="0 0 {_length_text(self.width)} {_length_text(self.height)}"{attributes}>'
             f"{self.elements}</svg>"
         )
 
@@ -183,7 +183,7 @@ class _PlotDrawer:
     lowest: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
-        self.panels, self.default_width = layout.panels(self.plot), self.room
+        self.panels, self.default_width = layout.panel_names(self.plot), self.room
         words = (self.size or ON_SCREEN).length_text
         if not self.columns:
             self.columns, count = 1, len(self.panels)
@@ -298,8 +298,8 @@ class _PlotDrawer:
     def draw_x_axis(self, axis: Axis, top: float, first: bool) -> str:
         """The drawing of the x-axis.  Only the first panel of a line has the axis title."""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
-        path = f"M0 {_number(top)}h{_number(axis.length)}"
-        path += "".join(f"M{_number(at)} {_number(top)}v{_TICK:g}" for at in ticks)
+        path = f"M0 {_length_text(top)}h{_length_text(axis.length)}"
+        path += "".join(f"M{_length_text(at)} {_length_text(top)}v{_TICK:g}" for at in ticks)
         line = f'<path d="{path}" stroke="{self.theme.faint}" fill="none"/>'
         height = top + _TICK + _SMALL
         words = _texts(
@@ -371,7 +371,11 @@ class _CurveDrawer(_PlotDrawer):
         lone = self.theme.text if self.several else self.colour_of(first)
         all_filled = all(row.get("filled", True) for row in self.lines.points)
         point = {"filled": all_filled} if self.several else first
-        dashes = _dashes(next(iter(self.lines.dashes.values()), ())) if self.plot.scattered else ""
+        dashes = (
+            _dash_attribute(next(iter(self.lines.dashes.values()), ()))
+            if self.plot.scattered
+            else ""
+        )
         marks = {
             "line": f'<path d="M0 6h18" stroke-width="{_STROKE}" stroke="{lone}"{dashes}/>',
             "band": f'<path d="M0 2h18v8h-18z" fill="{lone}" fill-opacity="0.25"/>',
@@ -379,11 +383,11 @@ class _CurveDrawer(_PlotDrawer):
         }
         for role, text in self.plot.legend.items():
             if role != "band" or self.plot.has_roles("low", "high"):
-                yield self._item(marks[role], 11 if role == "points" else 22, text)
+                yield self._legend_item(marks[role], 11 if role == "points" else 22, text)
         if len(self.lines.dashes) > 1 and (self.several or not labelled):
             for kind, dash in self.lines.dashes.items():
-                line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dashes(dash)}'
-                yield self._item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
+                line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dash_attribute(dash)}'
+                yield self._legend_item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
         # A panel with one series needs no legend, because the panel's name shows the series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.scattered and len(self.panels) == 1
@@ -397,15 +401,15 @@ class _CurveDrawer(_PlotDrawer):
                 self.plot, self.lines.series, self.room - 11, partial(text_width, size=_NAME)
             )
             for series, text in short.items():
-                yield self._item(self.point({"series": series}, (4, 6)), 11, text)
+                yield self._legend_item(self.point({"series": series}, (4, 6)), 11, text)
         if not named_at_points and (
             grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
         ):
             line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
             mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
-            yield self._item(mark, 11 if self.plot.scattered else 22, "other models")
+            yield self._legend_item(mark, 11 if self.plot.scattered else 22, "other models")
 
-    def _item(self, mark: str, x: int, text: str) -> SvgFragment:
+    def _legend_item(self, mark: str, x: int, text: str) -> SvgFragment:
         text = _shortened(text, _NAME, self.room - x)
         words = _text(x, 9.4, text, self.theme.text)
         return SvgFragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
@@ -413,12 +417,13 @@ class _CurveDrawer(_PlotDrawer):
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         rows, points = panel_rows(self.plot.rows, panel), panel_rows(self.lines.points, panel)
         width, height = self.width, self.up.length
-        path = "".join(f"M0 {_number(height - at)}h{_number(width)}" for at in self.ticks)
+        path = "".join(f"M0 {_length_text(height - at)}h{_length_text(width)}" for at in self.ticks)
         ticks = ((-4, height - at + 3.3, text) for at, text in self.ticks.items())
         elements = "".join([
             f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>',
             _texts(ticks, self.theme.faint, "end") if first else "",
-            *map(self._rule, self.plot.rules), *self._lines(rows), *self._points(rows, points),
+            *map(self._labelled_reference_line, self.plot.rules), *self._lines(rows),
+            *self._points(rows, points),
             *self._labels(), *self._point_names(points), self.draw_x_axis(self.axis, height, first),
         ])  # fmt: skip
         title = ""
@@ -444,7 +449,7 @@ class _CurveDrawer(_PlotDrawer):
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
-            dash = _dashes(self.lines.dashes.get(line[0].get("kind"), ()))
+            dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
             # In a scatter plot, the points are the data, so the line of a model is thin.
             fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
@@ -467,7 +472,7 @@ class _CurveDrawer(_PlotDrawer):
         yield '<g fill-opacity="0">'
         for row in (*rows, *points):
             if row["y"] is not None:
-                x, y = map(_number, self._place(row))
+                x, y = map(_length_text, self._place(row))
                 tooltip = self.tooltip(row, self.plot.names)
                 yield f'<circle cx="{x}" cy="{y}" r="{_HOVER_RADIUS:g}"{tooltip}/>'
         yield "</g>"
@@ -511,7 +516,7 @@ class _CurveDrawer(_PlotDrawer):
             paint = self.theme.faint if self.plot.is_grey(row) else self.theme.text
             yield _text(left, bottom - 2, texts[name.place], paint, size=_SMALL)
 
-    def _rule(self, rule: ReferenceLine) -> str:
+    def _labelled_reference_line(self, rule: ReferenceLine) -> str:
         width, height = self.width, self.up.length
         if rule in self.rule_labels:
             x, lines, level = self.rule_labels[rule]
@@ -609,8 +614,10 @@ class _ForestDrawer(_RowDrawer):
         if self.plot.kind == "bars":
             return ""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
-        path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
-        path += "".join(f"M0 {_number(y)}h{_number(axis.length)}" for y in self.places.values())
+        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.height)}" for at in ticks)
+        path += "".join(
+            f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in self.places.values()
+        )
         return f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
 
     def _row(self, row: Row, axis: Axis) -> str:
@@ -656,14 +663,14 @@ class _RankingDrawer(_ForestDrawer):
 
     def _grid(self, axis: Axis) -> str:
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
-        path = "".join(f"M{_number(at)} 0v{_number(self.height)}" for at in ticks)
+        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
         band = ""
         if len(tied) > 1:
             width = self.left_margin + axis.length + self.right_margin
             band = "".join(
-                f'<rect x="{_number(-self.left_margin)}" y="{_number(y - self.step / 2)}"'
-                f' width="{_number(width)}" height="{_number(self.step)}"'
+                f'<rect x="{_length_text(-self.left_margin)}" y="{_length_text(y - self.step / 2)}"'
+                f' width="{_length_text(width)}" height="{_length_text(self.step)}"'
                 f' fill="{self.theme.grid}" fill-opacity="0.5"/>'
                 for y in tied
             )
@@ -701,8 +708,8 @@ class _BarDrawer(_ForestDrawer):
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, height, end = self.places[row["label"]], self.step - 3, axis.place(row["x"])
-        bar = f'<rect x="{_number(axis.place(0))}" y="{_number(y - height / 2)}"'
-        bar += f' width="{_number(end - axis.place(0))}" height="{_number(height)}"'
+        bar = f'<rect x="{_length_text(axis.place(0))}" y="{_length_text(y - height / 2)}"'
+        bar += f' width="{_length_text(end - axis.place(0))}" height="{_length_text(height)}"'
         bar += f' fill="{self.colour_of(row)}"/>'
         number = _text(end + 3, y + 3.2, f"{row['x']:,}", self.theme.text, size=_SMALL)
         return f"<g{self.tooltip(row)}>{bar}</g>{number if row['x'] else ''}"
@@ -738,8 +745,8 @@ class _HeatDrawer(_RowDrawer):
         name = self.plot.names["y"]
         x, wide, steps = text_width(name, _NAME) + 10, 120, 24
         bar = "".join(
-            f'<rect x="{_number(x + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
-            f' height="8" fill="{_colour((i + 0.5) / steps)}"/>'
+            f'<rect x="{_length_text(x + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
+            f' height="8" fill="{_heat_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
         axis = Axis(0.0, 1.0, share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
@@ -754,15 +761,18 @@ class _HeatDrawer(_RowDrawer):
         axis = Axis(0, most, self.plot.x_title, length=self.width)
         # Cells overlap a little, so that the background is not visible between cells.
         columns = {
-            (low, high): f' x="{_number(axis.place(low))}" height="{_number(self.step + 0.3)}"'
-            f' width="{_number(axis.place(high) - axis.place(low) + 0.3)}"'
+            (
+                low,
+                high,
+            ): f' x="{_length_text(axis.place(low))}" height="{_length_text(self.step + 0.3)}"'
+            f' width="{_length_text(axis.place(high) - axis.place(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._cell_attributes)
         elements = self.labels(first)
         for label, cells in groupby(rows, lambda row: row["label"]):
             elements += self._row(list(cells), self.places[label] - self.step / 2, columns, fill)
-        foot, words = self._foot(rows, axis, first)
+        foot, words = self._task_names_or_axis(rows, axis, first)
         return self.titled_panel(
             panel, first, 2 + self.height + foot, _translated(0, 2, elements + words)
         )
@@ -775,7 +785,7 @@ class _HeatDrawer(_RowDrawer):
         fill: Callable[[float, str], str],
     ) -> str:
         label = self.tooltip(cells[0], ["label"]).replace("data-say", "data-row")
-        parts = [f'<g transform="translate(0 {_number(top)})"{label}>']
+        parts = [f'<g transform="translate(0 {_length_text(top)})"{label}>']
         for row in cells:
             if row["y"] is not None:
                 place = columns[row["low"], row["high"]]
@@ -784,9 +794,11 @@ class _HeatDrawer(_RowDrawer):
 
     def _cell_attributes(self, share: float, words: str) -> str:
         tooltip = self.tooltip({"y": share, "words": words}, ("words", "y"))
-        return f' fill="{_colour(share)}"{tooltip}'
+        return f' fill="{_heat_colour(share)}"{tooltip}'
 
-    def _foot(self, rows: Sequence[Row], axis: Axis, first: bool) -> tuple[float, str]:
+    def _task_names_or_axis(
+        self, rows: Sequence[Row], axis: Axis, first: bool
+    ) -> tuple[float, str]:
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
             return self.below(axis), self.draw_x_axis(axis, self.height, first)
@@ -794,8 +806,8 @@ class _HeatDrawer(_RowDrawer):
         texts = dict(zip(names, short, strict=True))
         longest = max(text_width(text, _SMALL) for text in texts.values())
         parts = [
-            f'<text transform="translate({_number(axis.place(at + 0.5) + 3)}'
-            f' {_number(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
+            f'<text transform="translate({_length_text(axis.place(at + 0.5) + 3)}'
+            f' {_length_text(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
             for at, text in texts.items()
         ]
         style = f'font-size="{_SMALL}" fill="{self.theme.faint}" text-anchor="end"'
@@ -837,20 +849,20 @@ def _reference_line(
 def _point(shape: int, x: float, y: float, attributes: str) -> str:
     corners = _CORNERS[shape % len(_CORNERS)]
     if corners is None:
-        return f'<circle cx="{_number(x)}" cy="{_number(y)}" r="{_POINT}"{attributes}/>'
+        return f'<circle cx="{_length_text(x)}" cy="{_length_text(y)}" r="{_POINT}"{attributes}/>'
     path = _path([(x + _POINT * a, y + _POINT * b) for a, b in corners])
     return f'<path d="{path}z"{attributes}/>'
 
 
 def _path(places: Iterable[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{_number(x)} {_number(y)}" for x, y in places)
+    return "M" + "L".join(f"{_length_text(x)} {_length_text(y)}" for x, y in places)
 
 
-def _dashes(dash: Sequence[int]) -> str:
+def _dash_attribute(dash: Sequence[int]) -> str:
     return f' stroke-dasharray="{" ".join(map(str, dash))}"' if len(dash) and dash[1] else ""
 
 
-def _colour(share: float) -> str:
+def _heat_colour(share: float) -> str:
     at = min(max(share, 0.0), 1.0) * (len(_VIRIDIS) - 1)
     first = min(int(at), len(_VIRIDIS) - 2)
     return mix_colours(_VIRIDIS[first], _VIRIDIS[first + 1], at - first)
@@ -862,27 +874,28 @@ def _text(
 ) -> str:  # fmt: skip
     style = f' text-anchor="{anchor}"' if anchor else ""
     style += f' font-weight="{weight}"' if weight else ""
-    place = f'x="{_number(x)}" y="{_number(y)}" font-size="{size}" fill="{paint}"'
+    place = f'x="{_length_text(x)}" y="{_length_text(y)}" font-size="{size}" fill="{paint}"'
     # The font contains only the superscripts ¹, ² and ³, so other superscripts are drawn as raised
     # digits.
     raised = _RAISED.sub(
-        lambda m: f'<tspan dy="-{_number(size / 3)}" font-size="{_number(0.75 * size)}">'
+        lambda m: f'<tspan dy="-{_length_text(size / 3)}" font-size="{_length_text(0.75 * size)}">'
         f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
-        f'<tspan dy="{_number(size / 3)}">\u200b</tspan>', escape(text),
+        f'<tspan dy="{_length_text(size / 3)}">\u200b</tspan>', escape(text),
     )  # fmt: skip
     return f"<text {place}{style}>{raised}</text>"
 
 
 def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -> str:
     texts = "".join(
-        f'<text x="{_number(x)}" y="{_number(y)}">{escape(text)}</text>' for x, y, text in words
+        f'<text x="{_length_text(x)}" y="{_length_text(y)}">{escape(text)}</text>'
+        for x, y, text in words
     )
     return f'<g font-size="{_SMALL}" fill="{paint}" text-anchor="{anchor}">{texts}</g>'
 
 
 def _translated(x: float, y: float, elements: str) -> str:
-    return f'<g transform="translate({_number(x)} {_number(y)})">{elements}</g>'
+    return f'<g transform="translate({_length_text(x)} {_length_text(y)})">{elements}</g>'
 
 
-def _number(value: float) -> str:
+def _length_text(value: float) -> str:
     return f"{round(value, 1):g}"

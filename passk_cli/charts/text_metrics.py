@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from passk_cli.text import cells_of, wrap_text
+from passk_cli.text import display_width, wrap_text
 
 # Letter → width in Liberation Sans and Arial, as a share of the font size.
 _WIDTHS = {
@@ -23,7 +23,7 @@ _WIDTHS = {
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of a text in units of the drawing (approximate for scripts other than Latin)."""
     text = text.replace("\u00a0", " ")
-    width = sum(_WIDTHS.get(letter, 0.62 * cells_of(letter)) for letter in text)
+    width = sum(_WIDTHS.get(letter, 0.62 * display_width(letter)) for letter in text)
     # Bold words are at most 8 % wider.
     return size * width * (1.08 if bold else 1.0)
 

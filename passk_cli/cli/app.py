@@ -13,11 +13,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from passk_cli.cli.completion import completion_of, words_so_far
+from passk_cli.cli.completion import completion_function, words_being_completed
 from passk_cli.cli.error_printing import write_error
-from passk_cli.cli.process import leave_if_signalled
+from passk_cli.cli.process import exit_if_signalled
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of, option_suggestion
+from passk_cli.commands.command import load_command, option_suggestion
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.limits import MORE_MEMORY
 from passk_cli.option import DATA, Option
@@ -63,23 +63,23 @@ class DeclaredGroup(TyperGroup):
         return overview()
 
 
-def _version(requested: bool) -> None:
+def _print_version(requested: bool) -> None:
     if requested:
         typer.echo(f"passk {__version__}")
         raise typer.Exit
 
 
-def _topics(incomplete: str) -> list[str]:
+def _topics_with_prefix(incomplete: str) -> list[str]:
     from passk_cli.cli.topics import TOPICS
-    from passk_cli.commands.catalogue import messages
+    from passk_cli.commands.catalogue import all_messages
 
-    topics = (*COMMANDS, DEMO, MESSAGES, *TOPICS, *messages())
+    topics = (*COMMANDS, DEMO, MESSAGES, *TOPICS, *all_messages())
     return [topic for topic in topics if topic.startswith(incomplete)]
 
 
-def _help(
+def _print_help(
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORD]", autocompletion=_topics)
+        list[str] | None, typer.Argument(metavar="[WORD]", autocompletion=_topics_with_prefix)
     ] = None,
 ) -> None:
     """Explain a command, message, option, metric, method, column or term in full."""
@@ -96,17 +96,17 @@ def _help(
 
         typer.echo(HELP_TEXT)
     else:
-        from passk_cli.commands.catalogue import messages
+        from passk_cli.commands.catalogue import all_messages
 
-        catalogue = messages()
+        catalogue = all_messages()
         if topic == MESSAGES:
             typer.echo(message_list(catalogue.values()))
         elif topic in catalogue:
             typer.echo(message_page(catalogue[topic]))
         else:
-            from passk_cli.cli.topics import explain
+            from passk_cli.cli.topics import explain_word
 
-            typer.echo(explain(topic, (*COMMANDS, MESSAGES, *catalogue)))
+            typer.echo(explain_word(topic, (*COMMANDS, MESSAGES, *catalogue)))
 
 
 def _demo() -> None:
@@ -117,10 +117,10 @@ def _demo() -> None:
         raise typer.Exit(code)
 
 
-_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _help, DEMO: _demo}
+_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _print_help, DEMO: _demo}
 
 
-def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
+def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
     """The app that lists all commands.  Only the commands in `names` get options and can be run."""
     app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
 
@@ -128,7 +128,9 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
     def options(
         version: Annotated[
             bool,
-            typer.Option("-V", "--version", callback=_version, is_eager=True, help="The version."),
+            typer.Option(
+                "-V", "--version", callback=_print_version, is_eager=True, help="The version."
+            ),
         ] = False,
     ) -> None:
         pass
@@ -140,13 +142,13 @@ def build(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer
             function = (
                 _typer_function(name, None, completing)
                 if is_run
-                else _unrun_command(name, completing)
+                else _command_without_options(name, completing)
             )
         app.command(name, cls=DeclaredCommand)(function)
     return app
 
 
-def _unrun_command(name: str, completing: bool) -> Callable[[], None]:
+def _command_without_options(name: str, completing: bool) -> Callable[[], None]:
     """A typer function without options, for a command that is only listed."""
 
     def stand() -> None:
@@ -168,7 +170,7 @@ def _typer_function(
     """
     from passk_cli.cli.output import output_sections
 
-    declaration = command_of(name)
+    declaration = load_command(name)
     edge = (option for _, options in output_sections(declaration) for option in options)
     options = [*declaration.options(), *edge]
     parameters = []
@@ -187,7 +189,7 @@ def _typer_function(
         # typer collects the values of an option in a list, so that passk can report a repeated
         # option.
         value_type: Any = bool if flag else list[str]
-        completion = completion_of(option.option) if completing else None
+        completion = completion_function(option.option) if completing else None
         info: Any = (
             typer.Argument(metavar=f"[{option.option.flags}]", autocompletion=completion)
             if option.option.is_boolean_flag
@@ -240,7 +242,7 @@ def run_words(words: Sequence[str]) -> int:
     function = _WITHOUT_DATA.get(name)
     if function is None:
         helped = arguments in (["--help"], ["-h"])
-        function = _unrun_command(name, False) if helped else _typer_function(name, words)
+        function = _command_without_options(name, False) if helped else _typer_function(name, words)
     topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
     settings = topic if name == HELP else None
     app.command(name, cls=DeclaredCommand, context_settings=settings)(function)
@@ -258,21 +260,23 @@ def main() -> None:
     try:
         first, completing = words[:1], any(name in os.environ for name in COMPLETING)
         if completing:
-            code = build(words_so_far()[:1], completing=True)(words, standalone_mode=False)
+            code = build_app(words_being_completed()[:1], completing=True)(
+                words, standalone_mode=False
+            )
         elif first and (first[0] in COMMANDS or first[0] in _WITHOUT_DATA):
             code = run_words(words)
         else:
-            code = build()(words or ["--help"], standalone_mode=False)
+            code = build_app()(words or ["--help"], standalone_mode=False)
         # `passk` without arguments prints the help. The exit code is 2, because a script that runs
         # `passk` has probably lost the arguments.
         code = code if words else 2
     except PasskError as error:
-        leave_if_signalled()
+        exit_if_signalled()
         code = write_error(error, words)
     except USAGE_ERROR as error:
         code = write_error(_usage_error(error, words), words)
     except MemoryError:
-        leave_if_signalled()
+        exit_if_signalled()
         code = write_error(
             DataError(
                 "memory",
@@ -283,7 +287,7 @@ def main() -> None:
             words,
         )
     except Exception as error:
-        leave_if_signalled()
+        exit_if_signalled()
         if os.environ.get("PASSK_DEBUG"):
             raise
         remedy = "please report this error with the traceback that PASSK_DEBUG=1 shows"
@@ -300,7 +304,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
     if first in COMMANDS:
         path = f"passk {first}"
         if problem.startswith("Missing argument"):
-            return _without_files(path, arguments)
+            return _no_files_error(path, arguments)
         if problem.startswith("No such option"):
             from passk_cli.cli.fix_commands import options_by_flag
 
@@ -319,7 +323,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
     return ParameterError(problem, name="usage")
 
 
-def _without_files(path: str, options: list[str]) -> ParameterError:
+def _no_files_error(path: str, options: list[str]) -> ParameterError:
     """The error for a command without files.
 
     passk reads standard input only for the argument -, because a job with an empty list of files

@@ -14,13 +14,13 @@ MOST_BYTES = 4_000_000
 Complete = Callable[[str], list[str]]
 
 
-def words_so_far() -> list[str]:
+def words_being_completed() -> list[str]:
     """The words of the command line that the shell completes, without the program name."""
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
     return line.split()[1:]
 
 
-def completion_of(option: Option) -> Complete | None:
+def completion_function(option: Option) -> Complete | None:
     """The function that completes the value of an option, or None if any value is possible."""
     if option.complete:
         complete: Complete = load_object(option.complete)
@@ -32,13 +32,13 @@ def completion_of(option: Option) -> Complete | None:
 
     def models(incomplete: str) -> list[str]:
         # typer cannot parse files in a command line that ends in an option without a value.
-        files = [word for word in words_so_far()[1:] if os.path.isfile(word)]
-        return [name for name in models_of(files) if name.startswith(incomplete)]
+        files = [word for word in words_being_completed()[1:] if os.path.isfile(word)]
+        return [name for name in models_of_small_files(files) if name.startswith(incomplete)]
 
     return models
 
 
-def models_of(files: Sequence[str]) -> list[str]:
+def models_of_small_files(files: Sequence[str]) -> list[str]:
     """The models in small files, or [] if the files are too large or cannot be read."""
     from passk_cli.files.load import load
     from passk_cli.files.request import Request

@@ -9,17 +9,17 @@ from pathlib import Path
 from passk_cli.cli.help_text import options_by_title
 from passk_cli.cli.output import output_suffixes
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
-from passk_cli.option import DeclaredOption, accepts, by_flag
+from passk_cli.option import DeclaredOption, accepts_value, by_flag
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 from passk_cli.text import cut_long_words, join_clauses, printable, without_secrets
 
 
 def add_commands(error: PasskError, words: Sequence[str]) -> None:
     """Add commands to an error, and remove fixes with options that the command does not have."""
-    error.settles = possible_fixes(error.settles, words)
+    error.settles = applicable_fixes(error.settles, words)
     error.remedies = commands_for_fixes(error.settles, words)
 
 
@@ -43,11 +43,11 @@ def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
 
 def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """A message with commands that resolve the message."""
-    settles = possible_fixes(message.settles, words)
+    settles = applicable_fixes(message.settles, words)
     return replace(message, settles=settles, remedies=commands_for_fixes(settles, words))
 
 
-def possible_fixes(
+def applicable_fixes(
     settles: Sequence[SuggestedFix], words: Sequence[str]
 ) -> tuple[SuggestedFix, ...]:
     """The fixes that use only options of the command and files in the command line."""
@@ -77,7 +77,7 @@ def _reads_stdin(words: Sequence[str]) -> bool:
     """Whether a command line reads standard input: -, label=- or --baseline -."""
     return any(
         parts[-1].rpartition("=")[2] == "-"
-        for option, _, parts in _parse_words(words[1:], options_by_flag(words[0]))
+        for option, _, parts in _parse_options(words[1:], options_by_flag(words[0]))
         if option is None or option.option.file == "read"
     )
 
@@ -113,14 +113,14 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     trailing = list(words[len(arguments) + 1 :])
     values = {other_flags[flag].field: value for flag, value in settle.options.items()}
     result = [name]
-    before, after = (output_suffixes(command_of(command)) for command in (words[0], name))
+    before, after = (output_suffixes(load_command(command)) for command in (words[0], name))
     writes = name != words[0] and any(
         other_flags[flag].option.file == "written" for flag in settle.options
     )
-    for option, text, parts in _parse_words(arguments, flags):
+    for option, text, parts in _parse_options(arguments, flags):
         counterpart = option and other_flags.get(option.option.name)
         applies = counterpart and (
-            counterpart is option or counterpart.base is bool or accepts(counterpart, text)
+            counterpart is option or counterpart.base is bool or accepts_value(counterpart, text)
         )
         if option is not None and option.field == "output":
             suffix = Path(text).suffix.lower()
@@ -145,7 +145,7 @@ def _is_replaced(option: DeclaredOption, text: str, values: Mapping[str, object]
     return option.field in values and option.field != "where"
 
 
-def _parse_words(
+def _parse_options(
     words: Sequence[str], flags: Mapping[str, DeclaredOption]
 ) -> Iterator[tuple[DeclaredOption | None, str, Sequence[str]]]:
     """The options of a command line: for each option, its declaration, its value and its words.
@@ -168,5 +168,5 @@ def _parse_words(
 
 def options_by_flag(command: str) -> Mapping[str, DeclaredOption]:
     """Flag → option, for all options of a command."""
-    options = options_by_title(command_of(command)) if command in COMMANDS else ()
+    options = options_by_title(load_command(command)) if command in COMMANDS else ()
     return by_flag(option for _, option in options)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import indent
 
 from passk_cli.cli.overview import GAP, LEFT, Row, terminal_width, two_columns, wrap_lines
-from passk_cli.commands.command import Command, command_of
-from passk_cli.diagnostic import ERROR, DiagnosticType, pattern
+from passk_cli.commands.command import Command, load_command
+from passk_cli.diagnostic import ERROR, DiagnosticType, template_pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
@@ -22,9 +22,11 @@ _LINES, _FEWEST, _SHARED = 60, 5, (
 
 def command_help(name: str, *, full: bool = False) -> str:
     """The help text of a command: purpose, examples, its options and frequent shared options."""
-    declaration = command_of(name)
+    declaration = load_command(name)
     if full:
-        return _help(name, [*_sections(declaration), *_answer(declaration)])
+        return _help_with_sections(
+            name, [*_option_sections(declaration), *_result_sections(declaration)]
+        )
     # For commands with pages or verdicts, --output is the first shared option, because users
     # usually write files.
     first = ("output",) if declaration.paged or declaration.judges else ()
@@ -32,16 +34,16 @@ def command_help(name: str, *, full: bool = False) -> str:
     count = len(list(options_by_title(declaration)))
     last = wrap_lines(f"passk help {name}: all {count} options, columns and messages")
     while True:
-        text = f"{_help(name, _sections(declaration, shared))}\n\n{last}"
+        text = f"{_help_with_sections(name, _option_sections(declaration, shared))}\n\n{last}"
         if text.count("\n") < _LINES or len(shared) == _FEWEST:
             return text
         shared.pop()
 
 
-def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
-    declaration, width = command_of(name), terminal_width()
+def _help_with_sections(name: str, sections: list[tuple[str, list[Row]]]) -> str:
+    declaration, width = load_command(name), terminal_width()
     paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.meaning)
-    examples = [f"  {note}\n{_example(line, width)}" for note, line in declaration.examples]
+    examples = [f"  {note}\n{_wrapped_example(line, width)}" for note, line in declaration.examples]
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs, "\n".join(["Examples:", *examples])]
     labels = [len(label) for _, rows in sections for label, _ in rows]
     room = max(length for length in labels if length <= LEFT) + GAP
@@ -50,7 +52,7 @@ def _help(name: str, sections: list[tuple[str, list[Row]]]) -> str:
     return "\n\n".join(blocks)
 
 
-def _example(line: str, width: int) -> str:
+def _wrapped_example(line: str, width: int) -> str:
     first, *options = re.split(" (?=-)", line)
     lines = [f"  {first}"]
     for option in options:
@@ -78,7 +80,7 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
     from passk_cli.files.checks import CHECKS
 
     remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
-    texts = [pattern(str(remedy)) for remedy in remedies]
+    texts = [template_pattern(str(remedy)) for remedy in remedies]
     do = [message.advice or " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts if text)]
     if any(check.message.name == message.name for check in CHECKS):
         do.append(
@@ -118,7 +120,7 @@ def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption
         yield from ((title, option) for option in options)
 
 
-def _sections(
+def _option_sections(
     declaration: Command, shared: Sequence[str] | None = None
 ) -> list[tuple[str, list[Row]]]:
     """The titles and rows of the groups of options in a help text.
@@ -142,7 +144,7 @@ def _sections(
     return [(title, group) for title, group in rows.items() if group]
 
 
-def _answer(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
+def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     from passk_cli.metrics.registry import family_patterns
 
     # If a command has a fixed list of metrics, the help of the option --metric contains the list.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.cli.output import output_sections
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.request import Request
 from passk_cli.files.roles import POSITION, column_parts, first_key
@@ -64,7 +64,7 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
 def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
     """Set the command line to `passk estimate FILE --map PATH`, and return its option values."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
-    declaration = command_of("estimate")
+    declaration = load_command("estimate")
     edge = (option for _, options in output_sections(declaration) for option in options)
     options = [*declaration.options(), *edge]
     unset: dict[str, Any] = {}

@@ -27,7 +27,7 @@ from passk_cli.option import (
     changed_options,
     load_object,
     options_by_field,
-    sections_of,
+    options_by_group,
 )
 from passk_cli.render import (
     ANNOTATIONS,
@@ -45,9 +45,9 @@ from passk_cli.render.style import (
     message_line,
     sentence_text,
     warnings_first,
-    with_message_texts,
+    with_rounded_texts,
 )
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import cut_long_words, is_github_runner, printable, shield_from_runner
 
@@ -142,7 +142,7 @@ class ChartOptions:
         # A picture appears without the report's text, so the title of the picture is the answer.
         plots = [plot for plot in report.plots if style.full or not plot.full]
         report = replace(report, draw=lambda: tuple(plots or report.plots))
-        report = with_appearance(with_message_texts(report, style), self.appearance)
+        report = with_appearance(with_rounded_texts(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture
 
@@ -206,7 +206,7 @@ class OutputOptions:
         further_outputs, charting : files that the command writes in addition to its result.
         """
         charting.check()
-        if self.stacked and "latex" not in map(self._format, self._targets):
+        if self.stacked and "latex" not in map(self._format_of_target, self._targets):
             raise ParameterError(
                 OptionValue("--stacked"), "this option needs an output in LaTeX",
                 name="contradicting-options",
@@ -219,7 +219,7 @@ class OutputOptions:
                 name="bad-output",
             )
         if targets := [*self._files, *further_outputs, *charting.chart]:
-            _require_places(targets, inputs)
+            _require_valid_paths(targets, inputs)
         if self._files:
             self._require_formats(declaration)
 
@@ -252,7 +252,7 @@ class OutputOptions:
     def _files(self) -> list[str]:
         return [target for target in self._targets if target is not None]
 
-    def _format(self, target: str | None, *, paged: bool = False) -> str:
+    def _format_of_target(self, target: str | None, *, paged: bool = False) -> str:
         """The format of an output.
 
         --format sets the format of a single output.  If there are several outputs, the suffix of
@@ -284,7 +284,7 @@ class OutputOptions:
                 # An unknown model or column must raise an error before passk prints anything.
                 prepare_plots(report.plots, charting.appearance)
             for target in self._targets:
-                name = self._format(target, paged=report.page is not None)
+                name = self._format_of_target(target, paged=report.page is not None)
                 opens |= target is None and name in ("table", "plain", "markdown")
                 style = self._style(name == "table", target is None and on_terminal)
                 paged = report.page is not None and name in pages.FORMATS
@@ -305,33 +305,35 @@ class OutputOptions:
                 print(f"passk: written: {printable(str(path))} ({size})", file=sys.stderr)
             if charting.chart:
                 charting.write(report, self._style(on_terminal, on_terminal))
-            if report.checks and (summary := self._summary):
+            if report.checks and (summary := self._step_summary_file):
                 style = Style(self.digits, self.percent)
-                _append(summary, load_object(FORMATS["markdown"])(report, style))
+                _append_to_file(summary, load_object(FORMATS["markdown"])(report, style))
         finally:
             self.write_messages(report)
             if report.checks and not opens:
                 line = cut_long_words(answer_text(report, self._style(False, False)))
                 print(shield_from_runner(f"passk: {line}"), file=sys.stderr)
-            if report.checks and self._annotates:
+            if report.checks and self._writes_annotations:
                 text = load_object(ANNOTATIONS)(report, Style(self.digits, self.percent))
                 print(text, end="", file=sys.stderr)
 
     @property
-    def _summary(self) -> str:
+    def _step_summary_file(self) -> str:
         """The path of GitHub's step summary, or "" if passk writes no annotations."""
-        annotated = "github" in map(self._format, self._targets) or self._annotates
+        annotated = (
+            "github" in map(self._format_of_target, self._targets) or self._writes_annotations
+        )
         return os.environ.get("GITHUB_STEP_SUMMARY", "") if annotated else ""
 
     @property
-    def _annotates(self) -> bool:
+    def _writes_annotations(self) -> bool:
         """Whether a gate prints GitHub annotations on stderr.
 
         In GitHub Actions, a gate prints annotations unless PASSK_CI is "off" or an output has the
         format github.
         """
         annotates = is_github_runner() and os.environ.get("PASSK_CI") != "off"
-        return annotates and "github" not in map(self._format, self._targets)
+        return annotates and "github" not in map(self._format_of_target, self._targets)
 
     def write_messages(self, report: Report) -> None:
         """Print the first three messages on stderr, and the names of all further messages."""
@@ -357,7 +359,7 @@ class OutputOptions:
         wide : whether tables must fit the terminal.
         """
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
-        colour = coloured and _colours_are_welcome()
+        colour = coloured and _colours_are_allowed()
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
             with_signature=self.verbose, stacked=self.stacked, methods=self.methods,
@@ -371,7 +373,7 @@ class OutputOptions:
         contents: dict[Path, str | bytes] = {}
         problem = str(error)
         for target in self._targets:
-            name = self._format(target)
+            name = self._format_of_target(target)
             if target is not None and name in ("json", "jsonl"):
                 contents[Path(target)] = error_document(error, name)
             if name not in FAILURES:
@@ -386,13 +388,13 @@ class OutputOptions:
             if file:
                 with write_together(contents):
                     pass
-            if self._annotates:
+            if self._writes_annotations:
                 print(load_object(FAILURES["github"])(problem), end="", file=sys.stderr)
-            if self._summary:
-                _append(self._summary, load_object(FAILURES["markdown"])(problem))
+            if self._step_summary_file:
+                _append_to_file(self._step_summary_file, load_object(FAILURES["markdown"])(problem))
 
 
-def _require_places(targets: Sequence[str], inputs: Sequence[str]) -> None:
+def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
     """Raise ParameterError for an output in a missing folder, or for a path that is used twice."""
     places = [os.path.realpath(target) for target in targets]
     for place, target in zip(places, targets, strict=True):
@@ -415,7 +417,7 @@ def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOp
     edge = (ChartOptions, OutputOptions) if declaration.charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.without]
     without += [] if declaration.methods else ["methods"]
-    for group, options in sections_of(edge, without):
+    for group, options in options_by_group(edge, without):
         if not declaration.judges:
             # The formats junit, github and gitlab are only for commands with verdicts.
             plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
@@ -427,7 +429,7 @@ def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOp
         yield getattr(group, "title", ""), options
 
 
-def _append(path: str, text: str) -> None:
+def _append_to_file(path: str, text: str) -> None:
     try:
         with open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text)
@@ -446,11 +448,11 @@ def print_message(text: str, severity: str) -> None:
         width = shutil.get_terminal_size((80, 24)).columns
         folded = wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
         text = "\n".join((*folded, *below))
-        if _colours_are_welcome():
+        if _colours_are_allowed():
             label, _, words = text.partition(": ")
             text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
     print(shield_from_runner(text), file=sys.stderr)
 
 
-def _colours_are_welcome() -> bool:
+def _colours_are_allowed() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -17,7 +17,7 @@ from passk_cli.cleanup import undo_all
 from passk_cli.errors import ParameterError
 
 # Number of seconds in which a command may end by itself after a signal.
-PATIENCE = 0.3
+SECONDS_TO_END = 0.3
 _ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 _received: list[int] = []
 
@@ -49,14 +49,14 @@ def end_on_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        leave_if_signalled()
+        exit_if_signalled()
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(unheard)
         os.close(writing)
 
 
-def leave_if_signalled() -> None:
+def exit_if_signalled() -> None:
     """End the process if a signal has arrived, because the signal may have caused an error."""
     if _received:
         _exit_by_signal(_received[0])
@@ -81,7 +81,7 @@ def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
 def _wait_for_signal(heard: int, numbers: frozenset[int]) -> None:
     while number := os.read(heard, 1):
         if number[0] in numbers:
-            time.sleep(PATIENCE)
+            time.sleep(SECONDS_TO_END)
             _exit_by_signal(number[0])
     os.close(heard)
 
@@ -103,15 +103,15 @@ def open_streams() -> Iterator[None]:
     with ExitStack() as opened:
         if sys.stdin is None:
             sys.stdin = opened.enter_context(open(os.devnull))
-        sys.stdout = _reopened(before[1], opened)
-        sys.stderr = _reopened(before[2], opened, last=True)
+        sys.stdout = _robust_stream(before[1], opened)
+        sys.stderr = _robust_stream(before[2], opened, last=True)
         try:
             yield
         finally:
             sys.stdin, sys.stdout, sys.stderr = before
 
 
-def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> TextIO:
+def _robust_stream(stream: TextIO | None, opened: ExitStack, last: bool = False) -> TextIO:
     if stream is None:
         return opened.enter_context(open(os.devnull, "w"))
     try:
@@ -120,7 +120,7 @@ def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> T
         return stream
     stream.flush()
     lasting = io.TextIOWrapper(
-        io.BufferedWriter(_Descriptor(number, stream.name, last)),
+        io.BufferedWriter(_RobustDescriptor(number, stream.name, last)),
         encoding=stream.encoding,
         errors="backslashreplace",
         line_buffering=last or stream.isatty(),
@@ -128,7 +128,7 @@ def _reopened(stream: TextIO | None, opened: ExitStack, last: bool = False) -> T
     return opened.enter_context(lasting)
 
 
-class _Descriptor(io.FileIO):
+class _RobustDescriptor(io.FileIO):
     """A file descriptor that reports only its first write error, and no error if `last` is True."""
 
     def __init__(self, number: int, name: str, last: bool) -> None:

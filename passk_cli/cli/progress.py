@@ -7,10 +7,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from passk_cli.activity import activity, report_activity
+from passk_cli.activity import current_activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
-PATIENCE = 1.0
+SECONDS_BEFORE_PROGRESS = 1.0
 # Number of seconds between updates of the progress line.
 _SECONDS_BETWEEN = 0.2
 
@@ -24,7 +24,7 @@ def show_activity(text: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    outermost = not activity()
+    outermost = not current_activity()
     with report_activity(lambda: text):
         if not outermost:
             yield
@@ -42,13 +42,13 @@ def show_activity(text: str) -> Iterator[None]:
 
 
 def _show_elapsed_seconds(stopped: threading.Event) -> None:
-    if stopped.wait(PATIENCE):
+    if stopped.wait(SECONDS_BEFORE_PROGRESS):
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(activity())
+        task = progress.add_task(current_activity())
         while not stopped.wait(_SECONDS_BETWEEN):
-            progress.update(task, description=activity())
+            progress.update(task, description=current_activity())

@@ -12,11 +12,11 @@ from typing import Any
 
 from passk_cli.cleanup import temporary_folder
 from passk_cli.cli.output import ChartOptions, OutputOptions, output_sections
-from passk_cli.cli.process import leave_if_signalled
+from passk_cli.cli.process import exit_if_signalled
 from passk_cli.cli.progress import show_activity
-from passk_cli.commands.command import Command, command_of
+from passk_cli.commands.command import Command, load_command
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.commands.question import answer
+from passk_cli.commands.question import answer_question
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -24,7 +24,7 @@ from passk_cli.files.sources.remote import shared_downloads
 from passk_cli.option import check_value, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import (
     cut_long_words,
@@ -46,7 +46,7 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
 
             if can_ask(values):
                 path = interview(files, values)
-                estimate_command = command_of("estimate")
+                estimate_command = load_command("estimate")
                 return (
                     run_command(estimate_command, files, estimate_options(files, path))
                     if path
@@ -125,7 +125,7 @@ def _run(
             output.check([*inputs, *question.inputs], named_files["written"], charting, declaration)
             writable = True
         with show_activity("computing"):
-            report = answer(
+            report = answer_question(
                 question,
                 options,
                 read,
@@ -136,7 +136,7 @@ def _run(
         if declaration.judges:
             from passk_cli.cli.fix_commands import add_commands
 
-            leave_if_signalled()
+            exit_if_signalled()
             add_commands(error, sys.argv[1:])
             output.write_gate_error(error, file=writable)
         raise

@@ -9,7 +9,7 @@ from pathlib import Path
 from passk_cli.cli.help_text import FILES, option_row, options_by_title
 from passk_cli.cli.overview import ABOUT, wrap_lines
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
@@ -60,14 +60,14 @@ _ALSO = {
 }  # fmt: skip
 
 
-def explain(word: str, commands_and_messages: Sequence[str]) -> str:
+def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     """All explanations of a word, which can be a term, a topic, or a declared name.
 
     commands_and_messages : names of commands and messages, which the error may suggest.
     Errors: ParameterError with the most similar names if the word is not known.
     """
     texts: dict[str, dict[str, list[str]]] = {}
-    for name, text, user in _entries():
+    for name, text, user in _declared_words():
         texts.setdefault(name, {}).setdefault(text, []).append(user)
     topics = {same: name for name, words in _ALSO.items() for same in words.split()}
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
@@ -117,16 +117,16 @@ def _command_names(commands: Sequence[str]) -> str:
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
 
 
-def _entries() -> Iterator[tuple[str, str, str]]:
+def _declared_words() -> Iterator[tuple[str, str, str]]:
     """Each declared word in lower case, with its explanation, and with its command or ""."""
     from passk_cli.files.formats import NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, family_patterns
     from passk_cli.study.methods_text import (
         ADJUSTMENTS,
-        intervals_in_words,
+        descriptions_of_intervals,
+        descriptions_of_tests,
         references,
-        tests_in_words,
     )
 
     for (pattern, meaning), family in zip(
@@ -136,8 +136,8 @@ def _entries() -> Iterator[tuple[str, str, str]]:
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
     methods_of_kind = {
-        "interval": intervals_in_words(),
-        "test": tests_in_words(),
+        "interval": descriptions_of_intervals(),
+        "test": descriptions_of_tests(),
         "adjustment": ADJUSTMENTS,
     }
     for kind, methods in methods_of_kind.items():
@@ -149,7 +149,7 @@ def _entries() -> Iterator[tuple[str, str, str]]:
     for name in NAMES:
         yield name, f"format {name}: `passk formats {name}` shows how it is read.", ""
     for name in COMMANDS:
-        declaration = command_of(name)
+        declaration = load_command(name)
         for _, option in options_by_title(declaration):
             label, text = option_row(option, full=True)
             for flag in option.option.flags.split():

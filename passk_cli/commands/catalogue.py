@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import DECLARED, ERROR, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.option import split_at_commas
@@ -15,35 +15,35 @@ from passk_cli.suggestions import did_you_mean_or_list
 
 # Modules outside of the commands that declare messages or errors.
 _DECLARING_MODULES = (
-    "passk_cli.error_names", "passk_cli.files.counting.checks",
+    "passk_cli.error_names", "passk_cli.files.counting.raw_text_checks",
     "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",
     "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.column_questions",
     "passk_cli.files.load", "passk_cli.files.attempts.spending", "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.missing_outcomes",
     "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.duplicate_runs",
-    "passk_cli.study.dependence", "passk_cli.study.notes",
+    "passk_cli.study.dependence", "passk_cli.study.data_notes",
 )  # fmt: skip
 
 
-def messages() -> dict[str, DiagnosticType]:
+def all_messages() -> dict[str, DiagnosticType]:
     """The messages and errors of all commands by name, sorted by name."""
     for module in _DECLARING_MODULES:
         import_module(module)
     for name in COMMANDS:
-        _ = command_of(name).question
+        _ = load_command(name).question
     return dict(sorted(DECLARED.items()))
 
 
-def answers() -> dict[str, Answer]:
+def all_answers() -> dict[str, Answer]:
     """The answers of all commands by name, in the order of the commands."""
     for name in COMMANDS:
-        _ = command_of(name).question
+        _ = load_command(name).question
     return ANSWERS
 
 
-def message_of(name: str) -> DiagnosticType:
+def find_message(name: str) -> DiagnosticType:
     """The message with this name; a ParameterError with the most similar name if there is none."""
-    declared = messages()
+    declared = all_messages()
     if name in declared:
         return declared[name]
     question = did_you_mean_or_list(name, declared, "`passk help messages` lists them")
@@ -57,7 +57,7 @@ def parse_names(names: Any) -> tuple[str, ...]:
     """
     message_names = split_at_commas(names)
     for name in message_names:
-        if message_of(name).severity == ERROR:
+        if find_message(name).severity == ERROR:
             raise ParameterError(
                 f"{name} is already an error; choose the name of a note or a warning"
             )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.option import DeclaredOption, load_object, options_by_field, sections_of
-from passk_cli.suggestions import did_you_mean, nearest_names, share_meant
+from passk_cli.option import DeclaredOption, load_object, options_by_field, options_by_group
+from passk_cli.suggestions import did_you_mean, nearest_names, probable_share
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        groups = sections_of((self.options_type, *self.groups, MessageOptions), self.without)
+        groups = options_by_group((self.options_type, *self.groups, MessageOptions), self.without)
         return [option for _, options in groups for option in options]
 
     def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group. Groups that only this command has come first."""
-        own_section, *shared = sections_of(
+        own_section, *shared = options_by_group(
             (self.options_type, *self.groups, MessageOptions), self.without
         )
         for title, fields in self.titles.items():
@@ -114,7 +114,7 @@ class Command:
         return titles
 
 
-def command_of(name: str) -> Command:
+def load_command(name: str) -> Command:
     """The declaration of the named command, imported without the other commands."""
     declaration: Command = load_object(f"passk_cli.commands.{name}:COMMAND")
     return declaration
@@ -127,13 +127,13 @@ def option_suggestion(
 
     spelled : returns the options of a command by their spelling on the command line or in Python.
     """
-    if reason := {**_REMOVED, **command_of(command).lacking}.get(word):
+    if reason := {**_REMOVED, **load_command(command).lacking}.get(word):
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
     options = spelled(command)
     suggestions = nearest_names(word, options)
-    share = share_meant(str(value))
+    share = probable_share(str(value))
     if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
         # A significance level such as 0.05 means the confidence level 0.95.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.option import Option
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 
 
 @dataclass(frozen=True, eq=False, repr=False)

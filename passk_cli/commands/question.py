@@ -20,17 +20,17 @@ from passk_cli.files.sources.arguments import is_read_once, paths_of, split_labe
 from passk_cli.limits import refuse_too_many
 from passk_cli.option import changed_options, fill_options, is_given, options_by_field
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import DATA, Report
+from passk_cli.report.data_types import DATA, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, is_corrected, refuse_ranged_metrics
-from passk_cli.study.result import FIELDS
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions, is_corrected, refuse_ranged_metrics
+from passk_cli.study.result import SHARED_FIELDS
 from passk_cli.study.section import Section
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
-class Read(Protocol):
+class ReadCounts(Protocol):
     """A function that reads counts from files, a data frame or other counts."""
 
     def __call__(self, request: Request, source: Any = None, /) -> Counts:
@@ -46,9 +46,9 @@ class SharedOptions:
     """
 
     request: Request
-    metrics: Metrics
+    metrics: MetricOptions
     confidence: Confidence
-    rules: Rules
+    rules: ComparisonOptions
     source: Any = None
     earlier: str = ""
 
@@ -108,13 +108,16 @@ class Question:
         if requires_data and source is None:
             raise ParameterError("no files are given", name="no-files")
         shared = {k: v for k, v in values.items() if k not in own_fields}
-        request, metrics = fill_options(Request, shared), fill_options(Metrics, shared)
+        request, metrics = fill_options(Request, shared), fill_options(MetricOptions, shared)
         if not cls.ranged:
             refuse_ranged_metrics(metrics.metrics, "-m")
         request = replace(
             request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
         )
-        confidence, rules = fill_options(Confidence, shared), fill_options(Rules, shared)
+        confidence, rules = (
+            fill_options(Confidence, shared),
+            fill_options(ComparisonOptions, shared),
+        )
         if confidence.bounds is not None:
             request = replace(request, lowest=confidence.bounds[0])
         options = SharedOptions(request, metrics, confidence, rules, source)
@@ -139,7 +142,7 @@ class Question:
 
         If several sections have a field of the same name, the first section defines the meaning.
         """
-        common = {column.name: column.meaning for column in FIELDS}
+        common = {column.name: column.meaning for column in SHARED_FIELDS}
         meanings: dict[str, str] = {}
         for column in (column for section in cls.sections for column in section.columns):
             if column.name:
@@ -170,7 +173,7 @@ class Question:
         """The report if the command needs no data for it, else None."""
         return None
 
-    def report_from(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: ReadCounts) -> Report:
         """The report, either without data or from the data that `read` returns."""
         report = self.report_without_data(options)
         return self.report(self.study(options, read)) if report is None else report
@@ -179,7 +182,7 @@ class Question:
         """The requested metrics, or by default the metrics that the data supports."""
         return options.metrics.choose(counts) if self.of_metrics else ()
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Read the data and combine it with the metrics, confidence level and rules."""
         # An invalid --interval raises its error before files are read.
         _ = options.confidence.method
@@ -227,7 +230,7 @@ def refuse_labels(question: Question) -> None:
     )  # fmt: skip
 
 
-def _answerable(question: Question, report: Report) -> Report:
+def _without_bounds_fixes(question: Question, report: Report) -> Report:
     if not question.unbounded:
         return report
     messages = tuple(
@@ -264,10 +267,10 @@ def require_few_groups(counts: Counts, most: float) -> None:
     )  # fmt: skip
 
 
-def answer(
+def answer_question(
     question: Question,
     options: SharedOptions,
-    read: Read,
+    read: ReadCounts,
     judged: Callable[[Report], Report] = lambda report: report,
 ) -> Report:
     """Compute the report of a command from the data that `read` returns, and write its exports.
@@ -300,7 +303,7 @@ def answer(
     names, counts_read = set[tuple[str, str]](), list[Counts]()
     report = question.report_from(options, counts_of)
     require_known_names(names, counts_read)
-    report = judged(_answerable(question, report))
+    report = judged(_without_bounds_fixes(question, report))
     if options.request.by:
         _ = report.data
     for path, columns in report.exports.items():

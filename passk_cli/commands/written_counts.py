@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from passk_cli.errors import refuse_if_any
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column
+from passk_cli.report.data_types import Column
 from passk_cli.study.section import GROUPS, MODEL, Section
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
@@ -38,7 +38,9 @@ class WrittenTable(Section[WrittenModel]):
     )  # fmt: skip
 
 
-def refuse_reserved(names: Collection[str], reserved: Collection[str], table_name: str) -> None:
+def refuse_reserved_columns(
+    names: Collection[str], reserved: Collection[str], table_name: str
+) -> None:
     """Raise a ParameterError if a column of --by has the name of a column of the output."""
     refuse_if_any("reserved-column", *(
         (name.lower() in reserved, OptionValue("--by", name),

@@ -89,7 +89,7 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
     [-0.918939, -1.418939, -2.918939]
     """
     t = _positive(temperature)
-    return -(np.asarray(c, dtype=np.float64) ** 2) / (2 * t) - _log_sum(t)[0]
+    return -(np.asarray(c, dtype=np.float64) ** 2) / (2 * t) - _log_sum_and_second_moment(t)[0]
 
 
 def second_moment(temperature: float) -> float:
@@ -100,7 +100,7 @@ def second_moment(temperature: float) -> float:
     >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
     (1.0, 0.013297)
     """
-    return _log_sum(_positive(temperature))[1]
+    return _log_sum_and_second_moment(_positive(temperature))[1]
 
 
 def temperature_of_moment(moment: float) -> float:
@@ -205,7 +205,7 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     # Tasks beyond this |c| pass with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
     reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
-    failing = _log_failing(tasks.c[reached], temperature)
+    failing = _log_failure_probability(tasks.c[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
 
@@ -332,7 +332,7 @@ def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
     return ToyTasks(c, weights / weights.sum())
 
 
-def _log_sum(t: float) -> tuple[float, float]:
+def _log_sum_and_second_moment(t: float) -> tuple[float, float]:
     """log Σ_g exp(−g²/2T) over the integers, and E g² with these weights.
 
     For T ≥ 1/2π, the sum uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In both cases, the
@@ -348,7 +348,7 @@ def _log_sum(t: float) -> tuple[float, float]:
     return 0.5 * math.log(2 * math.pi * t) + math.log(total), moment
 
 
-def _log_failing(c: Floats, t: float) -> Floats:
+def _log_failure_probability(c: Floats, t: float) -> Floats:
     """log(1 − p(c|T)), accurate both for p near 0 and for p near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
@@ -364,18 +364,18 @@ def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
     from scipy.optimize import brentq
 
     around = scan[max(at - 1, 0)], scan[min(at + 1, len(scan) - 1)]
-    ends = [_slope(tasks, k, t) for t in around]
+    ends = [_pass_at_k_slope(tasks, k, t) for t in around]
     t = float(scan[at])
     if ends[0] > 0 > ends[1]:
-        t = float(brentq(lambda x: _slope(tasks, k, x), *around, xtol=1e-14, rtol=1e-14))
+        t = float(brentq(lambda x: _pass_at_k_slope(tasks, k, x), *around, xtol=1e-14, rtol=1e-14))
     value, at_zero = expected_pass_at_k(tasks, k, t), expected_pass_at_k(tasks, k, 0.0)
     if at_zero >= value - 1e-15:
         return BestTemperature(0.0, at_zero)
     return BestTemperature(t if value < 1 - _ALL_PASS else math.nan, value)
 
 
-def _slope(tasks: ToyTasks, k: int, t: float) -> float:
+def _pass_at_k_slope(tasks: ToyTasks, k: int, t: float) -> float:
     logs = log_probability(tasks.c, t)
-    exponents = logs + (k - 1) * _log_failing(tasks.c, t)
+    exponents = logs + (k - 1) * _log_failure_probability(tasks.c, t)
     gains = np.exp(exponents - exponents.max()) * (tasks.c**2 - second_moment(t))
     return float(tasks.weights @ gains)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
-from passk_cli.files.checks import CheckContext, Finding
+from passk_cli.files.checks import CheckContext, CheckFinding
 from passk_cli.files.checks.settings import POOLED_SETTINGS
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
@@ -15,7 +15,7 @@ from passk_cli.files.roles import column_parts
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.outcomes.provenance import ColumnChoice
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import short_names, shortened
+from passk_cli.text import short_names, truncated
 
 if TYPE_CHECKING:
     import duckdb
@@ -31,7 +31,7 @@ def column_choices(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
     context: CheckContext,
-    findings: Sequence[Finding],
+    findings: Sequence[CheckFinding],
 ) -> Iterator[ColumnChoice]:
     """Yield the used columns, then candidates for each role, pooled settings and other columns.
 
@@ -41,7 +41,9 @@ def column_choices(
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())
     used_columns = {part for _, column in roles for part in column_parts(column)}
     place = (
-        None if context.is_known_format else _place_of_columns(con, sources, request, used_columns)
+        None
+        if context.is_known_format
+        else _candidates_with_used_columns(con, sources, request, used_columns)
     )
     tallies = {name: _values_text(profile, name) for name in profile.columns}
     if place is not None:
@@ -78,7 +80,7 @@ def column_choices(
             yield ColumnChoice("", column, None, tallies[column])
 
 
-def _place_of_columns(
+def _candidates_with_used_columns(
     con: duckdb.DuckDBPyConnection,
     sources: Sequence[Source],
     request: Request,
@@ -101,7 +103,7 @@ def _place_of_columns(
 
 def _values_text(profile: DataProfile, name: str) -> str:
     column = profile.columns[name]
-    values = [shortened(text) for text in profile.texts(name, _SHOWN_VALUES)]
+    values = [truncated(text) for text in profile.texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)
     more = column.distinct - len(texts)
     missing = f"; {1 - column.present_share:.0%} missing" if column.present_share < 1 else ""

@@ -48,9 +48,7 @@ def write_canonical_table(
     request, batches = statement.request, statement.batches
     conversion = request.conversion
     assert conversion is not None
-    statement = statement.with_text_attempts.with_changes(
-        carried=_carried_columns(batches, request)
-    )
+    statement = statement.with_text_attempts.with_changes(carried=_copied_columns(batches, request))
     canonical_names = {name.lower(): name for name in CANONICAL}
     for name in (*request.by, *statement.carried):
         if name in _CANONICAL_ROLES or canonical_names.setdefault(name.lower(), name) != name:
@@ -63,14 +61,14 @@ def write_canonical_table(
     _require_writable(conversion.form, batches[0].sources[0].name, request, tally)
     con.execute("SET preserve_insertion_order = true")
     disable_join_reordering(con)
-    kept_amounts = _kept_amounts(con, statement)
+    kept_amounts = _amounts_to_write(con, statement)
     sql = _table_sql(statement, conversion.form, tally.keep, graded=bool(tally.cells["graded"].any(
     )),
                kept_amounts=kept_amounts)  # fmt: skip
     copy_rows(con, sql, conversion.file, conversion.form)
 
 
-def _kept_amounts(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
+def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> list[str]:
     """The costs and other amounts that the table should contain although no option names them.
 
     Errors: DataError if a named amount is below 0 or is not a number.
@@ -179,7 +177,7 @@ def _json_value_sql(text: str) -> str:
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
 
-def _carried_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+def _copied_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     assert request.conversion is not None
     names: dict[str, None] = {}
     for batch in batches:

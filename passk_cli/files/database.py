@@ -199,7 +199,7 @@ class TextColumn:
         return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
-def with_all_memory(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
+def retry_without_memory_limit(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
     """Run a function. If the memory limit is too low, run the function again without the limit."""
     import duckdb
 
@@ -225,7 +225,7 @@ def coded_columns(
     import numpy as np
 
     make = f"CREATE OR REPLACE TEMP TABLE answer_ AS {query}"
-    with_all_memory(con, lambda: con.execute(make))
+    retry_without_memory_limit(con, lambda: con.execute(make))
     distinct = " UNION ALL ".join(
         f"SELECT {place} AS place, {column} AS text FROM"
         f" (SELECT DISTINCT {column} FROM answer_ WHERE {column} IS NOT NULL)"

@@ -22,7 +22,7 @@ FORMS = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT
 _FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
 
 
-def export_form(path: Path, form: str | None = None) -> str:
+def output_format(path: Path, form: str | None = None) -> str:
     """The format of an output file: `form`, or otherwise the format that the file's suffix names.
 
     Errors: ParameterError if the format is unknown or the file cannot be created.
@@ -48,9 +48,9 @@ def require_folder(path: Path) -> None:
         )
 
 
-def parse_file(name: str) -> str:
+def parse_output_file(name: str) -> str:
     """Check the name of an output file. Raise ParameterError for an unsupported format."""
-    export_form(Path(name))
+    output_format(Path(name))
     return name
 
 
@@ -61,7 +61,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     columns : name → numpy array of numbers or strings.
     Errors: ParameterError for an unknown suffix, or if the file cannot be written.
     """
-    form = export_form(path, form)
+    form = output_format(path, form)
     con = shared_connection()
     con.register("columns_", dict(columns))
     with atomic_write(path) as file:
@@ -81,7 +81,7 @@ def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) 
 
 
 @contextmanager
-def write_errors(path: Path) -> Iterator[None]:
+def translate_write_errors(path: Path) -> Iterator[None]:
     """Turn an error from writing a file or folder into a passk error with advice for the user."""
     try:
         yield
@@ -98,7 +98,7 @@ def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
     """
     with ExitStack() as opened:
         while True:
-            with write_errors(path):
+            with translate_write_errors(path):
                 file = opened.enter_context(open(lock, "ab"))
             try:
                 import fcntl

@@ -18,7 +18,12 @@ from typing import Any
 from passk_cli.cleanup import atomic_write
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.database import AS_IT_IS, quote_name, quote_text, shared_connection
-from passk_cli.files.export import copy_rows, exclusive_access, require_folder, write_errors
+from passk_cli.files.export import (
+    copy_rows,
+    exclusive_access,
+    require_folder,
+    translate_write_errors,
+)
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -80,11 +85,11 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
             if path.exists() and path.stat().st_size:
                 _require_new_run(con, [path], columns)
                 rows = f"FROM {_table_sql([path])} UNION ALL BY NAME FROM run_"
-            with atomic_write(path) as file, _history_errors(path):
+            with atomic_write(path) as file, _translate_history_errors(path):
                 copy_rows(con, rows, str(file), "parquet")
         return
     folder = Path(to)
-    with write_errors(folder):
+    with translate_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     run = str(columns["run"][0])
     models = sorted(set(map(str, columns["model"])))
@@ -117,7 +122,7 @@ def _table_sql(files: list[Path]) -> str:
 
 def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     for file in files:
-        with _history_errors(file):
+        with _translate_history_errors(file):
             rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
@@ -139,7 +144,7 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
         for name in columns if name in ("run", "suite", "model") or name not in RESERVED
     )  # fmt: skip
     place = files[0] if len(files) == 1 else files[0].parent
-    with _history_errors(place):
+    with _translate_history_errors(place):
         clash = con.execute(
             f"SELECT run_.run, run_.suite, run_.model FROM run_"
             f" SEMI JOIN {_table_sql(files)} AS old ON {same} LIMIT 1"
@@ -149,7 +154,7 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
 
 
 @contextmanager
-def _history_errors(place: Path) -> Iterator[None]:
+def _translate_history_errors(place: Path) -> Iterator[None]:
     import duckdb
 
     try:

@@ -25,17 +25,20 @@ from passk_cli.files.checks import (
     DISTINGUISHING,
     ENOUGH_TASKS,
     CheckContext,
-    Finding,
+    CheckFinding,
     attempt_number_column,
     find_contradictions,
     finding_error,
     finding_warning,
 )
-from passk_cli.files.counting.checks import require_complete_rows, require_original_spelling
 from passk_cli.files.counting.diagnosis import explained_error
 from passk_cli.files.counting.outcome_word_messages import named_outcome_messages
 from passk_cli.files.counting.policies import build_counts
-from passk_cli.files.counting.sample import profile_cells, profile_files
+from passk_cli.files.counting.raw_text_checks import (
+    require_complete_rows,
+    require_original_spelling,
+)
+from passk_cli.files.counting.sample import profile_complete_cells, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
 from passk_cli.files.mapping import apply_maps
@@ -50,7 +53,7 @@ from passk_cli.files.reading.schema_detection import (
 )
 from passk_cli.files.request import TABLES, Request, require_existing_names
 from passk_cli.files.roles import TRUTH, UNITS, find_column
-from passk_cli.files.roles import name_words as words_of
+from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, shortened_source
 from passk_cli.files.vocabulary import CORRECT_WORDS
@@ -90,10 +93,10 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     data.
     """
     if request.truth_from is not None:
-        from passk_cli.files.attempts.labels import with_judge_errors
+        from passk_cli.files.attempts.labels import read_with_judge_error_rates
 
-        return with_judge_errors(load, data, request, tolerant=tolerant)
-    with temporary_folder("passk-") as folder, _system_errors(request):
+        return read_with_judge_error_rates(load, data, request, tolerant=tolerant)
+    with temporary_folder("passk-") as folder, _translate_system_errors(request):
         hidden: list[str] = []
         all_sources = sources_of(data, folder, hidden)
         sources, request, messages = apply_maps(data, all_sources, request, first_columns)
@@ -107,7 +110,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 
 
 @contextmanager
-def _system_errors(request: Request) -> Iterator[None]:
+def _translate_system_errors(request: Request) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -323,7 +326,7 @@ class _CountsReader:
 
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
-    ) -> tuple[Statement, Tally, CheckContext, list[Finding]]:
+    ) -> tuple[Statement, Tally, CheckContext, list[CheckFinding]]:
         """Run the checks. Count again if the checks find a column with attempt numbers.
 
         first : whether the checks stop at the first certain finding.
@@ -336,7 +339,7 @@ class _CountsReader:
                     inputs, replace(statement.request, fields=fields)
                 )
                 context = self.check_context(statement, tally)
-            reported = list[Finding]()
+            reported = list[CheckFinding]()
             for finding in find_contradictions(context):
                 reported.append(finding)
                 if first and finding.certain:
@@ -363,7 +366,7 @@ class _CountsReader:
         one_in = max(1, size // ENOUGH_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
 
         def refined(columns: Sequence[str]) -> DataProfile:
-            return profile_cells(self.con, statement, columns, one_in)
+            return profile_complete_cells(self.con, statement, columns, one_in)
 
         profile = profile_files(self.con, statement, self.folder)
         return CheckContext(profile, batches, request, tally.all_cells, refined)
@@ -400,26 +403,26 @@ class _CountsReader:
 
             write_canonical_table(con, statement, tally)
             return counts
-        numbering = _may_show_stopping(statement, tally, counts)
+        numbering = _may_show_early_stopping(statement, tally, counts)
         if not (numbering or request.attempts or request.order or request.labelling is not None):
             return counts
         from passk_cli.files.attempts import query as attempts
 
         query = attempts.AttemptQuery(con, statement, tally.keep)
         if numbering:
-            counts = attempts.with_attempts_made(query, counts)
+            counts = attempts.with_attempt_numbering(query, counts)
         if request.truth is not None:
             from passk_cli.files.attempts.labels import join_labels
 
             counts = counts.with_messages(*join_labels(query, self.folder))
         if request.attempts:
-            counts = attempts.with_attempts(query, counts)
+            counts = attempts.with_attempt_facts(query, counts)
             if not UNITS.keys().isdisjoint(request.attempts):
                 from passk_cli.files.attempts.spending import apply_missing_cost
 
                 counts = apply_missing_cost(counts, query)
         if request.order:
-            counts = attempts.with_order(query, counts)
+            counts = attempts.with_attempt_order(query, counts)
         if request.labelling is not None:
             from passk_cli.files.attempts.labels import unlabelled_attempts
 
@@ -450,7 +453,7 @@ class _CountsReader:
         return error if tolerant or lost else None
 
 
-def _may_show_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
+def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
     """Whether attempt numbers may show that a model stopped after its first pass at a task.
 
     Numbers must have gaps, or a model must have different n but at most one pass per task.

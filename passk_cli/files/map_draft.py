@@ -19,9 +19,9 @@ from passk_cli.files.database import shared_connection
 from passk_cli.files.export import require_folder
 from passk_cli.files.mapping import TABLE, map_folders
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
-from passk_cli.files.reading.column_questions import likely_places
+from passk_cli.files.reading.column_questions import likely_record_lists
 from passk_cli.files.request import Request
-from passk_cli.files.roles import name_words
+from passk_cli.files.roles import column_name_words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
 from passk_cli.files.vocabulary import BAD_WORDS
@@ -80,14 +80,14 @@ class MapDraft:
         """The options that define a role, or None if it is neither certain nor chosen."""
         if role in self.choices:
             return self.choices[role]
-        if len(likely_places(self.places)) > 1:
+        if len(likely_record_lists(self.places)) > 1:
             return None
         models = self.best_place.get("model", ())
         settings = [setting.column for setting in self.best_place.get("setting", ())]
         if role == "model":
             # A setting with "model" in its name may be the model.
             is_single_model = len(models) == 1 and not any(
-                "model" in name_words(column) for column in settings
+                "model" in column_name_words(column) for column in settings
             )
             return models[0].option if is_single_model and self.chosen_options("task") else None
         certain = self.best_place.certain_candidate(role)
@@ -189,7 +189,7 @@ def _suffixes(source: Source) -> Sequence[str]:
 
 def means_bad_if_true(column: str) -> bool:
     """Whether the value true in a column means something bad, such as an error."""
-    return not BAD_WORDS.isdisjoint(name_words(column))
+    return not BAD_WORDS.isdisjoint(column_name_words(column))
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:

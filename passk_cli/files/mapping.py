@@ -62,7 +62,7 @@ UNMAPPED = DiagnosticType(
 )  # fmt: skip
 
 
-class FoundMap(str):
+class FoundMapPath(str):
     """The path of a map next to the data. The map does not necessarily cover the data."""
 
 
@@ -138,13 +138,13 @@ def apply_maps(
     if path in ("", NO_MAP):
         return [*sources], without, []
     maps = read_maps(path)
-    if not maps and isinstance(path, FoundMap):
+    if not maps and isinstance(path, FoundMapPath):
         return [*sources], without, []
     fit_by_path = {source.path: _fitting_map(source, maps, columns) for source in sources}
     maps_used = [fit for fit in dict.fromkeys(fit_by_path.values()) if isinstance(fit, ColumnMap)]
     unmapped = [source for source in sources if not isinstance(fit_by_path[source.path], ColumnMap)]
     is_own_output = any(fit_by_path[source.path] == _OWN_OUTPUT for source in unmapped)
-    if not maps_used and (is_own_output or isinstance(path, FoundMap)):
+    if not maps_used and (is_own_output or isinstance(path, FoundMapPath)):
         return [*sources], without, []
     refused = [source for source in unmapped if source.is_explicit] if maps_used else unmapped
     name = maps[0].place if maps else str(path)
@@ -158,7 +158,7 @@ def apply_maps(
         ]
         problem = f"{' and '.join(ends)} belong to different tables"
         raise ParameterError(name, problem, "read the files in two commands", name="bad-map")
-    messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMap) else []
+    messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMapPath) else []
     if unmapped:
         messages.append(
             UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
@@ -185,11 +185,11 @@ def read_maps(map_source: Any) -> list[ColumnMap]:
     tables = tables if isinstance(tables, list | tuple) else [tables]
     if not all(isinstance(table, Mapping) for table in tables):
         raise ParameterError(f"{name or 'map'}: write [[{TABLE}]] with keys", name="bad-map")
-    return [_DataTable(table, name, text, at).map() for at, table in enumerate(tables)]
+    return [_MapTable(table, name, text, at).map() for at, table in enumerate(tables)]
 
 
 @dataclass(frozen=True, eq=False)
-class _DataTable:
+class _MapTable:
     table: Mapping[str, Any]
     name: str
     text: str
@@ -300,7 +300,7 @@ def map_folders(data: Any) -> Iterator[str]:
 
 def _adjacent_map(data: Any) -> str:
     names = (os.path.join(folder, NAME) for folder in map_folders(data))
-    return next((FoundMap(name) for name in names if os.path.isfile(name)), "")
+    return next((FoundMapPath(name) for name in names if os.path.isfile(name)), "")
 
 
 def _fitting_map(

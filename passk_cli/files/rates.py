@@ -19,7 +19,7 @@ from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.records import first_bad_record, read_records
 from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import Roles, usual_columns
+from passk_cli.files.roles import ColumnRoles, usual_columns
 from passk_cli.files.sources.arguments import (
     expand_arguments,
     is_read_once,
@@ -156,7 +156,7 @@ def _rates_batch(con: duckdb.DuckDBPyConnection, source: Source, request: Reques
     if COLUMN not in columns or outcome or (n and c) or request.fields:
         return None
     family = columns.get("family", model)
-    return Batch(layout, Roles("rates", task or "", columns[COLUMN], model=family), (source,))
+    return Batch(layout, ColumnRoles("rates", task or "", columns[COLUMN], model=family), (source,))
 
 
 def _require_no_options(request: Request) -> None:

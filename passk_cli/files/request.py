@@ -21,8 +21,8 @@ from passk_cli.files.roles import (
     THRESHOLD_SLACK,
     TRUTH,
     UNITS,
+    ColumnRoles,
     JoinedColumns,
-    Roles,
     assign_roles,
     column_parts,
     joined_columns,
@@ -32,8 +32,8 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import PathTemplate
 from passk_cli.limits import MOST_LISTED
 from passk_cli.option import Option, options_by_field, split_at_commas
-from passk_cli.outcomes.selection import select_models
-from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, with_value
+from passk_cli.outcomes.model_selection import select_models
+from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_option_value
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
@@ -547,7 +547,7 @@ class Request:
 
     def assign_roles(
         self, place: str, kinds: Mapping[str, set[str]], fields: Mapping[str, str]
-    ) -> Roles:
+    ) -> ColumnRoles:
         """Find the column of each role in a file, including the amounts for a converted table.
 
         kinds : column → the kinds of its values.
@@ -688,7 +688,9 @@ class Request:
         ('x', 'y')
         """
         changes = {
-            name: option.default if value is None else with_value(name, getattr(self, name), value)
+            name: option.default
+            if value is None
+            else add_option_value(name, getattr(self, name), value)
             for name, option in options_by_field(Request).items()
             if option.option.name in settle.options
             for value in [settle.options[option.option.name]]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from passk_cli.errors import DataError, NoResultsError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -272,7 +272,7 @@ _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 
 
 @dataclass(frozen=True)
-class Roles:
+class ColumnRoles:
     """The column with each role, or None if no column has the role.
 
     shape : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or "counts".
@@ -306,7 +306,7 @@ def assign_roles(
     attempt_roles: Sequence[str] = (),
     scores_only: bool = False,
     by: Sequence[str] = (),
-) -> Roles:
+) -> ColumnRoles:
     """Find the column of each role, by the usual column names and by --field.
 
     columns : column → the kinds of its values (bool, number, text, list, record, null).
@@ -374,7 +374,7 @@ def assign_roles(
                 "names a list with one value per attempt",
             )
             raise DataError(place, problem, name="ambiguous-column", settles=[list_fix])
-    return Roles(shape, **by_role, of_attempts=of_attempts)
+    return ColumnRoles(shape, **by_role, of_attempts=of_attempts)
 
 
 def _role_choices(
@@ -460,7 +460,7 @@ def _model_columns(
 ) -> list[str]:
     name_columns = [column for column in choices if "record" not in columns[column]]
     # Only an object named "model" raises the error, because "system" or "engine" may be a machine.
-    objects = [column for column in choices if spelled_name(column).startswith("model")]
+    objects = [column for column in choices if normalized_column_name(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
         key = SuggestedFix(
@@ -510,7 +510,7 @@ def _require_attempt_roles(
             lists = [column for column in lists if column not in derived]
             # A column of answers can be the solution, because solutions are compared as strings.
             answer_columns = [column for column in columns if role == "solution"
-                      and spelled_name(column) in ROLES["answer"].names[0]]  # fmt: skip
+                      and normalized_column_name(column) in ROLES["answer"].names[0]]  # fmt: skip
             entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
             settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
@@ -631,7 +631,7 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
         if name and unit in units and column not in columns:
             parts.append((name, units[unit]))
         else:
-            words = spelled_name(part.rpartition(".")[2].strip()).split("_")
+            words = normalized_column_name(part.rpartition(".")[2].strip()).split("_")
             parts.append((part, next((units[w] for w in reversed(words) if w in units), "")))
     return parts
 
@@ -698,7 +698,7 @@ def joined_columns(
                 usual = [
                     c
                     for c in usual_columns(name, columns)
-                    if ROLES[name].ranks[spelled_name(c)] == 0
+                    if ROLES[name].ranks[normalized_column_name(c)] == 0
                 ]
                 separators += [fields[name]] if name in fields else usual
             separators = [c for c in dict.fromkeys(separators) if find_column(c, columns)]
@@ -754,7 +754,7 @@ def without_absent_fields(
     >>> without_absent_fields(fields, {"task": {"text"}, "llm": {"text"}})
     {'model': 'agent,llm'}
     """
-    spellings = {spelled_name(column) for column in columns}
+    spellings = {normalized_column_name(column) for column in columns}
     return {
         role: column
         for role, column in fields.items()
@@ -824,7 +824,7 @@ def verdict_sql(
         numeric = "" if only else numeric
     else:
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
-        bar = reaches_sql(number, threshold)
+        bar = reaches_threshold_sql(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
     # The words contain no quotes, so a tuple of words is written in SQL like in Python.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
@@ -855,7 +855,7 @@ def amount_sql(text: str, unit: str) -> str:
     return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
 
 
-def reaches_sql(number: str, threshold: float) -> str:
+def reaches_threshold_sql(number: str, threshold: float) -> str:
     """SQL that is true if a number is at least the threshold."""
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
@@ -865,11 +865,11 @@ _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST = 200
 
 
-def spelled_name(column: str) -> str:
+def normalized_column_name(column: str) -> str:
     """Rewrite the name of a column like the names in ROLES, in lower case with underscores.
 
-    >>> spelled_name("Row Number"), spelled_name("instanceId"), spelled_name("task-id")
-    ('row_number', 'instance_id', 'task_id')
+    >>> [normalized_column_name(name) for name in ("Row Number", "instanceId", "task-id")]
+    ['row_number', 'instance_id', 'task_id']
     """
     return _spelled(column[-_LONGEST:])
 
@@ -880,13 +880,13 @@ def _spelled(column: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def spelled_last_key(column: str) -> str:
+def normalized_last_key(column: str) -> str:
     """The last key in the path of a column, in lower case with underscores.
 
-    >>> spelled_last_key("config.promptVersion")
+    >>> normalized_last_key("config.promptVersion")
     'prompt_version'
     """
-    return spelled_name(column.rpartition(".")[2])
+    return normalized_column_name(column.rpartition(".")[2])
 
 
 def parent_path(column: str) -> str:
@@ -899,13 +899,13 @@ def parent_path(column: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def name_words(column: str) -> set[str]:
+def column_name_words(column: str) -> set[str]:
     """The words in the last key of a column's path.
 
-    >>> sorted(name_words("meta.startedAt"))
+    >>> sorted(column_name_words("meta.startedAt"))
     ['at', 'started']
     """
-    return {word for word in re.split(r"[\W_]+", spelled_last_key(column)) if word}
+    return {word for word in re.split(r"[\W_]+", normalized_last_key(column)) if word}
 
 
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
@@ -915,28 +915,28 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
         # In LangSmith tables, a status only shows that the run ended.
         usual = {*ROLES[role].names[0]} - {"status"}
-        return [column for column in columns if spelled_name(column) in usual] + feedback
-    ranks = {column: ROLES[role].ranks.get(spelled_name(column)) for column in columns}
+        return [column for column in columns if normalized_column_name(column) in usual] + feedback
+    ranks = {column: ROLES[role].ranks.get(normalized_column_name(column)) for column in columns}
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     return [column for column, rank in ranks.items() if rank is not None and rank == best]
 
 
 @lru_cache(maxsize=8192)
-def name_strength(role: str, path: str) -> float:
+def role_name_strength(role: str, path: str) -> float:
     """How strongly the name of a column suggests a role, from 0 (not at all) to 3 (a usual name).
 
-    >>> (name_strength("task", "task_id"), name_strength("task", "doc.id"),
-    ...  name_strength("outcome", "is_ok"))
+    >>> (role_name_strength("task", "task_id"), role_name_strength("task", "doc.id"),
+    ...  role_name_strength("outcome", "is_ok"))
     (3.0, 2.5, 1.2)
-    >>> name_strength("model", "judged_model"), name_strength("model", "system_prompt")
+    >>> role_name_strength("model", "judged_model"), role_name_strength("model", "system_prompt")
     (1.6, 0.0)
     """
     *before, last = path.replace(EACH, "").split(".")
-    name, kind = spelled_name(last), ROLE_WORDS[role]
+    name, kind = normalized_column_name(last), ROLE_WORDS[role]
     rank = ROLES[role].ranks.get(name)
     if rank == 0:
         return 3.0
-    if name in ("id", "name", "key", "slug") and before and name_words(before[-1]) & kind:
+    if name in ("id", "name", "key", "slug") and before and column_name_words(before[-1]) & kind:
         return 2.5
     if rank is not None:
         return 1.7
@@ -944,7 +944,7 @@ def name_strength(role: str, path: str) -> float:
         return 0.0
     if any(name.endswith(f"_{usual_name}") for usual_name in ROLES[role].names[0]):
         return 1.6
-    return 1.2 if name_words(last) & kind else 0.0
+    return 1.2 if column_name_words(last) & kind else 0.0
 
 
 def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
@@ -960,7 +960,7 @@ def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
 def _columns_text(columns: Mapping[str, set[str]]) -> str:
     derived = _derived_columns(columns)
     file_columns = [name for name in columns if name not in derived]
-    names = [shortened(name, 40) for name in file_columns[:12]]
+    names = [truncated(name, 40) for name in file_columns[:12]]
     text = ", ".join(names) + (", …" if len(file_columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Places
+from passk_cli.arrays import ArrayLike, Floats, Indices
 
 
 def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
@@ -87,7 +87,7 @@ ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
 }
 
 
-def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
+def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Indices]:
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
         raise ValueError("p-values must be between 0 and 1")
@@ -95,7 +95,7 @@ def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Places]:
     return array, order[: array.size - np.count_nonzero(np.isnan(array))]
 
 
-def _in_original_order(raised: Floats, order: Places, p: Floats) -> Floats:
+def _in_original_order(raised: Floats, order: Indices, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
     # Rounding in m·p/m must not lower an adjusted p-value below the original p-value.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, Places
+from passk_cli.arrays import Bools, Floats, Indices, Ints
 
 # Significance level per leaderboard: the share of honest leaderboards on which passk flags a
 # submission. At a level of 0.05, passk would flag a submission on a third of the leaderboards with
@@ -39,7 +39,7 @@ class ClosestPartners:
         the difficulty of the tasks better than the partner's outcomes.
     """
 
-    partner: Places
+    partner: Indices
     agreeing: Ints
     shared: Ints
     expected: Floats
@@ -86,7 +86,7 @@ class EqualTexts:
     p : p-value, adjusted for all pairs.
     """
 
-    partner: Places
+    partner: Indices
     equal: Ints
     attempts: Ints
     p: Floats
@@ -172,7 +172,7 @@ def _agreeing_outcomes(first: tuple[Ints, Ints], second: tuple[Ints, Ints]) -> t
 
 
 def _agreement_across_tasks(
-    first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Places
+    first: tuple[Ints, Ints], second: tuple[Ints, Ints], tasks: Indices
 ) -> float:
     (n, c), (n_other, c_other) = first, second
     matches, common = _agreeing_outcomes(

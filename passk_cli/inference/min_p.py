@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, Ints, NDArray, Places, row_blocks
+from passk_cli.arrays import ArrayLike, Floats, Indices, Ints, NDArray, row_blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
 # Maximum number of units (tasks or clusters) for which all sign patterns are enumerated.
@@ -35,8 +35,8 @@ class PairwiseDifferences(NamedTuple):
     """
 
     values: Floats
-    first: Places
-    second: Places
+    first: Indices
+    second: Indices
 
 
 @dataclass(frozen=True)
@@ -198,8 +198,8 @@ class _Residuals:
     """
 
     models: Floats
-    first: Places
-    second: Places | None
+    first: Indices
+    second: Indices | None
     scale: Floats
     degrees: Ints
 

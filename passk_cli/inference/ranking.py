@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, Places
+from passk_cli.arrays import Bools, Floats, Indices, Ints
 
 _TIE = 1e-12
 
@@ -70,7 +70,7 @@ def letter_ranges(letters: str) -> str:
     )
 
 
-def tied_positions(ordered: Floats) -> tuple[Places, Places]:
+def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
     """First and last position of the values that are equal to each value: arrays like `ordered`.
 
     ordered : values in ascending order in each column. NaN is not equal to any value.

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from passk_cli.arrays import ArrayLike, Floats, NDArray, Places
+from passk_cli.arrays import ArrayLike, Floats, Indices, NDArray
 from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
@@ -122,7 +122,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
         cuts.append(min(next_cut, first + max(1, _ATOMS // int(ordered[first]))))
     blocks = np.split(order, cuts[1:-1])
 
-    def solve(block: Places) -> Floats:
+    def solve(block: Indices) -> Floats:
         a, alpha, b = laws[block, :, : int(lengths[block[-1]])].swapaxes(0, 1)
         real = alpha > 0
         ratios = np.where(real, a, 0.0) / np.where(real, b, 1.0)
@@ -241,7 +241,7 @@ class _IntegrationPaths(NamedTuple):
     sigma: Floats
     curvature: Floats
 
-    def select(self, rows: Places) -> _IntegrationPaths:
+    def select(self, rows: Indices) -> _IntegrationPaths:
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def log_sizes(self, u: Floats) -> Floats:

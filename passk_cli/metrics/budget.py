@@ -96,10 +96,10 @@ def _solved_range(
     cost: Floats, count: Ints, passed: Ints, budgets: Floats
 ) -> tuple[Floats, Floats]:
     lacking = np.isnan(cost)
-    dearest = _Cell.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
+    dearest = _CellCosts.from_costs(np.where(lacking, np.inf, cost), count, passed, budgets)
     cheapest = dearest
     if lacking.any():
-        cheapest = _Cell.from_costs(np.where(lacking, 0.0, cost), count, passed, budgets)
+        cheapest = _CellCosts.from_costs(np.where(lacking, 0.0, cost), count, passed, budgets)
     if not passed.any():
         return np.zeros(len(budgets)), np.where(cheapest.left_over, 1.0, 0.0)
     low, high = dearest.solved(np.arange(len(budgets)))
@@ -115,7 +115,7 @@ class _SubsetSums(NamedTuple):
     share: Floats
 
 
-class _Cell(NamedTuple):
+class _CellCosts(NamedTuple):
     """One cell, with costs and budgets as whole numbers of a common unit.
 
     left_over : whether a budget is above the total cost of all attempts.
@@ -130,7 +130,7 @@ class _Cell(NamedTuple):
     left_over: Bools
 
     @classmethod
-    def from_costs(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _Cell:
+    def from_costs(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _CellCosts:
         n, fits = int(count.sum()), np.isfinite(cost)
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
@@ -152,7 +152,7 @@ class _Cell(NamedTuple):
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
         affordable = remaining >= 0
         if affordable.any():
-            ends = self._fitting(remaining[affordable])
+            ends = self._exact_fitting_probability(remaining[affordable])
             if ends is None:
                 return self._on_grids(places)
             low[affordable], high[affordable] = ends
@@ -168,14 +168,14 @@ class _Cell(NamedTuple):
             remaining = (self.limits[places[group]][:, None] - self.passes).ravel()
             affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))
             if affordable.any():
-                ends[:, affordable] = self._fitting(remaining[affordable]) or self._grid(
+                ends[:, affordable] = self._exact_fitting_probability(
                     remaining[affordable]
-                )
+                ) or self._grid_fitting_probability(remaining[affordable])
             sums = ends.reshape(2, len(group), len(self.passes)) @ self.passed
             low[group], high[group] = sums
         return low, high
 
-    def _fitting(self, remaining: Ints) -> tuple[Floats, Floats] | None:
+    def _exact_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
         affordable = int(np.searchsorted(self.failures, most, side="right"))
@@ -208,7 +208,7 @@ class _Cell(NamedTuple):
                 total[rows] += up_to[places] @ second.share[of_size]
         return total, total
 
-    def _grid(self, remaining: Ints) -> tuple[Floats, Floats]:
+    def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
         """Approximate `_fitting` with costs rounded down to a grid.
 
         The sums of the smallest and of the largest remainders of j failures give both limits.

@@ -28,7 +28,7 @@ def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
     """
-    return np.clip(_expected_kinds(start, count, count, k), 1.0, k)
+    return np.clip(_expected_solutions(start, count, count, k), 1.0, k)
 
 
 def distinct_passing_at_k(
@@ -45,7 +45,7 @@ def distinct_passing_at_k(
     >>> distinct_passing_at_k(*bag, 1)
     array([0.66666667])
     """
-    return np.clip(_expected_kinds(start, count, passed, k), 0.0, k)
+    return np.clip(_expected_solutions(start, count, passed, k), 0.0, k)
 
 
 def pass_at_k_distinct(
@@ -75,7 +75,7 @@ def pass_at_k_distinct(
         rows = start[cells][:, None] + np.arange(int(solutions[cells].max()))
         rows = np.minimum(rows, len(count) - 1)
         fails = 1.0 - passed[rows] / count[rows]
-        result[cells] = 1.0 - _none_passes(fails, solutions[cells], tries[cells])
+        result[cells] = 1.0 - _all_fail_probability(fails, solutions[cells], tries[cells])
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
@@ -119,13 +119,13 @@ def solution_agreement(start: Ints, times: Ints) -> Floats:
     return np.where(n > 1, pairs / np.maximum(n * (n - 1), 1), np.nan)
 
 
-def _expected_kinds(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
+def _expected_solutions(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
     """Expected number of solutions with `times` > 0 among k attempts: Σ_j pass@k(n, times_j)."""
     n = np.add.reduceat(count, start[:-1])
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])
 
 
-def _none_passes(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
+def _all_fail_probability(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
     """Mean, over all subsets of `tries` columns, of the product of the columns' fail rates."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))

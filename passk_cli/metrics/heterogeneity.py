@@ -61,14 +61,14 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     for block in row_blocks(len(ks), len(rates), _BLOCK_TERMS):
         with np.errstate(divide="ignore"):
             at = _mean(-np.expm1(ks[block, None] * np.log1p(-rates)))
-        hat, even = _powers(rates, ks[block])
-        fail, even_fail = _powers(1.0 - rates, ks[block])
+        hat, even = _mean_powers(rates, ks[block])
+        fail, even_fail = _mean_powers(1.0 - rates, ks[block])
         gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
         parts.append([at, hat, *(np.maximum(gain, 0.0) for gain in gains)])
     return RateCurves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
+def _mean_powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 

@@ -101,7 +101,7 @@ class _Block:
             if len(cells) == 0:
                 continue
             cells = cells[np.argsort(-leaders[cells], kind="stable")]
-            won = self._won(cells, leaders[cells], v)
+            won = self._win_coefficients(cells, leaders[cells], v)
             remaining = self.k - np.arange(len(won))
             total[cells] += (won * self._binomial(uncut[cells], remaining, self.n[cells])).sum(
                 axis=0
@@ -109,7 +109,7 @@ class _Block:
         result: Floats = np.minimum(total / total_draws, 1.0)
         return result
 
-    def _won(self, cells: Ints, leaders: Ints, v: int) -> Floats:
+    def _win_coefficients(self, cells: Ints, leaders: Ints, v: int) -> Floats:
         """Coefficients (x^0 … × cells) of the event that a correct answer leads with v votes."""
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from passk_cli.arrays import Bools, Floats, Ints, Places
+from passk_cli.arrays import Bools, Floats, Indices, Ints
 from passk_cli.metrics.pass_k import pass_hat_k
 
 
@@ -65,13 +65,16 @@ def attempt_positions(start: Ints) -> Ints:
     return np.arange(start[-1]) - np.repeat(start[:-1], sizes)
 
 
-def rates_between(start: Ints, passed: Ints, edges: Ints) -> Iterator[tuple[Places, Ints, Floats]]:
+def rates_by_position_range(
+    start: Ints, passed: Ints, edges: Ints
+) -> Iterator[tuple[Indices, Ints, Floats]]:
     """Yield (tasks, attempts, pass rates) for the positions edges[b] … edges[b+1] − 1.
 
     Tasks without an attempt at these positions are left out. `attempts` is the number of attempts
     of each task at these positions.
 
-    >>> rates = rates_between(np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2]))
+    >>> start, passed, bounds = np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2])
+    >>> rates = rates_by_position_range(start, passed, bounds)
     >>> [(tasks.tolist(), values.tolist()) for tasks, _, values in rates]
     [([0, 1], [1.0, 1.0]), ([0], [0.0])]
     """

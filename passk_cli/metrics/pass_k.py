@@ -93,7 +93,7 @@ def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
     # The sum of logarithms with expm1 keeps the relative accuracy of small values.
-    value[open_] = 0.0 - np.expm1(_over_terms(n[open_], c[open_], k, logs=True))
+    value[open_] = 0.0 - np.expm1(_miss_probability(n[open_], c[open_], k, logs=True))
     return value
 
 
@@ -102,7 +102,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
     # A product keeps its relative accuracy for tiny values. A sum of logarithms would lose it.
-    value[open_] = _over_terms(n[open_], n[open_] - c[open_], k, logs=False)
+    value[open_] = _miss_probability(n[open_], n[open_] - c[open_], k, logs=False)
     return value
 
 
@@ -120,7 +120,7 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
     return np.maximum(pass_at_k_pairs(n, c, k) - c / np.maximum(n, 1), 0.0)
 
 
-def _over_terms(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
+def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     """C(n−m, k) / C(n, k) or its logarithm: P(k draws contain none of m attempts).
 
     The value is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter

@@ -35,7 +35,7 @@ from passk_cli.metrics.polynomials import (
 )
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.suggestions import did_you_mean_or_list, respell_metric, share_meant
+from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_metric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -390,7 +390,7 @@ def parse_metric(text: str) -> Metric:
 def _threshold(name: str, text: str) -> Fraction:
     if re.fullmatch(r"\d*\.?\d+", text, re.ASCII) and 0 < (rate := Fraction(text)) <= 1:
         return rate
-    meant_rate = share_meant(text) or 0.8
+    meant_rate = probable_share(text) or 0.8
     raise ParameterError(
         f"{name}: write a success rate above 0 and up to 1, for example cover@{meant_rate:g}",
         name="unknown-metric",

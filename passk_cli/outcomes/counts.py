@@ -14,19 +14,19 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.outcomes.codes import Name, cross_columns, encode, sort_codes
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.model_selection import parse_numbers, select_models
+from passk_cli.outcomes.name_codes import Name, cross_columns, encode, sort_codes
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.outcomes.selection import parse_numbers, select_models
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TOO_MANY = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are supported"
+TOO_MANY_ATTEMPTS = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are supported"
 
 
 @dataclass(frozen=True, eq=False)
-class Numbering:
+class AttemptNumbers:
     """Attempt numbers of each cell, which may explain why cells have different numbers of attempts.
 
     attempts_made : number of attempts that each cell would have without gaps in the attempt
@@ -80,7 +80,7 @@ class Counts:
     clusters: tuple[str, ...] | None = None
     attempts: Mapping[str, Attempts] = field(default_factory=dict)
     facts: ReadFacts = field(default_factory=ReadFacts)
-    numbering: Numbering | None = None
+    numbering: AttemptNumbers | None = None
     missing: Ints | None = None
     reread: Callable[[Any], Counts] | None = None
 
@@ -151,7 +151,8 @@ class Counts:
             series_code, task = divmod(int(cell[place]), width)
             who = " ".join(part or '""' for part in series_names[series_code])
             raise DataError(
-                f"{who} at task {task_names[task]}", f"{int(n[place]):,} attempts in all", TOO_MANY,
+                f"{who} at task {task_names[task]}", f"{int(n[place]):,} attempts in all",
+                TOO_MANY_ATTEMPTS,
                 name="bad-counts",
             )  # fmt: skip
         return cls(
@@ -361,7 +362,7 @@ class Counts:
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
             # Gaps from attempts that are left out must not look like missing attempts.
-            numbering = Numbering(
+            numbering = AttemptNumbers(
                 (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
             )
         return replace(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.outcomes.codes import encode, sort_codes
+from passk_cli.outcomes.name_codes import encode, sort_codes
 
 
 @dataclass(frozen=True, eq=False)

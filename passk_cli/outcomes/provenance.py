@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
-from passk_cli.outcomes.sampled import SampledRows
+from passk_cli.outcomes.row_sample import SampledRows
 from passk_cli.suggested_fix import SuggestedFix
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 
 FORMATS = {"html": ".html", "markdown": ".md"}
 SUFFIXES = {suffix: name for name, suffix in FORMATS.items()}

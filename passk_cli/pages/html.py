@@ -23,7 +23,7 @@ from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.pages.views import sections
 from passk_cli.render.data import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.model import Panel, Report, TaskGrid, caveats, signature_line
+from passk_cli.report.data_types import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 

@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from passk_cli.charts.axes import Axis, axis_from_values, tick_labels
 from passk_cli.render.style import Style, cell_parts
-from passk_cli.report.model import MARK, QUANTITIES, Column, Leaderboard, LeaderboardRow
+from passk_cli.report.data_types import (
+    QUANTITIES,
+    WARNING_SIGN,
+    Column,
+    Leaderboard,
+    LeaderboardRow,
+)
 from passk_cli.text import printable
 
 # Empty space at both ends of an axis, as a share of the axis range. Width of a letter and space
@@ -98,7 +104,8 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
     )  # fmt: skip
     extra_columns = tuple(
         (printable(column.header), column.meaning,
-         "kept" if any(MARK in str(entry.extra_cells[at]) for entry in board.entries) else "other")
+         "kept" if any(WARNING_SIGN in str(entry.extra_cells[at]) for entry in board.entries)
+         else "other")
         for at, column in enumerate(board.extra_columns)
     )  # fmt: skip
     return LeaderboardView(

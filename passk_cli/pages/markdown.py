@@ -10,7 +10,7 @@ from passk_cli.charts.theme import THEMES
 from passk_cli.pages.views import PanelView, sections
 from passk_cli.render.markup import caveats_details, code_span, escape_markdown, markdown_table
 from passk_cli.render.style import Style, answer_text, message_line, visible_parts
-from passk_cli.report.model import Report, signature_line
+from passk_cli.report.data_types import Report, signature_line
 from passk_cli.text import printable
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from passk_cli.charts.chart_options import Appearance, prepare_plots
-from passk_cli.render.style import Style, answer_text, cell_parts, headings, visible_parts
-from passk_cli.report.model import Cell, Chapter, Column, Estimate, Panel, Report, Table
+from passk_cli.render.style import Style, answer_text, cell_parts, column_headings, visible_parts
+from passk_cli.report.data_types import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import printable
 
@@ -114,7 +114,7 @@ def table_view(table: Table, style: Style) -> TableView:
     """A table as texts, with a sort key for each number."""
     columns = tuple(
         (name, "number" if column.is_numeric else "text", column.meaning)
-        for name, column in zip(headings(table, style), table.columns, strict=True)
+        for name, column in zip(column_headings(table, style), table.columns, strict=True)
     )
     rows = tuple(tuple(_cells(row, table.columns, style)) for row in table.rows)
     return TableView(printable(table.title), columns, rows)

@@ -17,24 +17,24 @@ from passk_cli.cleanup import write_atomically, write_together
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
 from passk_cli.option import load_object
-from passk_cli.outcomes.selection import parse_numbers
+from passk_cli.outcomes.model_selection import parse_numbers
 from passk_cli.python.pickling import picklable
-from passk_cli.python.spelling import python_spelling, spell_for_python
+from passk_cli.python.python_calls import python_spelling, spell_for_python
 from passk_cli.render import FORMATS, SUFFIXES
 from passk_cli.render.data import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
-from passk_cli.render.style import Style, sentence_text, with_message_texts
-from passk_cli.report.model import Cell, Column, Estimate, Limits, Phrase, Report, Table
+from passk_cli.render.style import Style, sentence_text, with_rounded_texts
+from passk_cli.report.data_types import Cell, Column, Estimate, Limits, Phrase, Report, Table
 from passk_cli.suggestions import did_you_mean_or_list
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FRAMES = ("pandas", "polars")
+FRAME_LIBRARIES = ("pandas", "polars")
 
 # The style in which Python prints results, with options as keywords.
-STYLE = Style(spelling=spell_for_python)
+PYTHON_STYLE = Style(spelling=spell_for_python)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +72,7 @@ class Chart:
 
         with python_spelling({}):
             report = with_appearance(
-                with_message_texts(self.report, Style(percent=self.percent)), self.look
+                with_rounded_texts(self.report, Style(percent=self.percent)), self.look
             )
             return picture(report, suffix, self.theme, self.percent, self.look.size)
 
@@ -258,7 +258,9 @@ class Findings:
                 " use another suffix",
                 name="contradicting-options",
             )
-        style = replace(STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked)
+        style = replace(
+            PYTHON_STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked
+        )
         with python_spelling({}):
             if self.report.page is not None and suffix in pages.SUFFIXES:
                 with write_together(
@@ -306,12 +308,12 @@ class Findings:
 
     def __str__(self) -> str:
         """The text that the command prints."""
-        return plain(self.report, STYLE).rstrip("\n")
+        return plain(self.report, PYTHON_STYLE).rstrip("\n")
 
     __repr__ = __str__
 
     def _repr_mimebundle_(self, **options: object) -> dict[str, str]:
-        return {"text/html": html(self.report, STYLE), "text/plain": str(self)}
+        return {"text/html": html(self.report, PYTHON_STYLE), "text/plain": str(self)}
 
 
 def _unknown_suffix_error(path: Path, suffixes: Sequence[str]) -> ParameterError:
@@ -336,7 +338,7 @@ def _with_limits(table: Table) -> Table:
 
 def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] | None:
     if isinstance(cell, Phrase):
-        return sentence_text(cell.pieces, STYLE)
+        return sentence_text(cell.pieces, PYTHON_STYLE)
     if isinstance(cell, Limits):
         return cell.low, cell.high
     if isinstance(cell, Estimate) and cell.upper is not None:

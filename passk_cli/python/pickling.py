@@ -7,8 +7,8 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from passk_cli.report.model import Column, LazyRows, Report
-from passk_cli.report.words import MonteCarloP
+from passk_cli.report.data_types import Column, LazyRows, Report
+from passk_cli.report.phrases import MonteCarloP
 
 
 def _identity(value: Any) -> Any:

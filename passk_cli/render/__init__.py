@@ -14,19 +14,19 @@ FORMATS = {
     "tsv": "passk_cli.render.data:tsv_text",
     "json": "passk_cli.render.data:json_text",
     "jsonl": "passk_cli.render.data:jsonl_text",
-    "junit": "passk_cli.render.checks:junit",
-    "github": "passk_cli.render.checks:github",
-    "gitlab": "passk_cli.render.checks:gitlab",
+    "junit": "passk_cli.render.verdict_formats:junit",
+    "github": "passk_cli.render.verdict_formats:github",
+    "gitlab": "passk_cli.render.verdict_formats:gitlab",
 }
 # Format → the "module:name" of the function that writes an error instead of a gate's verdict.
 FAILURES = {
-    "junit": "passk_cli.render.checks:junit_error",
-    "github": "passk_cli.render.checks:github_error",
-    "gitlab": "passk_cli.render.checks:gitlab_error",
+    "junit": "passk_cli.render.verdict_formats:junit_error",
+    "github": "passk_cli.render.verdict_formats:github_error",
+    "gitlab": "passk_cli.render.verdict_formats:gitlab_error",
     "markdown": "passk_cli.render.markup:markdown_error",
 }
 # The "module:name" of the function that writes GitHub annotations, whatever the output format is.
-ANNOTATIONS = "passk_cli.render.checks:github_warnings"
+ANNOTATIONS = "passk_cli.render.verdict_formats:github_warnings"
 # Formats that contain only the verdicts of a gate.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}

@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
 from passk_cli.render.style import Style, answer_text, sentence_text, visible_parts
-from passk_cli.report.model import Cell, Estimate, Limits, OptionHint, Phrase, Report
+from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
 # Version of the JSON output. The version changes if a key disappears or changes its meaning.

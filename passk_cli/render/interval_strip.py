@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.data_types import Cell, Estimate
 
 # Minimum and maximum width of a column of drawn intervals, in characters.
 NARROWEST_STRIP, _WIDEST = 20, 44

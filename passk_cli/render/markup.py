@@ -11,13 +11,13 @@ from itertools import pairwise
 from passk_cli.render.style import (
     Style,
     cell_parts,
-    headings,
+    column_headings,
     message_line,
     sentence_text,
     visible_parts,
     warnings_first,
 )
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     COMMENT,
     FULL,
     Cell,
@@ -29,7 +29,7 @@ from passk_cli.report.model import (
     caveats,
     signature_line,
 )
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
@@ -159,7 +159,7 @@ def latex(report: Report, style: Style) -> str:
             lines.append(f"% {printable(table.title)}")
         align = "".join("r" if column.is_numeric else "l" for column in table.columns)
         lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines.append(_latex_row([escape_latex(name) for name in headings(table, style)]))
+        lines.append(_latex_row([escape_latex(name) for name in column_headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
         # Blank lines between tabulars make LaTeX put the tabulars below each other.
@@ -184,7 +184,7 @@ def html(report: Report, style: Style) -> str:
     for table in visible.tables:
         ends = ["right" if column.is_numeric else "left" for column in table.columns]
         title = f"<caption>{_escape_html(table.title)}</caption>" if table.title else ""
-        names = [_escape_html(name) for name in headings(table, style)]
+        names = [_escape_html(name) for name in column_headings(table, style)]
         blocks += [f"<table>{title}", _html_row("th", names, ends)]
         blocks += [
             _html_row("td", texts, ends) for texts in _cell_texts(table, style, _escape_html)
@@ -248,7 +248,7 @@ def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
 def markdown_table(table: Table, style: Style) -> str:
     """A table as GitHub Markdown, with numbers aligned right."""
     lines = [
-        map(escape_markdown, headings(table, style)),
+        map(escape_markdown, column_headings(table, style)),
         ("--:" if column.is_numeric else "---" for column in table.columns),
         *_cell_texts(replace(table, rows=_rows_by_model(table)), style, escape_markdown),
     ]

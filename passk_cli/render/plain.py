@@ -5,8 +5,8 @@ from __future__ import annotations
 from textwrap import wrap
 
 from passk_cli.render.style import Style, aligned_columns, pad, visible_parts
-from passk_cli.report.model import Report
-from passk_cli.text import cells_of, printable
+from passk_cli.report.data_types import Report
+from passk_cli.text import display_width, printable
 
 GAP = "  "
 
@@ -19,7 +19,7 @@ def plain(report: Report, style: Style) -> str:
         columns = []
         for name, cells in aligned_columns(table, style):
             texts = [name, *(" ".join(filter(None, cell)) for cell in cells)]
-            width = max(map(cells_of, texts))
+            width = max(map(display_width, texts))
             columns.append([pad(text, width) for text in texts])
         title = [printable(table.title)] * bool(table.title)
         lines = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]

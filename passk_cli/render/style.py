@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.diagnostic import NOTE, Diagnostic
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
     BRIEF,
     COMMENT,
@@ -28,9 +28,9 @@ from passk_cli.report.model import (
     Table,
     signature_line,
 )
-from passk_cli.report.words import duration_text, p_text
+from passk_cli.report.phrases import duration_text, p_text
 from passk_cli.suggested_fix import FULL_OPTION, OptionValue, SuggestedFix
-from passk_cli.text import cells_of, printable
+from passk_cli.text import display_width, printable
 
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
@@ -181,7 +181,7 @@ def message_line(message: Diagnostic, style: Style) -> str:
     return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
-def with_message_texts(report: Report, style: Style) -> Report:
+def with_rounded_texts(report: Report, style: Style) -> Report:
     """The report for charts, with rounded messages, and with the answer as the title of each plot.
 
     The plot's own title moves to the start of its subtitle.
@@ -295,8 +295,9 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
         return (
             f"[{', '.join(_limit_text(end, style, signed, excludes_zero) for end in (low, high))}]"
         )
-    first = _digits(low, unit, style, signed)
-    return f"[{first}, {'∞)' if math.isinf(high) else _digits(high, unit, style, signed) + ']'}"
+    first = _quantity_digits(low, unit, style, signed)
+    last = "∞)" if math.isinf(high) else f"{_quantity_digits(high, unit, style, signed)}]"
+    return f"[{first}, {last}"
 
 
 def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -> str:
@@ -319,14 +320,14 @@ def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False
     >>> quantity_text(math.inf, "$", Style())
     '$∞'
     """
-    digits = _digits(value, unit, style, signed)
+    digits = _quantity_digits(value, unit, style, signed)
     sign = digits[0] if digits[0] in "+-−" else ""
     units = {"$": ("$", ""), "s": ("", " s"), "%": ("", " %"), "days": ("", " days")}
     before, after = units.get(unit, ("", ""))
     return f"{sign}{before}{digits.removeprefix(sign)}{after}"
 
 
-def _digits(value: float, unit: str, style: Style, signed: bool) -> str:
+def _quantity_digits(value: float, unit: str, style: Style, signed: bool) -> str:
     if math.isinf(value):
         return "∞" if value > 0 else f"{style.minus}∞"
     if unit == "min":
@@ -365,7 +366,7 @@ def four_digit_text(value: float) -> str:
     return f"{value:,.{max(0, 3 - math.floor(math.log10(abs(value))))}f}"
 
 
-def headings(table: Table, style: Style) -> list[str]:
+def column_headings(table: Table, style: Style) -> list[str]:
     """The headings of a table's columns, with "(%)" for columns of percentages."""
     names = []
     for place, column in enumerate(table.columns):
@@ -385,13 +386,15 @@ def _is_share(cell: Cell, column: Column) -> bool:
 def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[str, str]]]]:
     """The heading and the aligned cells of each column of a table."""
     columns = []
-    for place, (name, column) in enumerate(zip(headings(table, style), table.columns, strict=True)):
+    for place, (name, column) in enumerate(
+        zip(column_headings(table, style), table.columns, strict=True)
+    ):
         cells = [cell_parts(row[place], column, style) for row in table.rows]
         limited = [cell for cell in cells if cell[1]]
-        first = max((cells_of(value) for value, _ in limited or cells), default=0)
+        first = max((display_width(value) for value, _ in limited or cells), default=0)
         second = max((len(error) for _, error in cells), default=0)
         columns.append((name, [
-            (value, "") if cells_of(value) > first
+            (value, "") if display_width(value) > first
             else (
                 pad(value, first, column.is_numeric),
                 error.ljust(second) if error[:1].isalpha() else error.rjust(second),
@@ -416,5 +419,5 @@ _NUMBERS: dict[str, Callable[[float, Style], str]] = {
 
 def pad(text: str, width: int, right: bool = False) -> str:
     """The text, filled with blanks to a width in terminal columns."""
-    blanks = " " * (width - cells_of(text))
+    blanks = " " * (width - display_width(text))
     return blanks + text if right else text + blanks

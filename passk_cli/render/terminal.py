@@ -19,10 +19,10 @@ from rich.text import Text
 
 from passk_cli.render.interval_strip import NARROWEST_STRIP, strip_column
 from passk_cli.render.style import Style, aligned_columns, context_line, visible_parts
-from passk_cli.report.model import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
+from passk_cli.report.data_types import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
 from passk_cli.text import (
     balance_lines,
-    cells_of,
+    display_width,
     first_few,
     plural,
     printable,
@@ -107,33 +107,33 @@ def _fit_table(
     all_places = [i for i in range(len(table.columns)) if i != drawn]
     few = len(table.rows) <= _FEW
     for shape, stacked in ((style, False), (less, False), (less, few)):
-        columns = _columns(table, shape, stacked)
+        columns = _columns_in_shape(table, shape, stacked)
         total = _total_width(columns, all_places)
         if drawn is not None and width - total - 2 >= NARROWEST_STRIP:
             columns[drawn] = strip_column([row[drawn] for row in table.rows], width - total - 2)
             all_places, total = sorted([*all_places, drawn]), 0
         if total <= width:
-            yield _grid(table, columns, all_places), []
+            yield _rich_table(table, columns, all_places), []
             return
     if style.full:
-        columns = _columns(table, style, False)
+        columns = _columns_in_shape(table, style, False)
         for places in _column_blocks(table, columns, width):
-            block = _columns(table, style, False)
-            _break_widest(block, table, places, width, names=True)
-            yield _grid(table, block, places), []
+            block = _columns_in_shape(table, style, False)
+            _wrap_widest_column(block, table, places, width, names=True)
+            yield _rich_table(table, block, places), []
         return
-    columns = _columns(table, less, few)
-    _break_widest(columns, table, all_places, width, least=_READABLE)
+    columns = _columns_in_shape(table, less, few)
+    _wrap_widest_column(columns, table, all_places, width, least=_READABLE)
     if not few or _total_width(columns, all_places) > width or _is_too_broken(table, columns):
-        columns = _columns(table, less, few)
+        columns = _columns_in_shape(table, less, few)
     places = _important_columns(table, columns, width, answer)
     _cut_names(columns, table, places, width)
-    _break_widest(columns, table, places, width)
+    _wrap_widest_column(columns, table, places, width)
     hidden = [table.columns[i].header for i in all_places if i not in places]
-    yield _grid(table, columns, places), hidden
+    yield _rich_table(table, columns, places), hidden
 
 
-def _columns(table: Table, style: Style, stacked: bool) -> Cells:
+def _columns_in_shape(table: Table, style: Style, stacked: bool) -> Cells:
     columns = aligned_columns(table, style)
     if stacked:
         columns = [
@@ -180,7 +180,7 @@ def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
     for i in range(len(columns)):
         if table.columns[i].kind == "text":
             _cut_names(copies, table, [i], _SHORTEST)
-            _break_widest(copies, table, [i], _NARROWEST)
+            _wrap_widest_column(copies, table, [i], _NARROWEST)
     return copies
 
 
@@ -226,7 +226,7 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
     longest cell has no blank.
     """
     texts = [value.strip() for value, _ in cells]
-    prose, longest = sum(" " in text for text in texts), max(texts, key=cells_of, default="")
+    prose, longest = sum(" " in text for text in texts), max(texts, key=display_width, default="")
     few = 4 * prose <= len(texts) or (2 * prose <= len(texts) and " " not in longest)
     is_name = column.header == "model" or (few and not any(error.strip() for _, error in cells))
     return column.kind == "text" and column.header != "verdict" and is_name
@@ -234,7 +234,7 @@ def _has_names(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
 
 def _column_width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     lines = (line for cell in cells for line in " ".join(filter(None, cell)).split("\n"))
-    return max(cells_of(name), *map(cells_of, lines), 0)
+    return max(display_width(name), *map(display_width, lines), 0)
 
 
 def _total_width(columns: Cells, places: Sequence[int]) -> int:
@@ -270,7 +270,7 @@ def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
     return [[*keys, *block] for block in blocks]
 
 
-def _break_widest(
+def _wrap_widest_column(
     columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
@@ -291,7 +291,7 @@ def _break_widest(
         )
 
 
-def _grid(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
+def _rich_table(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="")
     for i in places:
         prose = table.columns[i].kind == "text"

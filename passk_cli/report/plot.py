@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from passk_cli.report.words import SeriesName, natural_key
+from passk_cli.report.phrases import SeriesName, natural_key
 from passk_cli.text import printable
 
 Row = Mapping[str, Any]

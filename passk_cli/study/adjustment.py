@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from passk_cli.diagnostic import NOTE, DiagnosticType
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.paired_significance import MCNEMAR
-from passk_cli.study.rules import (
-    ADJUSTED,
+from passk_cli.study.significance_options import (
+    ADJUSTMENT_NAMES,
     BONFERRONI,
     HOLM,
     MIN_P,
@@ -20,10 +20,10 @@ from passk_cli.study.rules import (
     SUISSA_SHUSTER,
     UNADJUSTED,
     WITHIN,
-    Rules,
+    ComparisonOptions,
 )
 
-DISAGREEMENT = DiagnosticType(
+VERDICT_DISAGREEMENT = DiagnosticType(
     "verdicts-by-p", NOTE,
     "{differences:interval} {differences:disagrees|disagree} with the verdict, which follows p"
     "{?pair| ({pair})}",
@@ -44,7 +44,7 @@ class Adjustment:
 
     comparisons: Sequence[Comparison]
     level: float
-    rules: Rules
+    rules: ComparisonOptions
 
     @property
     def number_of_tests(self) -> tuple[int, int]:
@@ -90,7 +90,11 @@ class Adjustment:
         if 1 < groups < tests and tests % groups == 0:
             part += f"{groups}×"
             tests //= groups
-        return f"{ADJUSTED[adjust]} over {part}{plural(tests, 'test')}" if part or tests > 1 else ""
+        return (
+            f"{ADJUSTMENT_NAMES[adjust]} over {part}{plural(tests, 'test')}"
+            if part or tests > 1
+            else ""
+        )
 
     @property
     def words(self) -> str:
@@ -102,7 +106,7 @@ class Adjustment:
             order = f"; {primary} is primary, other metrics secondary" if secondary else ""
             return f"unadjusted{order}"
         of = f" of {primary}" if secondary else ""
-        words = f"{ADJUSTED[adjust]} over {plural(tests, 'test')}{of}"
+        words = f"{ADJUSTMENT_NAMES[adjust]} over {plural(tests, 'test')}{of}"
         if adjust in (MIN_P, BONFERRONI) and tests < 2:
             words = f"one test{of}" if tests else "no test"
         elif adjust in (MIN_P, BONFERRONI):
@@ -110,7 +114,7 @@ class Adjustment:
         elif adjust == HOLM and could < tests:
             words = f"Holm over the {could} of {plural(tests, 'test')}{of} that could reject"
         if secondary:
-            ways = " or ".join(ADJUSTED[way] for way in (MIN_P, HOLM) if way in secondary)
+            ways = " or ".join(ADJUSTMENT_NAMES[way] for way in (MIN_P, HOLM) if way in secondary)
             by = "" if secondary == {adjust} else f" ({ways})"
             words += f"; other metrics are secondary, each adjusted separately{by}"
         return words

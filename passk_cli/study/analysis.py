@@ -15,13 +15,19 @@ from passk_cli.inference.intervals import FIELLER, RANGE_METHOD, IntervalData, i
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, default_ks
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName, count_range, plural, tasks_and_attempts
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName, count_range, plural, tasks_and_attempts
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import allowed_ks, usual_k
-from passk_cli.study.notes import MORE_ATTEMPTS, ODD_K, OF_STOPPING, reading_notes, result_notes
+from passk_cli.study.data_notes import (
+    MORE_ATTEMPTS,
+    ODD_K,
+    STOPPING_MESSAGE_NAMES,
+    reading_notes,
+    result_notes,
+)
+from passk_cli.study.metric_selection import allowed_ks, usual_k
 from passk_cli.study.result import Result, SampleSize, range_between, ratio_estimate
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import (
     Series,
     TaskValues,
@@ -53,7 +59,7 @@ class Analysis:
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     confidence: Confidence = field(default_factory=Confidence)
-    rules: Rules = field(default_factory=Rules)
+    rules: ComparisonOptions = field(default_factory=ComparisonOptions)
     short_tasks: str = "empty"
     hint: str = ""
     metrics_requested: bool = True
@@ -122,7 +128,7 @@ class Analysis:
         values = self.values() if values is None else values
         confidence = confidence or self.confidence
         if any(task_values.passing is not None for task_values in values):
-            return self._ranges(values, confidence)
+            return self._results_with_missing_outcomes(values, confidence)
         facts = [
             Result(
                 task_values.series, task_values.metric.name, task_values.metric.k,
@@ -189,7 +195,9 @@ class Analysis:
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
 
-    def _ranges(self, values: Sequence[TaskValues], confidence: Confidence) -> list[Result]:
+    def _results_with_missing_outcomes(
+        self, values: Sequence[TaskValues], confidence: Confidence
+    ) -> list[Result]:
         ranges = [task_values for task_values in values if task_values.passing is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
         end_results = iter(self.results(ends, confidence.require_steady()))
@@ -248,7 +256,7 @@ class Analysis:
         notes = [*reading_notes(self.counts), *self.reading]
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
             # The metric first@k has no bias if sampling stops at a pass.
-            notes = [note for note in notes if note.name not in OF_STOPPING]
+            notes = [note for note in notes if note.name not in STOPPING_MESSAGE_NAMES]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
         if self.counts.facts.sampled is not None:

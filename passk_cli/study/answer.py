@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.diagnostic import pattern
-from passk_cli.report.model import AnswerSentence
+from passk_cli.diagnostic import template_pattern
+from passk_cli.report.data_types import AnswerSentence
 
 # Name → answer, for all answers of imported modules.
 ANSWERS: dict[str, Answer] = {}
@@ -53,7 +53,7 @@ class Answer:
     @property
     def pattern(self) -> str:
         """The template as readable text with the names of its fields: "<left> tasks left."."""
-        return pattern(self.template, forms=True)
+        return template_pattern(self.template, forms=True)
 
     def sentence_about(self, subject: Any) -> AnswerSentence:
         """The sentence of this answer about a subject for which the answer is true."""

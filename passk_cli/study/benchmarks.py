@@ -11,7 +11,7 @@ import numpy as np
 from passk_cli.arrays import group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import SuggestedFix
 
 if TYPE_CHECKING:

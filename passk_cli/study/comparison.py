@@ -24,9 +24,9 @@ from passk_cli.inference.labels import FEWEST_COMPARED
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import MetricChange
-from passk_cli.report.model import Cell, Estimate, number_or_range
+from passk_cli.report.data_types import Cell, Estimate, number_or_range
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.rules import ALL
+from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import NO_TASKS, NO_VALUES, TaskValues
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     Places = Ints | slice
 
 # Maximum number of differences per computation of intervals, which limits memory.
-_VALUES_TOGETHER = 1 << 21
+_MAX_VALUES_PER_BATCH = 1 << 21
 # Maximum number of counts per computation of variance floors, so that the counts fit into the CPU
 # cache.
-_FLOORS_TOGETHER = 1 << 17
-_EVERY = slice(None)
+_MAX_COUNTS_PER_BATCH = 1 << 17
+_ALL_TASKS = slice(None)
 
 Value = TypeVar("Value")
 
@@ -348,7 +348,7 @@ def difference_intervals(
         for at, (low, high) in zip(part, ends, strict=True):
             answers[at] = Interval(low, high, confidence.level, PAIRED_SCORE, confidence.population)
     remaining = [at for at in range(len(plain)) if at not in answers]
-    for part, method, level in _batches(plain, remaining, levels, confidence):
+    for part, method, level in _batches_by_method_and_level(plain, remaining, levels, confidence):
         samples = difference_samples([plain[at] for at in part], confidence)
         limits = intervals(samples, method, level, confidence.population)
         answers |= {
@@ -408,7 +408,9 @@ def equivalence_tests(
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
     answers: dict[int, float] = {}
-    for part, method, _ in _batches(plain, range(len(plain)), [0.0] * len(plain), confidence):
+    for part, method, _ in _batches_by_method_and_level(
+        plain, range(len(plain)), [0.0] * len(plain), confidence
+    ):
         samples = difference_samples([plain[at] for at in part], confidence)
         tests = equivalence_p_values(samples, margin, method, confidence.population)
         answers |= zip(part, tests, strict=True)
@@ -424,13 +426,13 @@ def _interval_method(comparison: Comparison, confidence: Confidence) -> str:
     return PAIRED_SCORE if by_default and comparison.is_binary else confidence.method
 
 
-def _batches(
+def _batches_by_method_and_level(
     plain: Sequence[Comparison], places: Iterable[int], levels: Sequence[float],
     confidence: Confidence,
 ) -> Iterator[tuple[list[int], str, float]]:  # fmt: skip
     together = group_by(places, lambda at: (_interval_method(plain[at], confidence), levels[at]))
     for (method, level), members in together.items():
-        size = max(1, _VALUES_TOGETHER // max(len(plain[at].tasks) for at in members))
+        size = max(1, _MAX_VALUES_PER_BATCH // max(len(plain[at].tasks) for at in members))
         for first in range(0, len(members), size):
             yield members[first : first + size], method, level
 
@@ -483,16 +485,16 @@ def with_variance_floors(
         and c.hidden_variance[1] is None and not c.is_binary
     )  # fmt: skip
     for (metric, tasks, between), places in groups.items():
-        size = max(1, _FLOORS_TOGETHER // tasks)
+        size = max(1, _MAX_COUNTS_PER_BATCH // tasks)
         for first in range(0, len(places), size):
             part = [comparisons[at] for at in places[first : first + size]]
             n, c = (
-                _stacked([comparison.n for comparison in part]),
-                _stacked([comparison.c for comparison in part]),
+                _stack_counts([comparison.n for comparison in part]),
+                _stack_counts([comparison.c for comparison in part]),
             )
             largest = None
             if between:
-                opposite_c = _stacked(
+                opposite_c = _stack_counts(
                     [comparison.opposite.c for comparison in part if comparison.opposite]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
@@ -502,7 +504,7 @@ def with_variance_floors(
     return floored
 
 
-def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
+def _stack_counts(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
     arrays = [side[place] for place in (0, 1) for side in sides]
     return np.concatenate(arrays).reshape(2, len(sides), -1)
 
@@ -510,7 +512,7 @@ def _stacked(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
 def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     """The number of discordant tasks of each comparison, if all have equally many tasks."""
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
-    for block in row_blocks(len(comparisons), tasks, _VALUES_TOGETHER):
+    for block in row_blocks(len(comparisons), tasks, _MAX_VALUES_PER_BATCH):
         value_pairs = [c.values for c in comparisons[block]]
         models = {id(values): values for pair in value_pairs for values in pair}
         rows = {key: row for row, key in enumerate(models)}
@@ -562,14 +564,14 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
         (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
         lowest, highest = match_tasks(low, other_high), match_tasks(high, other_low)
         ends = lowest.with_changes(opposite=highest), highest.with_changes(opposite=lowest)
-    at: tuple[Places, Places] = (_EVERY, _EVERY)
+    at: tuple[Places, Places] = (_ALL_TASKS, _ALL_TASKS)
     values = first.values, second.values
     if not same_tasks:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
         values = first.values[at[0]], second.values[at[1]]
     if first.metric.kind.ratio or corrected:
         first, second = sides
-        values, at = (first.values, second.values), (_EVERY, _EVERY)
+        values, at = (first.values, second.values), (_ALL_TASKS, _ALL_TASKS)
     clusters = first.clusters
     if clusters is not None:
         clusters = np.unique(clusters[at[0]], return_inverse=True)[1]

@@ -12,7 +12,7 @@ from passk_cli.arrays import Bools, Floats, group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, first_few, number_range, p_relation, plural
+from passk_cli.report.phrases import SeriesName, first_few, number_range, p_relation, plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
@@ -70,14 +70,14 @@ class MissingAttempts(NamedTuple):
     p: float | None = None
 
 
-def uneven_models(counts: Counts) -> list[MissingAttempts]:
+def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
     """Models with fewer attempts than the other models of their group, sorted by missing attempts.
 
     The other models must have the same number of attempts at every task.
 
     >>> cells = [(m, t, 4, 2) for m in "ab" for t in "xyz"] + [("c", t, 3, 3) for t in "xy"]
     >>> [(model.series[0], model.actual, model.expected) for model in
-    ...  uneven_models(Counts.from_cells([*cells, ("c", "z", 4, 2)]))]
+    ...  models_lacking_attempts(Counts.from_cells([*cells, ("c", "z", 4, 2)]))]
     [('c', 10, 12)]
     """
     lacking = []
@@ -135,7 +135,7 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
 def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning about models with missing attempts, with the test of the first model."""
-    lacking = uneven_models(counts)
+    lacking = models_lacking_attempts(counts)
     if not lacking:
         return
     first = lacking[0]

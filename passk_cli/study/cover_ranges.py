@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from passk_cli.inference.cover_range import DataNeeded
-from passk_cli.report.model import AnswerSentence, Limits
+from passk_cli.report.data_types import AnswerSentence, Limits
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true, first_true
-from passk_cli.study.headlines import NONE_SHARED, RANGE_ANSWERS, ValueRange, name_with_groups
 from passk_cli.study.result import Result
+from passk_cli.study.value_range import (
+    NO_SHARED_TASK_ANSWERS,
+    VALUE_RANGE_ANSWERS,
+    ValueRange,
+    name_with_groups,
+)
 
 
 class CoverRanges:
@@ -70,19 +75,19 @@ def range_without_value(fact: Result) -> Limits:
 
 
 _WHERE = "{?where| on {where}}"
-_AHEAD = (
+_NEEDED_DATA = (
     "{?ahead|; about {ahead:attempt} per task would narrow it enough}"
     "{?tasks|; about {tasks:task} would narrow it enough}"
     "{?both|; an estimate needs more attempts and more tasks}."
 )
-COVER = (
+COVER_ANSWERS = (
     Answer("cover", lambda covers: len(covers.facts) == 1 and not covers.open,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more,"
            " is {estimate}."),
     Answer("cover-not-determined", lambda covers: len(covers.facts) == 1,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more, is"
            " in {limits}. With {attempts:attempt} per task this range is too wide for an estimate"
-           + _AHEAD),
+           + _NEEDED_DATA),
     Answer("cover-of-groups", lambda covers: bool(covers.groups),
            "The highest range of {metric} is {limits} ({model}), the lowest {lowest} ({last})."),
     Answer("cover-highest", lambda covers: not covers.rivals,
@@ -92,11 +97,11 @@ COVER = (
            "{model} has the highest range of {metric}" + _WHERE + ", {limits}; it overlaps with"
            " the {count:range|ranges} of {rivals}."),
 )  # fmt: skip
-OPEN_COVERS = Answer(
+UNDETERMINED_COVER_ANSWER = Answer(
     "cover-some-not-determined",
     lambda covers: covers.open and len(covers.facts) > 1,
     "{open} of {models:range} {open:is|are} too wide for an estimate; {widest} has the widest"
-    " range ({attempts:attempt} per task)" + _AHEAD,
+    " range ({attempts:attempt} per task)" + _NEEDED_DATA,
 )
 
 
@@ -104,9 +109,9 @@ def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[Answer
     """The answers about the results of one ranged metric."""
     covers = CoverRanges(study, facts)
     if covers.facts:
-        yield from first_true(COVER, covers)
-        yield from all_true((OPEN_COVERS,), covers)
+        yield from first_true(COVER_ANSWERS, covers)
+        yield from all_true((UNDETERMINED_COVER_ANSWER,), covers)
     elif any(fact.is_range for fact in facts):
-        yield from first_true(NONE_SHARED, study.largest_unsupported_k(facts))
+        yield from first_true(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
     else:
-        yield from first_true(RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))
+        yield from first_true(VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))

@@ -11,15 +11,15 @@ from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.sampled import OrderedAttempts, TaskGroups
-from passk_cli.report.words import SeriesName, p_relation
+from passk_cli.outcomes.row_sample import OrderedAttempts, TaskGroups
+from passk_cli.report.phrases import SeriesName, p_relation
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import SuggestedFix
 
 # Largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
-LEVEL = 0.001
+LARGEST_REPORTED_P = 0.001
 # If a statistic is within 2.5 standard deviations of its mean, its p-value is always above 0.001.
-_NEAR = 2.5
+_MIN_Z = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(
     "dependent-attempts", WARNING,
@@ -75,7 +75,7 @@ def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
     for place, series in enumerate(order.names):
         start = order.start[edges[place] : edges[place + 1] + 1]
         p, pattern = _order_p_value(start - start[0], order.passed[start[0] : start[-1]])
-        if p * tests <= LEVEL:
+        if p * tests <= LARGEST_REPORTED_P:
             significant.append((p * tests, SeriesName(series), pattern))
     if significant:
         (p, model, pattern), *more = sorted(significant)
@@ -97,7 +97,7 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
-    if max(trend, lag) < _NEAR or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
+    if max(trend, lag) < _MIN_Z or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
         return 1.0, ""
     from passk_cli.inference.exchangeability import neighbour_test, trend_test
 
@@ -116,11 +116,15 @@ def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
 
     tests = len(groups.columns)
     candidates = [
-        (group_p(groups.values, codes, LEVEL / tests) * tests, int(codes.max()) + 1, name)
+        (
+            group_p(groups.values, codes, LARGEST_REPORTED_P / tests) * tests,
+            int(codes.max()) + 1,
+            name,
+        )
         for name, codes in groups.columns.items()
     ]
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
-    if p <= LEVEL + 1e-12:
+    if p <= LARGEST_REPORTED_P + 1e-12:
         yield POSSIBLE_CLUSTERS(
             column=name, p=p_relation(p), groups=number, tasks=len(groups.values)
         )

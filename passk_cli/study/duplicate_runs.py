@@ -19,7 +19,7 @@ from passk_cli.text import plural
 # thousand may look like copies by chance, but only one pair of models in a million, because passk
 # stops with an error if models are copies.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
-_BY_CHANCE = (
+_COPY_CRITERION = (
     "The attempts that pass usually differ from run to run. passk computes how many tasks would"
     " have equal outcomes by chance if the passes of each task were divided at random between the"
     " two runs. passk reports a copy if less than 1 % of the outcomes differ and chance produces"
@@ -33,7 +33,7 @@ COPIED_RUN = DiagnosticType(
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
     "if one is a copy, run the evaluation again",
     meaning="Two runs have the same outcomes at almost all tasks. Chance explains this in at most"
-    " one pair of runs in a thousand. " + _BY_CHANCE,
+    " one pair of runs in a thousand. " + _COPY_CRITERION,
     why="If a run was recorded twice or under two names, runs seem to vary less than they really"
     " do. A gate then makes wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
@@ -49,7 +49,7 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
     meaning="Two models passed and failed the same tasks. They are probably the same model, read"
-    " from two files, for example from results and a summary. " + _BY_CHANCE,
+    " from two files, for example from results and a summary. " + _COPY_CRITERION,
     why="passk treats both names as separate models. `passk compare` and a leaderboard stop with"
     " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
@@ -98,7 +98,7 @@ def detect_copy(
     changed, moved = int(np.abs(c - c_other).sum()), int((c != c_other).sum())
     if changed >= _CHANGED * n.sum():
         return None
-    if moved or not (models or n.max() == 1) or not _has_many_arrangements(n, c, pairs):
+    if moved or not (models or n.max() == 1) or not _has_many_permutations(n, c, pairs):
         by_chance = _change_distribution(n, n, c + c_other)[: moved + 1].sum()
         if by_chance * pairs * (_MODELS if models else _RUNS) > 1:
             return None
@@ -111,7 +111,7 @@ def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
     return poisson_binomial(flip_chances(n, n_other, passes).changes)
 
 
-def _has_many_arrangements(n: Ints, c: Ints, pairs: int) -> bool:
+def _has_many_permutations(n: Ints, c: Ints, pairs: int) -> bool:
     """Whether there are at least a million ways per pair to distribute the outcomes over tasks.
 
     The number of ways is the product over n of T_n! / ∏ T_nc!, for T_nc tasks with c passes in n

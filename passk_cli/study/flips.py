@@ -21,8 +21,8 @@ from passk_cli.inference.flips import (
     poisson_binomial,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName, natural_key
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName, natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series

@@ -40,9 +40,9 @@ from passk_cli.inference.run_effects import (
 )
 from passk_cli.metrics.registry import AMOUNTS, task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, all_of_count, plural
+from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, find_copies
-from passk_cli.study.values import Series, known_cells
+from passk_cli.study.values import Series, cells_with_known_amounts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, nearest_names
 
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.study.comparison import Comparison
 
-KEYS = (*RUN_COLUMNS, SETTINGS)
-_RUNS = (
+RUN_GROUPS = (*RUN_COLUMNS, SETTINGS)
+_RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
 # Maximum number of files for which an error suggests one `passk record` command per file.
-_MOST_RECORDED = 3
-_DAY = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
+_MAX_RECORD_FIXES = 3
+_DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 # Key of the setting with which `passk record` marks a run that lacks tasks or attempts.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
@@ -140,7 +140,7 @@ class RunLabel(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setup:
+class RunGroup:
     """The runs of one series on one suite of tasks, sorted from the earliest to the latest.
 
     tasks : codes of the tasks that every run has.
@@ -158,11 +158,11 @@ class Setup:
     dropped_tasks: int = 0
     shortest: str = ""
 
-    def with_last_runs(self, number: int) -> Setup:
+    def with_last_runs(self, number: int) -> RunGroup:
         """The setup with only its last runs, at most `number` runs."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
-    def select_runs(self, selected: Bools) -> Setup:
+    def select_runs(self, selected: Bools) -> RunGroup:
         """The setup with the selected runs."""
         return replace(
             self, runs=tuple(compress(self.runs, selected)),
@@ -212,12 +212,14 @@ def read_history(
     """
     try:
         # The first reading only finds the group columns, so a task may have several rows per run.
-        counts_request = replace(request, by=(*request.by, *KEYS), attempts=(), duplicates="keep")
+        counts_request = replace(
+            request, by=(*request.by, *RUN_GROUPS), attempts=(), duplicates="keep"
+        )
         first = read(counts_request, *source)
         unused = [name for file in first.facts.inputs for name in file.unused]
         reserved = (*RESERVED, *request.by)
         groups = tuple(n for n in dict.fromkeys(unused) if n not in reserved)
-        full_request = replace(request, by=(*request.by, *groups, *KEYS))
+        full_request = replace(request, by=(*request.by, *groups, *RUN_GROUPS))
         all_runs = read(replace(full_request, attempts=()), *source)
         for role in request.attempts:
             all_runs = _add_amounts(
@@ -225,7 +227,7 @@ def read_history(
             )
         return all_runs
     except DataError as error:
-        if error.problem in [f"no column {name!r}" for name in KEYS]:
+        if error.problem in [f"no column {name!r}" for name in RUN_GROUPS]:
             raise DataError(
                 error.place, f"this file is not a history of runs, because it has {error.problem}",
                 "name a file that `passk record` has written", name="no-history",
@@ -237,7 +239,7 @@ def read_history(
 def _record_fixes(
     read: Callable[..., Counts], request: Request, source: Sequence[Any], files: Sequence[str]
 ) -> Sequence[SuggestedFix]:
-    for column in _RUNS:
+    for column in _RUN_COLUMN_NAMES:
         try:
             counts = read(replace(request, by=(column,), attempts=(), duplicates="keep"), *source)
         except DataError:
@@ -266,7 +268,7 @@ def _record_fixes(
         read(request)
     except DataError:
         return settles
-    subject = all_of_count(plural(len(files), "file")) if files[1:] else "it"
+    subject = all_in_words(plural(len(files), "file")) if files[1:] else "it"
     why = f"records {subject} as today's run"
     today = {"--to": "history.parquet", "--at": str(datetime.now(UTC).date()), **amounts}
     return (*settles, SuggestedFix(today, why, "record"))
@@ -277,7 +279,10 @@ def _single_run_fixes(
 ) -> Iterator[SuggestedFix]:
     several = len(files) > 1 and all(map(os.path.isfile, files))
     revisions = run_labels(files) if several else {}
-    days = {file: _DAY.search(os.path.basename(file)) for file in islice(revisions, _MOST_RECORDED)}
+    days = {
+        file: _DATE_PATTERN.search(os.path.basename(file))
+        for file in islice(revisions, _MAX_RECORD_FIXES)
+    }
     try:
         counts = [read(request, [file]) for file in days]
     except (DataError, ParameterError):
@@ -344,15 +349,17 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
     """Counts of only the attempts with a known amount, or all counts if the role is ""."""
     if not role:
         return counts
-    cells, numbers, passed = known_cells(counts.attempts[role])
+    cells, numbers, passed = cells_with_known_amounts(counts.attempts[role])
     n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
     n[cells], c[cells] = numbers, passed
     return counts.resized(n, c)
 
 
-def runs_by_setup(counts: Counts) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
+def runs_by_suite_and_series(
+    counts: Counts,
+) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
     """(suite, series) → the sorted runs, each with the index of its series in the history."""
-    at = [1 + counts.group_names.index(name) for name in KEYS]
+    at = [1 + counts.group_names.index(name) for name in RUN_GROUPS]
     runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
         run, time, revision, suite, settings = (series[place] for place in at)
@@ -369,7 +376,9 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     skipped : names or revisions of runs.
     Errors: ParameterError for a name that no run has.  DataError if no run remains.
     """
-    labels = {place: run for rows in runs_by_setup(counts).values() for run, place in rows}
+    labels = {
+        place: run for rows in runs_by_suite_and_series(counts).values() for run, place in rows
+    }
     names = {name for run in labels.values() for name in (run.run, run.revision)}
     for name in skipped:
         if name not in names:
@@ -399,20 +408,21 @@ def _files_of_run(counts: Counts, run: str) -> list[str]:
                   for name in glob.glob(os.path.join(glob.escape(folder), pattern)))  # fmt: skip
 
 
-def find_setups(counts: Counts) -> list[Setup]:
+def find_run_groups(counts: Counts) -> list[RunGroup]:
     """The setups of a history: the runs of each series on each suite.
 
     Errors: DataError for a run that was recorded twice, or for runs without a common task.
 
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
-    >>> counts = Counts.from_columns(names, ["t", "t"], np.array([4, 4]), np.array([1, 3]), KEYS)
-    >>> (setup,) = find_setups(counts)
+    >>> n, c = np.array([4, 4]), np.array([1, 3])
+    >>> counts = Counts.from_columns(names, ["t", "t"], n, c, RUN_GROUPS)
+    >>> (setup,) = find_run_groups(counts)
     >>> setup.suite, setup.series, [run.run for run in setup.runs], setup.c.tolist()
     ('suite', ('m',), ['a', 'b'], [[3], [1]])
     """
     all_setups = []
-    for (suite, series), rows in runs_by_setup(counts).items():
+    for (suite, series), rows in runs_by_suite_and_series(counts).items():
         names = [run.run for run, _ in rows]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
@@ -437,7 +447,7 @@ def find_setups(counts: Counts) -> list[Setup]:
             )  # fmt: skip
         places = np.array([cell_range.start + np.searchsorted(t, shared)
                            for cell_range, t in zip(cells, tasks, strict=True)])  # fmt: skip
-        all_setups.append(Setup(
+        all_setups.append(RunGroup(
             suite, series, tuple(run for run, _ in rows), shared,
             places, counts.n[places], counts.c[places],
             len(reduce(np.union1d, tasks)) - len(shared),
@@ -473,7 +483,7 @@ def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
     return shifted
 
 
-_LAST = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
+_LAST_RUNS_PATTERN = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
 def parse_last_runs(argument: Any) -> tuple[str, int] | None:
@@ -482,7 +492,7 @@ def parse_last_runs(argument: Any) -> tuple[str, int] | None:
     >>> parse_last_runs("history.parquet:last5"), parse_last_runs("main.csv")
     (('history.parquet', 5), None)
     """
-    match = _LAST.fullmatch(argument) if isinstance(argument, str) else None
+    match = _LAST_RUNS_PATTERN.fullmatch(argument) if isinstance(argument, str) else None
     return None if match is None else (match["path"], int(match["runs"]))
 
 
@@ -498,7 +508,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
     if not isinstance(baseline, str):
         return None
     try:
-        all_setups = find_setups(read_history(read, Request(), baseline))
+        all_setups = find_run_groups(read_history(read, Request(), baseline))
     except DataError:
         return None
     runs: dict[str, int] = {}
@@ -524,7 +534,7 @@ class PastRuns(NamedTuple):
     """
 
     history: Counts
-    setups: Mapping[Series, Setup]
+    setups: Mapping[Series, RunGroup]
     recent: Mapping[Series, Sequence[Ints]]
 
     @property
@@ -630,7 +640,7 @@ class PooledBaseline:
         return run_difference_reach(run_variance(values), past.runs[base], len(setup.runs), level)
 
 
-_FIRST_RUN = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
+_FIRST_RUN_FIX = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
 
 
 def read_pooled_baseline(
@@ -650,23 +660,23 @@ def read_pooled_baseline(
     if not is_file_argument(path):
         place = OptionValue("--baseline", argument)
         raise DataError(
-            place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN]
+            place, "there is no such history", name="no-history-yet", settles=[_FIRST_RUN_FIX]
         )  # fmt: skip
     if number < 1:
         problem = "the number of runs must be at least 1, for example :last1"
         raise ParameterError(OptionValue("--baseline", argument), problem)
     counts = drop_incomplete_runs(read_history(read, request, path), skipped)
-    suites = sorted({suite for suite, _ in runs_by_setup(counts)})
+    suites = sorted({suite for suite, _ in runs_by_suite_and_series(counts)})
     if suite not in suites and (suite or len(suites) > 1):
         similar = nearest_names(suite, suites) or suites[:3]
         settles = [SuggestedFix({"--baseline": f"{path}:{name}:last{number}"}) for name in similar]
         raise DataError(
             OptionValue("--baseline", argument), f"this history has the suites {', '.join(suites)}",
             name="no-history-yet" if suite else "no-such-suite",
-            settles=[*settles, *[_FIRST_RUN] * bool(suite)],
+            settles=[*settles, *[_FIRST_RUN_FIX] * bool(suite)],
         )  # fmt: skip
     suite_name = suite or suites[0]
-    names = tuple(name for name in counts.group_names if name not in KEYS)
+    names = tuple(name for name in counts.group_names if name not in RUN_GROUPS)
     refuse_if_any("other-groups", (
         names != request.by, OptionValue("--baseline", argument),
         f"the runs of the history are split by {', '.join(names) or 'nothing'}",
@@ -675,7 +685,7 @@ def read_pooled_baseline(
     runs_by_amount, pools = {}, {}
     for role in ("", *request.attempts):
         history = with_known_amount(counts, role)
-        by_series = {s.series: s for s in find_setups(history) if s.suite == suite_name}
+        by_series = {s.series: s for s in find_run_groups(history) if s.suite == suite_name}
         recent = {s: _last_cells(history, setup, number) for s, setup in by_series.items()}
         runs_by_amount[role] = PastRuns(history, by_series, recent)
         parts = [(s, np.concatenate(cells)) for s, cells in recent.items()]
@@ -696,7 +706,7 @@ def read_pooled_baseline(
     return PooledBaseline(total.with_messages(*notes), latest, runs_by_amount)
 
 
-def _last_cells(history: Counts, setup: Setup, number: int) -> list[Ints]:
+def _last_cells(history: Counts, setup: RunGroup, number: int) -> list[Ints]:
     codes = history.series_codes[setup.cells[-number:, 0]].tolist()
     cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
     all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
@@ -713,7 +723,7 @@ def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
 
 
 def _short_runs_message(
-    history: Counts, setup: Setup, runs: Sequence[Ints]
+    history: Counts, setup: RunGroup, runs: Sequence[Ints]
 ) -> Iterator[Diagnostic]:
     tasks = len(np.unique(np.concatenate([history.task_codes[cells] for cells in runs])))
     labels = setup.runs[-len(runs) :]

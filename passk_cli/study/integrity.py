@@ -29,21 +29,21 @@ from passk_cli.inference.stopping import (
     detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.study.values import Series
 
 # Minimum number of submissions. With only two submissions, easy tasks cannot be distinguished from
 # copying.
-FEWEST = 3
+MIN_SUBMISSIONS = 3
 # Columns of solutions and answers, which passk compares between submissions, in order of
 # preference.
-TEXTS = ("solution", "answer")
+COMPARED_TEXT_ROLES = ("solution", "answer")
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
 # Minimum share of equal texts among all compared texts for which passk computes a p-value.
-_SHARE_OF_TEXTS = 0.1
+_MIN_SHARE_OF_EQUAL_TEXTS = 0.1
 # Submissions with a p-value below this limit are listed before the original of a copy.
-_RARE = 0.05
+_RARE_P = 0.05
 _STOPPED = {
     FIRST_PASS: "stops at the first pass",
     ONCE_PASSED: "stops after a pass",
@@ -110,7 +110,9 @@ class SubmissionBoard:
     def equal(self) -> EqualTexts | None:
         """For each submission, the submission with the most equal texts, or None without texts."""
         counts = self.texts() if self.texts is not None else None
-        role = next((r for r in TEXTS if counts is not None and r in counts.attempts), "")
+        role = next(
+            (r for r in COMPARED_TEXT_ROLES if counts is not None and r in counts.attempts), ""
+        )
         if counts is None or not role:
             return None
         texts, places = counts.attempts[role], {s: at for at, s in enumerate(self.counts.series)}
@@ -191,7 +193,7 @@ class Submission:
         """
         p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.second]
         p = min(p_values, default=1.0)
-        return (0 if p < _RARE else 1 if self.remarks else 2), p
+        return (0 if p < _RARE_P else 1 if self.remarks else 2), p
 
     def _remarks_by_name(self) -> Iterator[tuple[str, SubmissionRemark]]:
         at, board = self.place, self.board
@@ -212,7 +214,7 @@ class Submission:
             )
             name = names[closest] if number else ""
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
-            chance = float(texts.p[at]) if number >= _SHARE_OF_TEXTS * total else None
+            chance = float(texts.p[at]) if number >= _MIN_SHARE_OF_EQUAL_TEXTS * total else None
             second = second and p < FLAG_LEVEL and closest == partner
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
         losses = board.missing
@@ -247,7 +249,7 @@ def submission_boards(
     groups = group_pairs((series[1:], place) for place, series in enumerate(counts.series))
     large_boards = []
     for places in groups.values():
-        if len(places) >= FEWEST:
+        if len(places) >= MIN_SUBMISSIONS:
             stays = np.isin(counts.series_codes, places)
             large_boards.append(
                 SubmissionBoard(counts.resized(counts.n * stays, counts.c * stays), texts)

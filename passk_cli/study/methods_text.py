@@ -19,10 +19,18 @@ from passk_cli.inference.compatible_rates import likelihood_drop
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse_metric
-from passk_cli.report.model import MethodsText, Reference
-from passk_cli.report.words import count_range, number_range, plural
-from passk_cli.study.metrics import truth_labels
-from passk_cli.study.rules import BH, BONFERRONI, HOLM, MIN_P, PRIMARY, TESTS, UNADJUSTED
+from passk_cli.report.data_types import MethodsText, Reference
+from passk_cli.report.phrases import count_range, number_range, plural
+from passk_cli.study.metric_selection import truth_labels
+from passk_cli.study.significance_options import (
+    BH,
+    BONFERRONI,
+    HOLM,
+    MIN_P,
+    PRIMARY,
+    TESTS,
+    UNADJUSTED,
+)
 from passk_cli.text import join_names
 from passk_cli.version import __version__
 
@@ -39,7 +47,7 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     UNADJUSTED: ("", ""),
 }
 # Value of --missing → the treatment of missing outcomes as a phrase.
-_MISSING = {
+_MISSING_OUTCOME_TREATMENTS = {
     "fail": "count as failures",
     "drop": "are left out",
     "bounds": "are counted once as failures and once as passes, and results contain both cases",
@@ -66,7 +74,7 @@ def describe_methods(
     return MethodsText(text, {key: references()[key] for key in keys})
 
 
-def intervals_in_words() -> dict[str, tuple[str, str]]:
+def descriptions_of_intervals() -> dict[str, tuple[str, str]]:
     """Name of an interval method → its description and its references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
     return {n: (method.description, method.cites) for n, method in METHODS.items()} | {
@@ -74,7 +82,7 @@ def intervals_in_words() -> dict[str, tuple[str, str]]:
     }
 
 
-def tests_in_words() -> dict[str, tuple[str, str]]:
+def descriptions_of_tests() -> dict[str, tuple[str, str]]:
     """Name of a significance test → its description and its references."""
     ratio = ("Fieller's test of equal ratios of means", "fieller1954")
     return {n: (test.words, test.cites) for n, test in TESTS.items()} | {FIELLER: ratio}
@@ -155,7 +163,8 @@ def _missing_outcomes_sentence(counts: Counts) -> str:
     facts = counts.facts
     if not facts.missing:
         return ""
-    return f"{plural(facts.missing, 'missing outcome')} {_MISSING[facts.missing_policy]}."
+    treatment = _MISSING_OUTCOME_TREATMENTS[facts.missing_policy]
+    return f"{plural(facts.missing, 'missing outcome')} {treatment}."
 
 
 def _labels_sentence(counts: Counts) -> str:
@@ -223,7 +232,7 @@ def _intervals_sentence(
     about = "the tasks as a sample of a larger population" if sampled else "these tasks as fixed"
     if confidence.cluster and sampled:
         about += f", in clusters by {confidence.cluster}"
-    methods = intervals_in_words()
+    methods = descriptions_of_intervals()
     with_limits = [
         fact for fact in facts if fact.estimate.low is not None and fact.method in methods
     ]
@@ -243,7 +252,7 @@ def _intervals_sentence(
 
 
 def _tests_sentence(entries: Mapping[str, object], facts: Sequence[Result]) -> str:
-    test_words = tests_in_words()
+    test_words = descriptions_of_tests()
     names = [name for name in str(entries.get("test") or "").split(", ") if name in test_words]
     if not names:
         return ""

@@ -18,10 +18,14 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
 # Significance level, over all pairs of models, of the test for unevenly missing outcomes.
-LEVEL = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 # Value of --missing → how an attempt without an outcome is treated, in words.
-BECAME = {"fail": "counted as failures", "drop": "left out", BOUNDS: "tried as pass and as fail"}
-_NOUNS = ("timeout", "error", "crash")
+TREATMENTS = {
+    "fail": "counted as failures",
+    "drop": "left out",
+    BOUNDS: "tried as pass and as fail",
+}
+_PLURAL_REASONS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
@@ -115,7 +119,7 @@ def missing_outcome_words(
             continue
         why = sorted((reasons or {}).get(model, {}).items(), key=lambda item: (-item[1], item[0]))
         kinds = ", ".join(
-            plural(count, reason) if reason in _NOUNS else f"{count:,} {reason}"
+            plural(count, reason) if reason in _PLURAL_REASONS else f"{count:,} {reason}"
             for reason, count in why
         )
         yield f"{model} {missing:,} of {attempts:,}{f' ({kinds})' if kinds else ''}"
@@ -168,7 +172,11 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     if not tests:
         return []
     adjusted = holm(np.array([test.p for test in tests])).tolist()
-    pairs = [replace(test, p=p) for test, p in zip(tests, adjusted, strict=True) if p <= LEVEL]
+    pairs = [
+        replace(test, p=p)
+        for test, p in zip(tests, adjusted, strict=True)
+        if p <= SIGNIFICANCE_LEVEL
+    ]
     return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
 
 
@@ -181,7 +189,7 @@ def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
             emptied,
         )
         missing, emptied = own_missing, own_emptied if emptied else 0
-    became = BECAME.get(facts.missing_policy)
+    became = TREATMENTS.get(facts.missing_policy)
     words = {
         f"{plural(facts.skipped, 'line')} skipped": facts.skipped,
         f"{plural(facts.empty_files, 'empty file')} skipped": facts.empty_files,

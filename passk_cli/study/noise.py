@@ -15,16 +15,16 @@ from passk_cli.arrays import Ints
 from passk_cli.inference.noise import attempts_for_noise, intraclass_correlation, noise_floor
 from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.metrics import is_corrected
+from passk_cli.study.metric_selection import is_corrected
 from passk_cli.study.values import Series
 
 
 @dataclass(frozen=True)
-class NoiseOfModel:
+class SeriesNoise:
     """How much two runs of one series differ by chance, estimated from its repeated attempts.
 
     n, c : number of attempts and passes of each task.  At least one task needs two attempts.
@@ -67,7 +67,7 @@ class NoiseOfModel:
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
 
-def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
+def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
     """The noise of each series that has a task with at least two attempts.
 
     A series is left out if its sampling stopped at a pass, because the outcomes then determine the
@@ -77,19 +77,19 @@ def noise_of(counts: Counts, level: float) -> Iterator[NoiseOfModel]:
         rows = counts.rows_of(place)
         n, c = counts.n[rows], counts.c[rows]
         if n.max(initial=0) > 1 and not stopped_on_outcome(n, c):
-            yield NoiseOfModel(series, n, c, level)
+            yield SeriesNoise(series, n, c, level)
 
 
-class NoiseOfModels:
+class NoiseSummary:
     """The noise of every series, as the subject of answers about noise."""
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
         measurable = not study.has_ranges and not is_corrected(counts)
-        all_models = noise_of(counts, study.confidence.level) if measurable else ()
+        all_models = noise_by_series(counts, study.confidence.level) if measurable else ()
         # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(
-            (noise for noise in all_models if noise.flaky_tasks), key=NoiseOfModel.noise_floor
+            (noise for noise in all_models if noise.flaky_tasks), key=SeriesNoise.noise_floor
         )
         # With few tasks, two runs may differ at all tasks. A sentence about noise does not help
         # then.
@@ -114,21 +114,21 @@ class NoiseOfModels:
         }  # fmt: skip
 
 
-_SEVERAL = Answer(
+_NOISE_OF_SEVERAL_MODELS = Answer(
     "noise-floor-of-models", lambda noise: noise.noisy and not noise.single,
     "Two runs of a model{?by| in one group of {by:and}} differ by up to {floor:=points} by chance"
     " ({level}, one attempt per task{?several|, at the {several:task} with several attempts}).",
 )  # fmt: skip
-NOISE = (
-    _SEVERAL,
+NOISE_ANSWERS = (
+    _NOISE_OF_SEVERAL_MODELS,
     Answer("noise-floor", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
 # These answers follow a sentence that already contains the number of flaky tasks.
-NOISE_OF_TASKS = (
-    _SEVERAL,
+NOISE_ANSWERS_WITHOUT_FLAKY_TASKS = (
+    _NOISE_OF_SEVERAL_MODELS,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),
            "Two runs of one attempt per task differ by up to {floor:=points} by chance ({level}"
            "{?several|, at the {several:task} with several attempts})"

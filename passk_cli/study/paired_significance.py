@@ -18,15 +18,22 @@ from passk_cli.inference.paired import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import refuse_many_steps
 from passk_cli.option import load_object
-from passk_cli.report.words import number_range
+from passk_cli.report.phrases import number_range
 from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import GUARDED_T, MID_P, SIGN_FLIP, SUISSA_SHUSTER, TESTS, WITHIN
+from passk_cli.study.significance_options import (
+    GUARDED_T,
+    MID_P,
+    SIGN_FLIP,
+    SUISSA_SHUSTER,
+    TESTS,
+    WITHIN,
+)
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 MCNEMAR = "mcnemar"
-_VALID = SuggestedFix({"--test": None}, "uses the valid test")
-_NEW_TASKS = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
+_DEFAULT_TEST_FIX = SuggestedFix({"--test": None}, "uses the valid test")
+_NEW_TASKS_FIX = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 
 
 class PairedTestResult(NamedTuple):
@@ -72,7 +79,7 @@ def _choose_test(comparison: Comparison, confidence: Confidence, test: str | Non
 
 
 def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
-    settles: tuple[SuggestedFix, ...] = (_VALID,)
+    settles: tuple[SuggestedFix, ...] = (_DEFAULT_TEST_FIX,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
     if comparison.hidden_variance[1] is not None and test != GUARDED_T:
@@ -81,7 +88,10 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         problem = "this test is about new tasks; the test for these tasks permutes attempts"
     elif test == WITHIN and not fixed:
         problem = "this test is only about these tasks, not about new tasks"
-        settles = (SuggestedFix({"--population": THESE_TASKS}, "tests these tasks"), _VALID)
+        settles = (
+            SuggestedFix({"--population": THESE_TASKS}, "tests these tasks"),
+            _DEFAULT_TEST_FIX,
+        )
     elif test == SUISSA_SHUSTER:
         problem = comparison.why_not_binary
     elif test in (SIGN_FLIP, MID_P) and not comparison.is_binary and comparison.attempts_differ:
@@ -112,12 +122,12 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
     )
 
     most = max(int(n.max()) for n in comparison.n)
-    refuse_many_steps("the test for these tasks", most, _NEW_TASKS)
+    refuse_many_steps("the test for these tasks", most, _NEW_TASKS_FIX)
     metric = comparison.first.metric
     if metric.kind.required_attempt_data and not metric.kind.exchangeable:
         problem = f"{metric.name} depends on the order of attempts, and the test for these tasks"
         problem += " permutes attempts"
-        raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS])
+        raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS_FIX])
     if metric.kind.required_attempt_data:
         bag, other_bag = comparison.attempts
         permutation = permutation_test_of_attempts(
@@ -152,25 +162,25 @@ def by_suissa_shuster(
 
 def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Student's paired t test."""
-    return _test_results(paired_t(_totals(group)), np.zeros(len(group)))
+    return _test_results(paired_t(_cluster_differences(group)), np.zeros(len(group)))
 
 
 def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test with the mid-p-value, which counts half of the observed probability."""
-    flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=True)
+    flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest_possible_p)
 
 
 def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
-    flips = sign_flip_test(_totals(group), **confidence.resample_arguments, mid=False)
+    flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=False)
     answers = _test_results(flips.p, flips.smallest_possible_p)
     if group[0].clusters is not None:
         return answers
     return [_mcnemar(c) or answer for c, answer in zip(group, answers, strict=True)]
 
 
-def _totals(group: Sequence[Comparison]) -> Floats:
+def _cluster_differences(group: Sequence[Comparison]) -> Floats:
     return cluster_totals(np.stack([c.differences for c in group], axis=1), group[0].clusters)[0]
 
 
@@ -189,7 +199,7 @@ def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferen
                 models.append(values)
         sides.append(models_by_id[id(values)])
     if len(models) >= len(group):
-        return _totals(group)
+        return _cluster_differences(group)
     totals = cluster_totals(np.stack(models, axis=1), codes)[0]
     return PairwiseDifferences(totals, np.array(sides[::2]), np.array(sides[1::2]))
 

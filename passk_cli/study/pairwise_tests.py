@@ -19,7 +19,7 @@ from passk_cli.inference.difference import DifferenceDistribution
 from passk_cli.inference.min_p import FamilyOfTests, MinPDistribution, draw_min_p
 from passk_cli.limits import MOST_CELLS, refuse_many_pairs
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import MonteCarloP
+from passk_cli.report.phrases import MonteCarloP
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import (
     Comparison,
@@ -31,12 +31,21 @@ from passk_cli.study.comparison import (
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired_significance import PairedTestResult, run_tests, shared_differences
 from passk_cli.study.ratios import compare_ratios, refuse_rules_for_ratios
-from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, PRIMARY, SECONDARY, WITHIN, Rules, T
+from passk_cli.study.significance_options import (
+    ALL,
+    BONFERRONI,
+    MIN_P,
+    PRIMARY,
+    SECONDARY,
+    WITHIN,
+    ComparisonOptions,
+    T,
+)
 from passk_cli.study.values import Series, TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
-_P = ("p", "equivalence")
+_P_FIELDS = ("p", "equivalence")
 
 
 def choose_pairs(
@@ -143,13 +152,13 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
 
 
 def compare_pairs(
-    pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: Rules
+    pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: ComparisonOptions
 ) -> list[Comparison]:
     """The comparison of each pair of models, with interval, adjusted p-value and verdict.
 
     Errors: ParameterError for a test that is not valid for a pair.
     """
-    (comparisons,) = test_pairs([pairs], confidence, rules, verdicts=False)
+    (comparisons,) = comparisons_with_p_values([pairs], confidence, rules, verdicts=False)
     limits = iter(
         difference_intervals([c for c in comparisons if not (c.reason or c.interval)], confidence)
     )
@@ -158,10 +167,10 @@ def compare_pairs(
     ]
 
 
-def test_pairs(
+def comparisons_with_p_values(
     groups: Sequence[Sequence[tuple[TaskValues, TaskValues]]],
     confidence: Confidence,
-    rules: Rules,
+    rules: ComparisonOptions,
     *,
     verdicts: bool,
 ) -> list[list[Comparison]]:
@@ -182,7 +191,7 @@ def test_pairs(
         for comparisons in all_pairs
     ]
     means = [c for group in estimable for c in group if not c.first.metric.kind.ratio]
-    answers = iter(_tested(means, confidence, rules))
+    answers = iter(_tests_with_missing_outcomes(means, confidence, rules))
     judged: list[Comparison] = []
     for group in estimable:
         tested = [
@@ -195,7 +204,7 @@ def test_pairs(
         places: dict[int, Comparison] = {}
         named_families = list(_families(tested, rules))
         families = [_moderate_variances(family, rules) for _, family in named_families]
-        answers_ = _adjusted(families, confidence, rules, verdicts=verdicts)
+        answers_ = _adjusted_results(families, confidence, rules, verdicts=verdicts)
         for (name, family), moderated, results in zip(
             named_families, families, answers_, strict=True
         ):
@@ -216,7 +225,7 @@ def test_pairs(
 
 
 def _families(
-    tested: Sequence[Comparison], rules: Rules
+    tested: Sequence[Comparison], rules: ComparisonOptions
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
     if rules.family == ALL:
         yield from [(ALL, tested)] * bool(tested)
@@ -226,7 +235,9 @@ def _families(
         yield SECONDARY if number else PRIMARY, family
 
 
-def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list[Comparison]:
+def _moderate_variances(
+    comparisons: Sequence[Comparison], rules: ComparisonOptions
+) -> list[Comparison]:
     moderated = list(comparisons)
     if rules.adjust not in (None, MIN_P):
         return moderated
@@ -247,10 +258,10 @@ def _moderate_variances(comparisons: Sequence[Comparison], rules: Rules) -> list
     return moderated
 
 
-def _adjusted(
+def _adjusted_results(
     families: Sequence[Sequence[Comparison]],
     confidence: Confidence,
-    rules: Rules,
+    rules: ComparisonOptions,
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
@@ -275,7 +286,7 @@ def _adjusted(
         if comparisons[0].first.metric.kind.ratio:
             yield compare_ratios(comparisons, confidence, rules)
             continue
-        p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P)
+        p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P_FIELDS)
         adjusted, level, name = [], alpha, rules.adjust or MIN_P
         if any(c.test == WITHIN for c in comparisons):
             name = rules.without_flips()
@@ -331,8 +342,8 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
     return FamilyOfTests(differences, present_units=has_task, p=p)
 
 
-def _tested(
-    comparisons: Sequence[Comparison], confidence: Confidence, rules: Rules
+def _tests_with_missing_outcomes(
+    comparisons: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[PairedTestResult]:
     """The test of each comparison.  If outcomes are missing, p is the larger p-value of both ends.
 

@@ -12,8 +12,8 @@ from passk_cli.arrays import Floats, group_by
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.ranking import compact_letters, lead_shares, rank_limits
-from passk_cli.report.model import Cell, number_or_range
-from passk_cli.report.words import number_range
+from passk_cli.report.data_types import Cell, number_or_range
+from passk_cli.report.phrases import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_scores

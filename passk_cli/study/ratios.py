@@ -16,7 +16,7 @@ from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import ALL, BONFERRONI, MIN_P, Rules
+from passk_cli.study.significance_options import ALL, BONFERRONI, MIN_P, ComparisonOptions
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
@@ -47,7 +47,7 @@ def compare_spendings(
 
 
 def compare_ratios(
-    family: Sequence[Comparison], confidence: Confidence, rules: Rules
+    family: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[dict[str, Any]]:
     """For each comparison of a family: p, adjusted p, and the limits of the difference and of the
     ratio.
@@ -86,7 +86,7 @@ def compare_ratios(
     return answers
 
 
-def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: Rules) -> None:
+def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: ComparisonOptions) -> None:
     """Raise ParameterError for options that do not apply to ratios of means."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
     ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")

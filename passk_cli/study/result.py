@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from passk_cli.report.model import DATA, Cell, Column, Estimate, Table
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import DATA, Cell, Column, Estimate, Table
+from passk_cli.report.phrases import SeriesName
 
 if TYPE_CHECKING:
     from passk_cli.inference.cost_ratio import RatioInterval
@@ -107,16 +107,17 @@ def range_between(first: Result, second: Result) -> Result:
         return first if first_estimate.value is None else second
     low, high = sorted((first_estimate.value, second_estimate.value))
     estimate = replace(
-        first_estimate, value=low, upper=high if high > low else None, se=_hull(first_estimate.se,
+        first_estimate, value=low, upper=high if high > low else None,
+        se=_outer_limit(first_estimate.se,
         second_estimate.se, max),
-        low=_hull(first_estimate.low, second_estimate.low, min),
-        high=_hull(first_estimate.high, second_estimate.high, max),
+        low=_outer_limit(first_estimate.low, second_estimate.low, min),
+        high=_outer_limit(first_estimate.high, second_estimate.high, max),
         marked=first_estimate.marked and second_estimate.marked, reason=first_estimate.reason
         or second_estimate.reason,
     )  # fmt: skip
     flaw = first.flaw if first.flaw == second.flaw else f"at one end: {first.flaw or second.flaw}"
     return replace(
-        first, estimate=estimate, se=_hull(first.se, second.se, max), flaw=flaw,
+        first, estimate=estimate, se=_outer_limit(first.se, second.se, max), flaw=flaw,
         p=_largest(first.p, second.p, first_estimate.value * second_estimate.value > 0),
         p_adjusted=_largest(first.p_adjusted, second.p_adjusted, first_estimate.value
         * second_estimate.value > 0),
@@ -124,14 +125,14 @@ def range_between(first: Result, second: Result) -> Result:
     )  # fmt: skip
 
 
-def _hull(
+def _outer_limit(
     first: float | None, second: float | None, outermost: Callable[[float, float], float]
 ) -> float | None:
     return None if first is None or second is None else outermost(first, second)
 
 
 def _largest(first: float | None, second: float | None, agree: bool) -> float | None:
-    return _hull(first, second, max) if agree or first is None or second is None else 1.0
+    return _outer_limit(first, second, max) if agree or first is None or second is None else 1.0
 
 
 def _finite(end: float | None) -> float | None:
@@ -165,11 +166,11 @@ _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("note", "Reason why the estimate or its interval is missing or of limited use.",
      lambda fact: fact.note),
 )  # fmt: skip
-FIELDS = tuple(
+SHARED_FIELDS = tuple(
     Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
     for name, meaning, cell in _FIELDS
 )
-SHARED = frozenset(field.name for field in FIELDS)
+SHARED_FIELD_NAMES = frozenset(field.name for field in SHARED_FIELDS)
 
 
 def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
@@ -192,7 +193,7 @@ def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: s
     absent = set() if any(fact.against for fact in facts) else {"against"}
     if not any(fact.p is not None or fact.verdict for fact in facts):
         absent |= {"p", "p_adjusted", "verdict"}
-    fields = {f.name: f.cell for f in FIELDS if f.name not in absent and f.cell is not None}
+    fields = {f.name: f.cell for f in SHARED_FIELDS if f.name not in absent and f.cell is not None}
     fields |= {"population": lambda fact: population}
     more = list(dict.fromkeys(name for extra in mores for name in extra))
     first = ("model", *["against"] * ("against" in fields))

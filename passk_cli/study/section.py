@@ -17,7 +17,7 @@ import numpy as np
 
 from passk_cli.files.roles import TRUTH
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
     DATA,
     FULL,
@@ -33,9 +33,9 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.report.words import number_range, plural
+from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.answer import Answer, all_true, first_true
-from passk_cli.study.result import SHARED, Result, tidy_rows
+from passk_cli.study.result import SHARED_FIELD_NAMES, Result, tidy_rows
 from passk_cli.study.signature import signature
 from passk_cli.text import in_quotes
 from passk_cli.version import RELEASE
@@ -85,7 +85,7 @@ class Section(Generic[Record]):
     def facts(self) -> Sequence[Result]:
         """All results of the section, with the named columns as further fields."""
         extra_columns = [
-            c for c in self.columns if c.name and c.name not in SHARED and not c.across
+            c for c in self.columns if c.name and c.name not in SHARED_FIELD_NAMES and not c.across
         ]
         fields = [(column.name, column.cell) for column in extra_columns if column.cell]
         facts = []
@@ -248,10 +248,10 @@ class NumberTable(Section[SeriesRow]):
                if number.name in row.numbers else None, example=NUMBER.example),
         replace(NUMBER, across=lambda section: section.numbers[1:]),
         Column("tasks", meaning="Number of tasks that the results use.",
-               cell=lambda row: _ends(fact.size.tasks for fact in row.numbers.values()),
+               cell=lambda row: _range_text(fact.size.tasks for fact in row.numbers.values()),
                where=lambda section: section.sizes_differ),
         Column("attempts", meaning="Minimum and maximum number of attempts per task.",
-               cell=lambda row: _ends(n for f in row.numbers.values() for n in f.size[1:]),
+               cell=lambda row: _range_text(n for f in row.numbers.values() for n in f.size[1:]),
                where=lambda section: section.sizes_differ),
     )  # fmt: skip
 
@@ -286,12 +286,12 @@ class NumberTable(Section[SeriesRow]):
         return len({fact.size for fact in self.facts()}) > 1
 
 
-def _ends(numbers: Iterable[int | None]) -> str:
+def _range_text(numbers: Iterable[int | None]) -> str:
     present = [number for number in numbers if number is not None]
     return number_range(min(present), max(present)) if present else ""
 
 
-def _choice_words(counts: Counts) -> Iterator[str]:
+def _data_choice_texts(counts: Counts) -> Iterator[str]:
     facts = counts.facts
     if facts.pool:
         yield f"pooled over {', '.join(facts.pool)}"
@@ -323,7 +323,7 @@ def build_report(
     decided : further entries of the signature.  Entries with the value None are left out.
     """
     section_context = (part for section in sections for part in section.context())
-    parts = (*context, *section_context, *_choice_words(study.counts), VERSION)
+    parts = (*context, *section_context, *_data_choice_texts(study.counts), VERSION)
     all_messages = (*messages, *(message for section in sections for message in section.messages()))
 
     def rows() -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import number_range
+from passk_cli.report.phrases import number_range
 from passk_cli.version import SIGNATURE
 
 

@@ -22,8 +22,8 @@ from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import AMOUNTS, Metric, required_attempt_data, task_values
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Cell, number_or_range
-from passk_cli.report.words import SeriesName, count_range, number_range, plural
+from passk_cli.report.data_types import Cell, number_or_range
+from passk_cli.report.phrases import SeriesName, count_range, number_range, plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 Series = tuple[str, ...]
 # The name of the group in rows that are averages over all groups.
-AVERAGE = "average"
+AVERAGE_GROUP = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
 # The reason why the cost of a model is unknown. If all attempts cost 0, the price is probably
 # missing.
-UNPRICED = "every attempt costs 0"
-NO_PASS = "no attempt passed"
-_JACKKNIFE = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
+UNPRICED_REASON = "every attempt costs 0"
+NO_PASS_REASON = "no attempt passed"
+_JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
 
 
 class TooFewAttempts(str):
@@ -211,7 +211,7 @@ class TaskValues:
         if self.metric.kind.ratio and attempts is not None:
             values, reason = self.metric.values_of(attempts), ""
             if np.isnan(values).any():
-                values, reason = NO_VALUES, NO_PASS
+                values, reason = NO_VALUES, NO_PASS_REASON
         subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
@@ -312,8 +312,8 @@ class TaskValues:
         """
         if self.attempts is not None:
             problem = f"passk cannot resample {self.metric.name} for the population these-tasks"
-            raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE])
-        refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE)
+            raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE_FIX])
+        refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE_FIX)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
@@ -341,7 +341,7 @@ def compute_values(
     only : indices of the series to compute, or None for all series.
     """
     if counts.missing is not None:
-        return _ranges(counts, metrics, short_tasks, only)
+        return _values_with_missing_outcomes(counts, metrics, short_tasks, only)
     all_values: list[TaskValues] = []
     task_arrays: dict[bytes, Ints] = {}
     truth = counts.attempts.get(TRUTH)
@@ -372,9 +372,9 @@ def compute_values(
             if entry.reason:
                 pass
             elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
-                entry = replace(entry, values=NO_VALUES, reason=UNPRICED, attempts=None)
+                entry = replace(entry, values=NO_VALUES, reason=UNPRICED_REASON, attempts=None)
             elif metric.kind.ratio and not entry.c.any():
-                entry = replace(entry, values=NO_VALUES, reason=NO_PASS)
+                entry = replace(entry, values=NO_VALUES, reason=NO_PASS_REASON)
             elif entry.n.min() < metric.k and np.isnan(entry.values).any():
                 entry = _with_enough_attempts(entry, short_tasks)
             if labels is not None:
@@ -387,7 +387,7 @@ def compute_values(
     return all_values
 
 
-def _ranges(
+def _values_with_missing_outcomes(
     counts: Counts, metrics: Sequence[Metric], short_tasks: str, only: Sequence[int] | None
 ) -> list[TaskValues]:
     require_monotone(metrics)
@@ -413,7 +413,7 @@ def _partly_known_amounts(
                 settles=MISSING_COST_FIXES,
             )  # fmt: skip
     return {
-        role: known_cells(bag) for role, bag in attempts.items()
+        role: cells_with_known_amounts(bag) for role, bag in attempts.items()
         if role in AMOUNTS and bag.count.sum() < total
     }  # fmt: skip
 
@@ -477,10 +477,10 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
     return replace(judged, judged=judged.values, errors=errors, **values._asdict())
 
 
-def known_cells(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
+def cells_with_known_amounts(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
     """The cells with known amounts, with the number of attempts and of passes among these amounts.
 
-    >>> known_cells(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
+    >>> cells_with_known_amounts(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
     cells = np.flatnonzero(np.diff(attempts.start))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest, ranking
-from passk_cli.report.words import SeriesName
 
 
 def curve(models: int = 2, last: int = 10, **more: Any) -> Plot:

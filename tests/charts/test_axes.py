@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.charts.axes import Axis, axis_from_values, spread_places, tick_labels
+from passk_cli.charts.axes import Axis, axis_from_values, spread_positions, tick_labels
 
 SHARES = st.floats(0, 1)
 
 
 @given(st.lists(SHARES, min_size=1, max_size=20), st.floats(0.001, 0.1))
 def test_spread_labels_keep_distance_and_order(places: list[float], least: float) -> None:
-    moved = spread_places(places, least)
+    moved = spread_positions(places, least)
     order = np.argsort(places, kind="stable")
     assert np.all(np.diff(np.array(moved)[order]) >= least - 1e-9)
     assert sum(moved) == pytest.approx(sum(places), abs=1e-9)
@@ -78,7 +78,7 @@ def test_uneven_values_give_way_to_round_ones() -> None:
 
 
 def test_spread_labels_stay_inside_if_there_is_room() -> None:
-    places = spread_places([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
+    places = spread_positions([0.97, 0.98, 0.99], 0.05, 0.0, 1.0)
     assert places == pytest.approx([0.9, 0.95, 1.0])
 
 

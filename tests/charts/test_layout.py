@@ -14,8 +14,8 @@ from passk_cli.charts.chart_options import Appearance, prepare_plots
 from passk_cli.charts.layout import CurveLayout, density_outlines, row_label_lines
 from passk_cli.charts.svg import draw_legend_and_panels, picture
 from passk_cli.charts.theme import THEMES
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest
-from passk_cli.report.words import SeriesName
 
 LOOK = THEMES["light"]
 

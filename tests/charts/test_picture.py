@@ -17,7 +17,7 @@ from passk_cli.charts import PICTURES
 from passk_cli.charts.picture import picture
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.report.plot import Plot, curves
 from tests.charts.plots import PLOTS
 from tests.conftest import Write

@@ -16,9 +16,9 @@ from passk_cli.charts.svg import picture as drawn
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, ReferenceLine, bars, curves, densities, forest, heat
-from passk_cli.report.words import SeriesName
 from tests.charts.plots import PLOTS
 
 LIGHT = THEMES["light"]

@@ -16,11 +16,11 @@ import passk_cli
 from passk_cli.charts.theme import THEMES
 from passk_cli.cli.output import ChartOptions, output_sections
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import messages
-from passk_cli.commands.command import command_of
+from passk_cli.commands.catalogue import all_messages
+from passk_cli.commands.command import load_command
 from passk_cli.inference.intervals import METHOD_CHOICES
 from passk_cli.option import options_by_field
-from passk_cli.study.result import FIELDS
+from passk_cli.study.result import SHARED_FIELDS
 from tests.conftest import ROOT, SAMPLES, Golden, Passk, mark_long_except
 
 TAU = SAMPLES / "tau_airline.csv"
@@ -39,7 +39,7 @@ def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, w
     overview = passk("--help").out.splitlines()
     assert max(map(len, overview)) <= width
     for name in COMMANDS:
-        summary = command_of(name).meaning[0].removesuffix(".")
+        summary = load_command(name).meaning[0].removesuffix(".")
         if width >= 80:
             assert any(line.endswith(f"{name:13}{summary}") for line in overview)
         for line in passk(name, "--help").out.splitlines():
@@ -60,7 +60,7 @@ def test_help_has_at_most_60_lines(
     monkeypatch.setenv("COLUMNS", "80")
     text = passk(name, "--help").out
     assert len(text.splitlines()) <= 60
-    command = command_of(name)
+    command = load_command(name)
     option_names = [option.name for title, options in command.sections() if title in command.titles
            for _, option, *_ in options if not option.rare]  # fmt: skip
     assert all(re.search(rf"^  (?:-\w, )?{option}\b", text, re.M) for option in option_names)
@@ -92,7 +92,7 @@ def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> No
     text = passk("help", "estimate").out
     columns = text.partition("\nColumns:\n")[2].partition("\n\n")[0]
     assert {line.split()[0] for line in columns.splitlines()} >= {"model", "METRIC", "COLUMN"}
-    for column in FIELDS:
+    for column in SHARED_FIELDS:
         assert re.search(rf"^  {column.name} +{re.escape(column.meaning[:20])}", text, re.M)
     assert "  gpass@K:τ" in text
     assert "  noisy-attempts" in text.partition("\nMessages")[2]
@@ -110,15 +110,15 @@ def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
     assert "If the data contains a clear" in passk("help", "unread-column").out
     assert "passk stops" not in text
     all_messages = passk("help", "messages").out
-    assert messages().keys() <= set(all_messages.split())
+    assert all_messages().keys() <= set(all_messages.split())
     result = passk("help", "noisy-attempt")
     assert (result.code, "did you mean noisy-attempts?" in result.err) == (2, True)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str) -> None:
-    fields = {column.name for column in FIELDS}
-    for section in command_of(name).question.sections:
+    fields = {column.name for column in SHARED_FIELDS}
+    for section in load_command(name).question.sections:
         for column in section.columns:
             if (column.header or column.name) not in fields:
                 assert column.with_example.meaning, column
@@ -147,7 +147,7 @@ def test_words_of_the_field_have_help(passk: Passk, word: str, meaning: str) -> 
 
 
 def test_every_message_has_a_meaning() -> None:
-    assert [name for name, message in messages().items() if not message.meaning] == []
+    assert [name for name, message in all_messages().items() if not message.meaning] == []
 
 
 def test_help_is_the_same_by_all_its_names(passk: Passk) -> None:
@@ -177,7 +177,7 @@ def test_examples_run_as_they_are(
 ) -> None:
     (tmp_path / "sample_data").symlink_to(SAMPLES)
     monkeypatch.chdir(tmp_path)
-    examples = command_of(name).examples
+    examples = load_command(name).examples
     assert len(examples) == 3
     for comment, line in examples:
         program, *words = shlex.split(line)
@@ -190,8 +190,8 @@ def test_examples_run_as_they_are(
 
 def test_all_options_have_a_help_text() -> None:
     for name in COMMANDS:
-        edge = (option for _, options in output_sections(command_of(name)) for option in options)
-        for _, option, *_ in (*command_of(name).options(), *edge):
+        edge = (option for _, options in output_sections(load_command(name)) for option in options)
+        for _, option, *_ in (*load_command(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (
                 "," in option.help
@@ -353,4 +353,4 @@ def test_docstrings_that_ask_end_with_a_question_mark() -> None:
 
 def test_purposes_in_the_list_of_commands_begin_their_help() -> None:
     purposes = {name: entry.purpose for name, entry in COMMANDS.items()}
-    assert purposes == {name: command_of(name).meaning[0] for name in COMMANDS}
+    assert purposes == {name: load_command(name).meaning[0] for name in COMMANDS}

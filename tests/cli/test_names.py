@@ -21,7 +21,7 @@ from passk_cli.charts.picture import picture
 from passk_cli.cli.output import OutputOptions
 from passk_cli.option import load_object
 from passk_cli.render.style import Style, visible_parts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.text import is_unprintable, printable
 from tests.conftest import SAMPLES, Passk, Write, jsonl, mark_long_except
 

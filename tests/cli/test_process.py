@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.cli.process import PATIENCE
+from passk_cli.cli.process import SECONDS_TO_END
 from tests.conftest import SAMPLES, Passk, long_cases, mark_long_except
 
 TAU, COUNTS = (SAMPLES / f for f in ("tau_airline.csv", "counts.csv"))
@@ -156,7 +156,7 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
     with Running(tmp_path, "estimate", [TAU, "--where", SLOW], "trap '' HUP;") as running:
         running.wait_for(running.reading)
         running.process.send_signal(signal.SIGHUP)
-        time.sleep(2 * PATIENCE)
+        time.sleep(2 * SECONDS_TO_END)
         assert running.process.poll() is None
         running.end(signal.SIGTERM)
 

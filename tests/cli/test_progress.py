@@ -9,7 +9,7 @@ import time
 import pytest
 import rich.progress  # noqa: F401  (takes its time when first imported)
 
-from passk_cli.activity import activity, report_steps
+from passk_cli.activity import current_activity, report_steps
 from passk_cli.cli import progress
 from passk_cli.cli.progress import show_activity
 
@@ -25,7 +25,7 @@ def test_progress_is_shown_on_a_terminal(
 ) -> None:
     stderr = stream()
     monkeypatch.setattr(sys, "stderr", stderr)
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SECONDS_BEFORE_PROGRESS", 0.0)
     monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0.01)
 
     def wait(words: str) -> None:
@@ -42,4 +42,4 @@ def test_progress_is_shown_on_a_terminal(
     text = stderr.getvalue()
     words = ["reading", "computing: 1 of 2 models", "computing: 2 of 2 models"]
     assert [word for word in words if word in text] == (words if stream is Terminal else [])
-    assert activity() == ""
+    assert current_activity() == ""

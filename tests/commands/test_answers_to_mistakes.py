@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.errors import PasskError
 from tests.conftest import Passk
 
@@ -186,7 +186,7 @@ def test_a_setting_called_as_a_column_of_the_output_is_answered(passk: Passk, fo
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_whose_columns_a_table_has(name: str) -> None:
-    whose = [whose for whose, _ in command_of(name).question.answer_columns()]
+    whose = [whose for whose, _ in load_command(name).question.answer_columns()]
     assert len({*whose}) == len(whose)
 
 

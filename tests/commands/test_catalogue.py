@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from passk_cli.commands.catalogue import messages
+from passk_cli.commands.catalogue import all_messages
 from passk_cli.diagnostic import ERROR, NOTE, WARNING
 from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
 from tests.conftest import package_nodes
@@ -40,7 +40,7 @@ def test_every_declared_message_is_in_the_catalogue() -> None:
         if names == "DiagnosticType" and isinstance(node.args[0], ast.Constant)
     }
     assert len(declared) > 100
-    assert declared - messages().keys() == set()
+    assert declared - all_messages().keys() == set()
 
 
 def test_every_name_of_an_error_is_declared() -> None:
@@ -59,7 +59,7 @@ def test_every_name_of_an_error_is_declared() -> None:
     }
     names |= {error.name for error in (DataError, NoResultsError, ParameterError, PasskError)}
     names |= set(names_of_kinds())
-    families = {name for name, message in messages().items() if message.severity == ERROR}
+    families = {name for name, message in all_messages().items() if message.severity == ERROR}
     # Names with a part that only the call knows: the role of a column that is not recognised, what
     # an option of models or tasks names.
     composed = {"no-task-column", "no-outcome-column", "no-such-model", "no-such-task"}
@@ -67,7 +67,7 @@ def test_every_name_of_an_error_is_declared() -> None:
 
 
 def test_messages_have_names_words_and_a_meaning() -> None:
-    for name, message in messages().items():
+    for name, message in all_messages().items():
         assert re.fullmatch("[a-z]+(?:-[a-z]+)*", name), name
         assert message.severity in (NOTE, WARNING, ERROR), name
         assert message.meaning.endswith("."), name

@@ -19,7 +19,7 @@ from passk_cli.commands.cost import OF
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
 from passk_cli.metrics.registry import AMOUNTS
-from passk_cli.report.model import QUANTITIES
+from passk_cli.report.data_types import QUANTITIES
 from tests.conftest import SAMPLES, Passk, Write, long_cases
 from tests.files.attempts.test_spending import COST as DATA
 from tests.files.attempts.test_spending import HARBOR, NUMBERS, write_harness_files

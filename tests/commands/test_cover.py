@@ -15,7 +15,7 @@ import pytest
 
 import passk_cli
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
-from passk_cli.report.model import Estimate
+from passk_cli.report.data_types import Estimate
 from tests.conftest import SAMPLES, Passk, Write
 from tests.truth import proves
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.commands.curve.curves import KGrid, round_ks
+from passk_cli.commands.curve.curves import KGrid, round_numbers_up_to
 from passk_cli.commands.curve.view import CurveQuestion
 from passk_cli.commands.estimate.view import EstimateQuestion
 from passk_cli.commands.question import SharedOptions
@@ -22,11 +22,11 @@ from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 
 NONE = Confidence("none")
 Row = dict[str, Any]
@@ -106,11 +106,11 @@ def test_monotone(n: int, tasks: int, seed: int) -> None:
 
 
 def test_which_k() -> None:
-    assert round_ks(1000) == [1, 2, 5, 10, 100, 1000]
-    assert round_ks(1) == [1]
+    assert round_numbers_up_to(1000) == [1, 2, 5, 10, 100, 1000]
+    assert round_numbers_up_to(1) == [1]
     assert KGrid().up_to(40).tolist() == list(range(1, 41))
     spread = KGrid().up_to(10_000)
-    assert set(round_ks(10_000)) <= set(spread.tolist())
+    assert set(round_numbers_up_to(10_000)) <= set(spread.tolist())
     assert 35 <= len(spread) <= 45
     assert len(KGrid(None).up_to(10_000)) == 10_000
     with pytest.raises(ParameterError, match="at most 100,000 k's; got 10,000,000"):
@@ -332,7 +332,9 @@ def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
 
 
 def asked(short_tasks: str = "empty") -> SharedOptions:
-    return SharedOptions(Request(), Metrics(short_tasks=short_tasks), Confidence(), Rules())
+    return SharedOptions(
+        Request(), MetricOptions(short_tasks=short_tasks), Confidence(), ComparisonOptions()
+    )
 
 
 def test_bands_need_the_same_tasks_at_every_k() -> None:

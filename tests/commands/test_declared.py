@@ -10,7 +10,7 @@ import pytest
 
 from docs import schema
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from tests.conftest import ROOT, Passk, mark_long_except
 from tests.schema import errors
 
@@ -78,7 +78,7 @@ def test_every_column_and_key_is_declared(
         assert list(errors(row, root["$defs"][words[0]], root)) == []
     assert document["rows"]
     # Those of csv: each row of JSON has all of them.
-    assert set(document["rows"][0]) <= {*command_of(words[0]).question.answer_fields(), *GROUPS}
+    assert set(document["rows"][0]) <= {*load_command(words[0]).question.answer_fields(), *GROUPS}
 
 
 def test_every_column_of_a_golden_is_declared() -> None:
@@ -89,7 +89,7 @@ def test_every_column_of_a_golden_is_declared() -> None:
     }
     assert len(headers) >= 4
     for name, header in headers.items():
-        command = command_of(name.split("-")[0].removesuffix(".txt"))
+        command = load_command(name.split("-")[0].removesuffix(".txt"))
         assert set(header) <= {*command.question.answer_fields(), *GROUPS}, name
 
 

@@ -23,11 +23,11 @@ from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.metrics.diversity import distinct_at_k
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import compute_values
 from tests.conftest import SAMPLES, Passk, Write
 
@@ -40,8 +40,8 @@ def diversity_report(
     confidence: Confidence | None = None,
     short_tasks: str = "empty",
 ) -> Report:
-    metrics, question = Metrics(short_tasks=short_tasks), DiversityQuestion(k=ks)
-    asked = SharedOptions(Request(), metrics, confidence or Confidence(), Rules())
+    metrics, question = MetricOptions(short_tasks=short_tasks), DiversityQuestion(k=ks)
+    asked = SharedOptions(Request(), metrics, confidence or Confidence(), ComparisonOptions())
     return question.report(question.study(asked, lambda request: counts))
 
 

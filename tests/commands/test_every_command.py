@@ -22,8 +22,8 @@ import pytest
 import passk_cli
 from passk_cli.cli.output import output_sections
 from passk_cli.commands import COMMANDS as EVERY
-from passk_cli.commands.command import command_of
-from passk_cli.commands.question import answer
+from passk_cli.commands.command import load_command
+from passk_cli.commands.question import answer_question
 from passk_cli.files.attempts.prices import Price
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.option import DeclaredOption, Option, load_object, options_by_field
@@ -34,11 +34,11 @@ from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, mark_long
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
 # Those that answer a question about results; passk formats needs none.
-COMMANDS = [n for n in EVERY if command_of(n).files != "none" and n not in HISTORY]
+COMMANDS = [n for n in EVERY if load_command(n).files != "none" and n not in HISTORY]
 # Those that split models by a column.
-SPLIT = [name for name in COMMANDS if "by" not in command_of(name).without]
+SPLIT = [name for name in COMMANDS if "by" not in load_command(name).without]
 # Those whose report can go to a file: where a table does, the options for that are its own.
-REPORTS = [name for name in COMMANDS if not command_of(name).streams]
+REPORTS = [name for name in COMMANDS if not load_command(name).streams]
 # What a command cannot do without, and what makes it quick.
 NEEDED: dict[str, list[str]] = {
     "bootstrap": ["--resamples", "200"],
@@ -310,7 +310,7 @@ def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
 
 
 def every(name: str) -> list[DeclaredOption]:
-    return command_of(name).options()
+    return load_command(name).options()
 
 
 FORMATS_OF_ALL = [name for name in FORMATS if name not in OF_VERDICTS]
@@ -433,12 +433,12 @@ def test_help_says_what_is_declared(
     short, full = passk(name, "--help"), passk("help", name)
     assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
     few, every_word = ("".join(result.out.split()) for result in (short, full))
-    edge = (row for _, options in output_sections(command_of(name)) for row in options)
+    edge = (row for _, options in output_sections(load_command(name)) for row in options)
     options = [*every(name), *edge]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
-    own_values = options_by_field(command_of(name).options_type)
+    own_values = options_by_field(load_command(name).options_type)
     for field, option, _, default, *_ in options:
         assert not (option.rare and option.name in few)
         for words in (every_word, *[few] * (field in own_values and not option.rare)):
@@ -510,12 +510,12 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     """Wrong values are tried of one command; here that every command hands on what it is given."""
     taken = {field for field, *_ in every(name)}
     assert set(READING) - {"cluster"} == set(options_by_field(Request))
-    assert taken >= set(READING) - {"cluster", *command_of(name).without}
-    refused = {"truth", "truth_from"} if command_of(name).question.uncorrected else set()
+    assert taken >= set(READING) - {"cluster", *load_command(name).without}
+    refused = {"truth", "truth_from"} if load_command(name).question.uncorrected else set()
     refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
     values = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = command_of(name).question.ask(values, results, requires_data=True)
+    question, options = load_command(name).question.ask(values, results, requires_data=True)
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:
@@ -523,7 +523,7 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        answer(question, options, read)
+        answer_question(question, options, read)
     # passk temperature is about one more column.
     request = replace(requests[0], by=requests[0].by[:1])
     for field, (_, value) in expected.items():
@@ -670,7 +670,7 @@ def test_python_says_what_the_command_line_says(
         for first, second in zip(cells[column], expected[column], strict=True):
             assert str(first) == second or float(first) == float(second)
     assert len(findings.tables) >= 1
-    assert not command_of(name).judges or findings.passed
+    assert not load_command(name).judges or findings.passed
 
 
 @pytest.mark.parametrize("name", mark_long_except(REPORTS, "estimate", "compare", "gate", "curve"))
@@ -689,7 +689,7 @@ def test_what_is_saved_is_what_is_written(
     texts = (text.replace("\\_", "_") for text in (ours.read_text(), written))
     assert len({unspelled(in_keywords(text, name), name) for text in texts}) == 1
     assert "<table>" in saved._repr_mimebundle_()["text/html"]
-    if command_of(name).charts:
+    if load_command(name).charts:
         saved.save(tmp_path / "chart.svg", theme="dark")
         assert (tmp_path / "chart.svg").read_text().startswith("<svg")
     else:

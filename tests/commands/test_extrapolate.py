@@ -18,7 +18,7 @@ from passk_cli.inference.extrapolation import Extrapolation
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
-from passk_cli.report.model import ALWAYS, Estimate, Limits, Report
+from passk_cli.report.data_types import ALWAYS, Estimate, Limits, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from tests.conftest import SAMPLES, Golden, Passk, Write, long_cases, mark_long, records

@@ -18,13 +18,13 @@ import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
 from passk_cli.commands.gate.question import GateQuestion
-from passk_cli.commands.gate.rules import GateRule, verdicts_of
+from passk_cli.commands.gate.rules import GateRule, verdicts_by_judgement
 from passk_cli.commands.gate.simulation import VerdictRates, false_alarm_rate, simulation_setup
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 from tests.conftest import SAMPLES, Passk, Write, long_cases
 
 pytestmark = pytest.mark.usefixtures("few")
@@ -56,7 +56,7 @@ def trial(
         **options,
     )  # fmt: skip
     metrics = gate.needed_metrics((parse_metric("pass@1"),))
-    study = Analysis(counts, metrics, Confidence(resamples=200), Rules())
+    study = Analysis(counts, metrics, Confidence(resamples=200), ComparisonOptions())
     return GateContext(
         study, BaselineMatch.from_two_files(counts, counts, "itself"), metrics, "fail"
     ), gate.active_rules
@@ -73,7 +73,9 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
     setting = simulation_setup(full, rules, "pass")
     trials = [setting.run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
-        for first, output in zip(trials, verdicts_of(rules, trials, [place]), strict=True):
+        for first, output in zip(
+            trials, verdicts_by_judgement(rules, trials, [place]), strict=True
+        ):
             (lines,) = rule.judge([first])
             verdicts = {(place, line.fact.series, line.fact.name): line.verdict for line in lines}
             assert output == (verdicts if rule.can_simulate else {})
@@ -108,7 +110,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])
     pass_1 = parse_metric("pass@1")
     gate = GateQuestion(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
-    study = Analysis(counts, (pass_1,), Confidence(), Rules())
+    study = Analysis(counts, (pass_1,), Confidence(), ComparisonOptions())
     first, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
         [r for r in gate.active_rules if r.option_metrics],

@@ -16,7 +16,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.compare.headline import TWO_MODEL_ANSWERS
-from passk_cli.report.model import AnswerSentence
+from passk_cli.report.data_types import AnswerSentence
 from passk_cli.study.answer import ANSWERS
 from tests.truth import proves
 

@@ -12,7 +12,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.compare.integrity import LazySubmissions
-from passk_cli.report.model import Panel
+from passk_cli.report.data_types import Panel
 from tests.conftest import Passk
 
 TASKS, MODELS = 60, 8

@@ -15,12 +15,12 @@ import pytest
 
 import passk_cli
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 DATA = Path(__file__).parents[1] / "data"
 EVALPLUS = SAMPLES / "evalplus.csv.gz"
-CORRECTING = [name for name in COMMANDS if not command_of(name).question.uncorrected]
+CORRECTING = [name for name in COMMANDS if not load_command(name).question.uncorrected]
 
 
 def rows(share: float = 0.4, seed: int = 0) -> list[dict[str, object]]:
@@ -238,7 +238,7 @@ def test_a_list_that_is_longer_than_asked_for_says_why(
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in CORRECTING])
 def test_no_command_ignores_labels_in_silence(passk: Passk, judged: Path, name: str) -> None:
-    taken = {option.field for option in command_of(name).options()}
+    taken = {option.field for option in load_command(name).options()}
     if "fields" not in taken:
         return
     result = passk(name, judged, "--field", "truth=human", *{

@@ -16,7 +16,7 @@ import passk_cli
 from passk_cli import errors
 from passk_cli.cli.help_text import options_by_title
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from tests.conftest import Passk, jsonl, package_nodes
 
 # What a command cannot do without, or what makes it quick.
@@ -68,7 +68,7 @@ def cases() -> Iterator[object]:
     """(command, field) of every option in WRONG; those after the first are long."""
     seen = set()
     for name in COMMANDS:
-        declaration = command_of(name)
+        declaration = load_command(name)
         for field in [
             entry.field for _, entry in options_by_title(declaration) if entry.field in WRONG
         ]:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.report.model import AnswerSentence
+from passk_cli.report.data_types import AnswerSentence
 from tests.conftest import Passk, Write
 from tests.truth import proves
 

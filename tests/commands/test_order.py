@@ -12,18 +12,18 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.order.positions import order_evidence, ordered_attempts
+from passk_cli.commands.order.evidence import order_evidence, ordered_attempts
 from passk_cli.commands.order.view import OrderQuestion
 from passk_cli.commands.question import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 
@@ -47,9 +47,9 @@ def study_of(
 ) -> Analysis:
     result = SharedOptions(
         Request(),
-        Metrics(short_tasks=short_tasks),
+        MetricOptions(short_tasks=short_tasks),
         confidence or Confidence(),
-        Rules(adjust=adjust),
+        ComparisonOptions(adjust=adjust),
     )
     return OrderQuestion(k=ks).study(result, lambda request: counts)
 

@@ -28,7 +28,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
 from passk_cli.render.style import answer_text as said_in_words
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from tests.conftest import SAMPLES, Golden, Passk, long_cases, records
 

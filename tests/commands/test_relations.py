@@ -18,7 +18,7 @@ import pytest
 
 import passk_cli
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.inference.random_streams import named_generator
 from tests.conftest import Passk
 
@@ -203,7 +203,7 @@ PAIRS = [
 @pytest.mark.parametrize(("beside", "name"), PAIRS)
 def test_what_is_asked_beside_changes_nothing(beside: Callable[[Case], Case], name: str) -> None:
     case = beside(usual_case(name))
-    known = {entry.field for entry in command_of(name).options()}
+    known = {entry.field for entry in load_command(name).options()}
     case = case._replace(options={k: v for k, v in case.options.items() if k in known})
     ends = ADJUSTED.get(name, NUMBERS) if beside in (a_metric, a_model) else NUMBERS
     require_same(name, numbers(name, *case), ends)
@@ -259,7 +259,7 @@ def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, 
     if name in ("convert", "record"):
         # What they write is read above; they have no table, and no picture.
         return
-    flags = {entry.field: entry.option.name for entry in command_of(name).options()}
+    flags = {entry.field: entry.option.name for entry in load_command(name).options()}
     (tmp_path / "order.txt").write_text("\n".join(options.get("order", ())))
     options = {**options, **({"order": tmp_path / "order.txt"} if "order" in options else {})}
     values = (f"{flags[key]}={value}" for key, value in options.items())
@@ -267,5 +267,5 @@ def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, 
     plain = passk(*words)
     assert plain.out
     assert plain.out == passk(*words, "--full").out
-    if command_of(name).charts:
+    if load_command(name).charts:
         assert plain.out == passk(*words, "--chart", tmp_path / "c.svg").out

@@ -21,7 +21,7 @@ from passk_cli.pages.html import html
 from passk_cli.pages.views import sections
 from passk_cli.render.data import csv_text
 from passk_cli.render.style import Style
-from passk_cli.report.model import Document, Leaderboard
+from passk_cli.report.data_types import Document, Leaderboard
 from tests.conftest import SAMPLES, Passk
 
 TAU, AGENTS = SAMPLES / "tau_airline.csv", SAMPLES / "agents.jsonl"

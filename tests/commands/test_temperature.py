@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.temperature.temperatures import by_temperature, format_temperature
+from passk_cli.commands.temperature.temperatures import format_temperature, regrouped_by_temperature
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
 from passk_cli.commands.temperature.view import TemperatureQuestion
 from passk_cli.distributions.temperature import best_temperature_by_k, power_law_of_switches
@@ -20,10 +20,10 @@ from passk_cli.files.sources.paths import PathTemplate, temperature_template
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
-from passk_cli.report.model import Estimate, Phrase, Report
+from passk_cli.report.data_types import Estimate, Phrase, Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import ALL, Rules
+from passk_cli.study.significance_options import ALL, ComparisonOptions
 from tests.conftest import CRUXEVAL, SAMPLES, Passk, Write, jsonl, records
 from tests.proposals import commands
 
@@ -32,7 +32,7 @@ FEW = Confidence(resamples=2000)
 
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
-    study = Analysis(counts, parse_list(metrics), confidence, Rules(family=ALL))
+    study = Analysis(counts, parse_list(metrics), confidence, ComparisonOptions(family=ALL))
     return TemperatureQuestion().report(study)
 
 
@@ -77,7 +77,9 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     tasks = [(f"t{t}", 4 * (t < 8), 4 * (t < 12)) for t in range(20)]
     cells = [("m", "0.2", name, 4, c) for name, c, _ in tasks]
     cells += [("m", "0.8", name, 4, c) for name, _, c in tasks]
-    study = Analysis(counts_of(cells), parse_list("pass@1,pass@2"), FEW, Rules(family=ALL))
+    study = Analysis(
+        counts_of(cells), parse_list("pass@1,pass@2"), FEW, ComparisonOptions(family=ALL)
+    )
     assert "verdicts-by-p" not in named(TemperatureQuestion().report(study))
     study = replace(study, rules=replace(study.rules, adjust="holm"))
     sentence = named(TemperatureQuestion().report(study))["verdicts-by-p"]
@@ -339,7 +341,7 @@ def test_names_and_column_say_the_same(passk: Passk) -> None:
 
 def test_equal_numbers_are_one_temperature() -> None:
     cells = [("m", "0.2", "a", 4, 1), ("m", "0.20", "b", 4, 2), ("m", "1.0", "a", 4, 1)]
-    split = by_temperature(counts_of(cells), "temperature")
+    split = regrouped_by_temperature(counts_of(cells), "temperature")
     assert split.series == (("m", "0.2"), ("m", "1"))
     assert format_temperature(1e-3) == "0.001"
 
@@ -347,13 +349,13 @@ def test_equal_numbers_are_one_temperature() -> None:
 def test_clusters_and_other_groups_survive() -> None:
     cells = [("m", h, f"t{t}", 4, t % 3) for h in ("0.2", "0.8") for t in range(6)]
     clustered = counts_of(cells).with_clusters({f"t{t}": f"r{t % 2}" for t in range(6)})
-    split = by_temperature(clustered, "temperature")
+    split = regrouped_by_temperature(clustered, "temperature")
     assert split.clusters == ("r0", "r1", "r0", "r1", "r0", "r1")
     grouped = Counts.from_columns(
         [("m", "easy", "0.8"), ("m", "hard", "0.2")], ["a", "b"], np.array([2, 2]),
         np.array([1, 1]), ("kind", "temperature"),
     )  # fmt: skip
-    split = by_temperature(grouped, "temperature")
+    split = regrouped_by_temperature(grouped, "temperature")
     assert split.group_names == ("temperature", "kind")
     assert split.series == (("m", "0.2", "hard"), ("m", "0.8", "easy"))
 
@@ -361,7 +363,7 @@ def test_clusters_and_other_groups_survive() -> None:
 @pytest.mark.parametrize("text", ["", "hot", "-1", "inf", "nan"])
 def test_temperatures_must_be_numbers(text: str) -> None:
     with pytest.raises(DataError, match="must be a number of at least 0"):
-        by_temperature(counts_of([("m", text, "a", 1, 1)]), "temperature")
+        regrouped_by_temperature(counts_of([("m", text, "a", 1, 1)]), "temperature")
 
 
 def test_nothing_to_compare() -> None:

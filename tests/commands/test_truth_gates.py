@@ -17,7 +17,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.compare.view import NO_TEST
 from passk_cli.files.history import append_run
-from passk_cli.report.model import AnswerSentence
+from passk_cli.report.data_types import AnswerSentence
 from tests.commands.test_headlines import mean
 from tests.commands.test_history import columns, spending
 from tests.commands.test_watch import TASKS, WatchedRun, passes

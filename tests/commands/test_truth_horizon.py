@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 
 import passk_cli
-from passk_cli.report.words import duration_text
+from passk_cli.report.phrases import duration_text
 from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")

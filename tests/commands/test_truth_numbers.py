@@ -21,10 +21,10 @@ from passk_cli.commands.extrapolate.headline import (
     RankedPredictions,
     TargetReached,
 )  # fmt: skip
-from passk_cli.report.model import AnswerSentence, Estimate
+from passk_cli.report.data_types import AnswerSentence, Estimate
 from passk_cli.study.answer import first_true
-from passk_cli.study.headlines import range_sentence
 from passk_cli.study.result import Result
+from passk_cli.study.value_range import range_sentence
 from tests.commands.test_headlines import Row, mean, random_rows
 from tests.truth import proves
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import passk_cli
-from passk_cli.report.model import AnswerSentence
+from passk_cli.report.data_types import AnswerSentence
 from tests.truth import proves
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")

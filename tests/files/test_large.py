@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.files.counting.checks import may_have_surplus_delimiter
+from passk_cli.files.counting.raw_text_checks import may_have_surplus_delimiter
 from passk_cli.files.reading import schema_detection
 from passk_cli.files.sources.source import Source
 from tests.conftest import Write

@@ -28,7 +28,7 @@ from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
 from passk_cli.files.sources.arguments import expand_arguments
 from passk_cli.files.sources.source import MAX_NESTING
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
 from tests.files.formats.cells import cells, cells_of
 

@@ -22,7 +22,7 @@ from passk_cli.metrics.order import (
     neighbour_changes,
     neighbour_correlation,
     neighbour_correlation_of_trend,
-    rates_between,
+    rates_by_position_range,
     trend_scores,
     unsolved_shares,
 )
@@ -178,7 +178,7 @@ def test_rates_between(tasks: list[list[int]], width: int) -> None:
     longest = max(map(len, tasks))
     edges = np.append(np.arange(0, longest, width), longest)
     for (selector, attempts, rates), low, high in zip(
-        rates_between(*ragged(tasks), edges), edges, edges[1:], strict=False
+        rates_by_position_range(*ragged(tasks), edges), edges, edges[1:], strict=False
     ):
         expected = {i: task[low:high] for i, task in enumerate(tasks) if len(task) > low}
         assert selector.tolist() == list(expected)

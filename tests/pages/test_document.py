@@ -26,7 +26,7 @@ from passk_cli.charts.chart_options import short_models
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.render.style import Style, answer_text
-from passk_cli.report.model import Column, Estimate, Leaderboard, LeaderboardRow
+from passk_cli.report.data_types import Column, Estimate, Leaderboard, LeaderboardRow
 from passk_cli.text import short_names
 
 EVIL = (

@@ -9,7 +9,7 @@ import pytest
 from passk_cli.option import load_object
 from passk_cli.render import FORMATS
 from passk_cli.render.style import Style
-from passk_cli.report.model import AnswerSentence, Column, Estimate, Report, Table
+from passk_cli.report.data_types import AnswerSentence, Column, Estimate, Report, Table
 from passk_cli.text import wrap_text
 
 DATA = Table((Column("model"), Column("drop", "share")), (("a_b", Estimate(-0.1, signed=True)),))

@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli.render.style import Style
 from passk_cli.render.terminal import table
-from passk_cli.report.model import WIDE, AnswerSentence, Column, Estimate, Report, Table
+from passk_cli.report.data_types import WIDE, AnswerSentence, Column, Estimate, Report, Table
 
 MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
 METRICS = Table(

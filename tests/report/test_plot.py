@@ -11,12 +11,12 @@ from passk_cli.commands.compare.view import CompareQuestion
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.report.plot import ReferenceLine, curves, forest
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 from tests.conftest import SAMPLES
 
 CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]
@@ -29,9 +29,11 @@ def records(report: Report) -> list[dict[str, Any]]:
 
 def test_a_forest_shows_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = Metrics(k=(1, 10)).choose(counts)
+    metrics = MetricOptions(k=(1, 10)).choose(counts)
     confidence = Confidence(resamples=200).for_differences()
-    report = CompareQuestion().report(Analysis(counts, metrics, confidence, Rules(margin=0.02)))
+    report = CompareQuestion().report(
+        Analysis(counts, metrics, confidence, ComparisonOptions(margin=0.02))
+    )
     (plot,) = report.plots
     points = plot.rows
     assert len(points) == len(report.data.rows) == 36
@@ -47,7 +49,7 @@ def test_a_forest_shows_the_differences_of_the_report() -> None:
 
 def test_densities_show_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
-    metrics = Metrics(k=(1,)).choose(counts)
+    metrics = MetricOptions(k=(1,)).choose(counts)
     study = Analysis(counts, metrics, Confidence(resamples=2000))
     report = BootstrapQuestion(("percentile", "guard")).report(study)
     (plot,) = report.plots

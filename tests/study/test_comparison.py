@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.comparison import difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import compare_pairs
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import TaskValues, compute_values
 
 CELLS = [("a", "t", 4, 4), ("a", "u", 4, 1), ("a", "v", 4, 2),
@@ -64,11 +64,11 @@ def test_a_difference_has_the_range_of_its_bounds() -> None:
 
 def test_few_tasks_have_a_smallest_p() -> None:
     cells = [(model, task, 1, int(model == "a")) for model in "ab" for task in "tuv"]
-    (all_differ,) = compare_pairs([sides(cells)], Confidence(), Rules())
+    (all_differ,) = compare_pairs([sides(cells)], Confidence(), ComparisonOptions())
     assert (all_differ.test, all_differ.is_binary) == ("suissa-shuster", True)
     # Of 2³ outcomes of three tasks that differ, two are as far out.
     assert (all_differ.p, all_differ.smallest) == pytest.approx((2 / 8, 2 / 8), rel=1e-9)
     none_differ = [(model, task, 1, 1) for model in "ab" for task in "tuv"]
-    (equal,) = compare_pairs([sides(none_differ)], Confidence(), Rules())
+    (equal,) = compare_pairs([sides(none_differ)], Confidence(), ComparisonOptions())
     assert (equal.p, equal.smallest) == (1.0, 2 / 8)
     assert np.sign(all_differ.differences).tolist() == [1, 1, 1]

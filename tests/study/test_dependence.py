@@ -12,7 +12,7 @@ import pytest
 import passk_cli
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
-from passk_cli.outcomes.sampled import OrderedAttempts
+from passk_cli.outcomes.row_sample import OrderedAttempts
 from passk_cli.study.dependence import _dependent_attempts
 
 Rows = list[dict[str, Any]]

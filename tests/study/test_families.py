@@ -12,7 +12,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 
 # Beta distributions of success rates, confidence levels.
 RATES = ((1.0, 1.0), (0.3, 0.3), (0.2, 4.0), (9.0, 1.0))
@@ -39,7 +39,7 @@ def random_study(seed: int, resamples: int) -> Analysis:
     counts = Counts.from_columns([(name,) for name in names], list(places),
                                  np.full(len(rows), n), np.array(passes))  # fmt: skip
     confidence = Confidence(resamples=resamples, level=LEVELS[seed // 4 % 4])
-    return Analysis(counts, (parse_metric(f"pass@{k}"),), confidence, Rules())
+    return Analysis(counts, (parse_metric(f"pass@{k}"),), confidence, ComparisonOptions())
 
 
 def disagreements(seeds: range, resamples: int) -> list[str]:

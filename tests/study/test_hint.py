@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metric_selection import MetricOptions
 from tests.conftest import Passk, Write
 
 
 def test_the_hint_appears_only_without_a_metric() -> None:
     counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 4, 1)])
-    assert Metrics().hint(counts) == "pass@10 needs 10 attempts per task"
-    assert Metrics(k=(1,)).hint(counts) == ""
-    assert Metrics(metrics=parse_list("pass@1")).hint(counts) == ""
+    assert MetricOptions().hint(counts) == "pass@10 needs 10 attempts per task"
+    assert MetricOptions(k=(1,)).hint(counts) == ""
+    assert MetricOptions(metrics=parse_list("pass@1")).hint(counts) == ""
     enough = Counts.from_cells([("m", "a", 100, 1)])
-    assert Metrics().hint(enough) == ""
+    assert MetricOptions().hint(enough) == ""
 
 
 def test_a_larger_k_of_one_model_is_a_note(passk: Passk, write: Write) -> None:
     cells = [(m, t, 10 if m == "d" else 5, t % 5) for m in "abcd" for t in range(9)]
-    assert {metric.k for metric in Metrics().choose(Counts.from_cells(cells))} == {1, 2, 4, 5}
+    assert {metric.k for metric in MetricOptions().choose(Counts.from_cells(cells))} == {1, 2, 4, 5}
     # A lost attempt of one model takes no column from the others.
     lost = [(m, t, 9 if (m, t) == ("a", 0) else 10, t % 5) for m in "abcd" for t in range(9)]
-    assert {metric.k for metric in Metrics().choose(Counts.from_cells(lost))} == {1, 10}
+    assert {metric.k for metric in MetricOptions().choose(Counts.from_cells(lost))} == {1, 10}
     rows = "".join(f"{m},{t},{n},{c}\n" for m, t, n, c in cells)
     data = write("counts.csv", "model,task,n,c\n" + rows)
     result = passk("estimate", data)

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.study import methods_text
-from passk_cli.study.rules import ADJUSTED, ADJUSTMENTS, TESTS
+from passk_cli.study.significance_options import ADJUSTMENT_NAMES, ADJUSTMENTS, TESTS
 from tests.conftest import SAMPLES, Passk, Write, mark_long_except
 
 CRUXEVAL, TAU = SAMPLES / "cruxeval.jsonl.gz", SAMPLES / "tau_airline.csv"
@@ -21,8 +21,8 @@ COLD = ("--where", "temperature < 0.5")
 
 def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
     assert all(method.description for method in METHODS.values())
-    assert set(methods_text.tests_in_words()) == {*TESTS, FIELLER}
-    assert set(methods_text.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTED}
+    assert set(methods_text.descriptions_of_tests()) == {*TESTS, FIELLER}
+    assert set(methods_text.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTMENT_NAMES}
     # An order, a score or a mean is no estimator of somebody's.
     amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
     uncited = {name for name, kind in FAMILIES.items() if not kind.cites}
@@ -32,8 +32,8 @@ def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
 def test_every_reference_can_be_resolved() -> None:
     references = methods_text.references()
     words = (
-        methods_text.intervals_in_words(),
-        methods_text.tests_in_words(),
+        methods_text.descriptions_of_intervals(),
+        methods_text.descriptions_of_tests(),
         methods_text.ADJUSTMENTS,
     )
     cited = {key for table in words for _, keys in table.values() for key in keys.split()}
@@ -180,8 +180,8 @@ def test_every_option_of_a_command_with_methods_is_tried() -> None:
              for word in f"{first} {second}".split() if word.startswith("-")}  # fmt: skip
     declared = {
         name
-        for command in COMMANDS if command_of(command).methods
-        for option in command_of(command).options() for name in option.option.flags.split()
+        for command in COMMANDS if load_command(command).methods
+        for option in load_command(command).options() for name in option.option.flags.split()
     }  # fmt: skip
     assert options | SAME | {"--metric"} == declared
 

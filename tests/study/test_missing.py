@@ -21,7 +21,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.missing_outcomes import uneven_missing_pairs
 from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.result import Result
-from passk_cli.study.rules import Rules
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import compute_values
 from tests.conftest import Passk, Write
 
@@ -54,7 +54,7 @@ def fill_ins(counts: Counts) -> Iterator[Counts]:
         yield Counts.from_cells([(series[0], task, n, c) for (series, task), n, c in cells])
 
 
-def compared(counts: Counts, rules: Rules) -> list[Comparison]:
+def compared(counts: Counts, rules: ComparisonOptions) -> list[Comparison]:
     values = compute_values(counts, METRICS)
     pairs = list(zip(values[: len(METRICS)], values[len(METRICS) :], strict=True))
     return compare_pairs(pairs, PERCENTILE, rules)
@@ -91,7 +91,7 @@ def test_no_fill_in_is_outside_the_range(case: int) -> None:
 @pytest.mark.parametrize("case", range(3))
 @pytest.mark.parametrize("test", ["sign-flip", "mid-p"])
 def test_no_fill_in_has_a_difference_outside_or_a_larger_p(case: int, test: str) -> None:
-    counts, rules = design(case), Rules(test=test, adjust="none")
+    counts, rules = design(case), ComparisonOptions(test=test, adjust="none")
     filled = list(fill_ins(counts))
     columns = zip(
         compared(counts, rules),
@@ -132,7 +132,7 @@ def test_no_fill_in_has_a_wider_interval_or_a_larger_p(case: int) -> None:
     def pairs(counts: Counts) -> list[Comparison]:
         values = compute_values(counts, metrics)
         value_pairs = list(zip(values[:3], values[3:], strict=True))
-        return compare_pairs(value_pairs, confidence, Rules(adjust="none"))
+        return compare_pairs(value_pairs, confidence, ComparisonOptions(adjust="none"))
 
     bounded = pairs(Counts.from_columns(series, names, n, c, missing=missing))
     for share in (0.0, 1.0, *rng.random(25)):
@@ -154,7 +154,7 @@ def test_adjusted_verdicts_hold_for_every_fill_in() -> None:
     c[18:23], c[30], missing[[12, 13, 27]] = 1, 1, 1
     series = [(name,) for name in "abc" for _ in range(12)]
     counts = Counts.from_columns(series, [*"abcdefghijkl"] * 3, n, c, missing=missing)
-    metric, rules = parse_list("pass@1"), Rules(adjust="holm")
+    metric, rules = parse_list("pass@1"), ComparisonOptions(adjust="holm")
 
     def verdicts(item: Counts) -> list[tuple[float, str]]:
         a, b, third = compute_values(item, metric)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import read
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 
 
 @pytest.mark.parametrize("policy", ["first", "last", "keep"])

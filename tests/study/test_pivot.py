@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
+from passk_cli.report.data_types import Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import NumberTable, rows_by_series

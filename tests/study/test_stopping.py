@@ -11,7 +11,7 @@ import pytest
 from passk_cli import read
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 from tests.conftest import Passk, Write, jsonl
 
 MOST = 10

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from passk_cli.render.style import Style, answer_text
-from passk_cli.report.model import Estimate, Report
-from passk_cli.study.headlines import name_with_groups, range_sentence
+from passk_cli.report.data_types import Estimate, Report
 from passk_cli.study.result import Result
+from passk_cli.study.value_range import name_with_groups, range_sentence
 
 R = Estimate
 

@@ -11,7 +11,7 @@ from passk_cli.inference.labels import JudgeLabels
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
+from passk_cli.report.data_types import Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.values import TaskValues, correct_by_labels

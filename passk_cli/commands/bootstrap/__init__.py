@@ -11,13 +11,13 @@ from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws(name: str) -> str:
     """Parse the path of the file for resamples; a ParameterError if it is a number."""
-    from passk_cli.files.export import parse_file
+    from passk_cli.files.export import parse_output_file
 
     if str(name).isdecimal():
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
@@ -26,7 +26,7 @@ def parse_draws(name: str) -> str:
         refuse_if_any(
             "bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,))
         )
-    return parse_file(name)
+    return parse_output_file(name)
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,5 @@ class BootstrapOptions:
 
 
 COMMAND = Command(
-    BootstrapOptions, (Request, Metrics, Confidence), charts=True,
+    BootstrapOptions, (Request, MetricOptions, Confidence), charts=True,
     view="passk_cli.commands.bootstrap.view:BootstrapQuestion")  # fmt: skip

@@ -34,7 +34,7 @@ USUAL_METHODS = {
 
 
 @dataclass(frozen=True)
-class Distribution:
+class MetricDistribution:
     """The bootstrap distribution of one metric of one model.
 
     rivals : number of compared models, including this model.
@@ -93,9 +93,9 @@ def applicable_methods(
     return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
 
 
-def distributions(
+def bootstrap_distributions(
     study: Analysis, values: Iterable[TaskValues], methods: Sequence[str], kind: str
-) -> list[Distribution]:
+) -> list[MetricDistribution]:
     """The bootstrap distribution of each metric that has a value, in the order of `values`."""
     confidence = study.confidence
     fixed = confidence.population != NEW_TASKS
@@ -126,13 +126,13 @@ def distributions(
         for rates, share in zip(models, leads, strict=True):
             suitable = applicable_methods(rates.metric, methods, confidence)
             limited = (study.result(rates, replace(confidence, interval=name)) for name in suitable)
-            records[id(rates)] = Distribution(
+            records[id(rates)] = MetricDistribution(
                 rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share
             )
     return [records[id(rates)] for rates in estimable]
 
 
-def draw_columns(counts: Counts, distributions: Sequence[Distribution]) -> dict[str, Any]:
+def resample_columns(counts: Counts, distributions: Sequence[MetricDistribution]) -> dict[str, Any]:
     """The columns of the file of resamples: a row per resample, model and metric."""
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")

@@ -9,11 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 from passk_cli.arrays import group_by
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.bootstrap.distribution import (
-    Distribution,
+    MetricDistribution,
     applicable_methods,
+    bootstrap_distributions,
     choose_methods,
-    distributions,
-    draw_columns,
+    resample_columns,
 )
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -23,7 +23,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     FULL,
     AnswerSentence,
     Column,
@@ -33,13 +33,13 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
+from passk_cli.report.phrases import SeriesName, plural, results_of_models_text
 from passk_cli.report.plot import Plot, densities
-from passk_cli.report.words import SeriesName, model_numbers, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.headlines import range_sentence
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.value_range import range_sentence
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -107,7 +107,7 @@ class MethodGap(NamedTuple):
 class MethodComparison:
     """The intervals of one metric by several methods, and the largest gap between their limits."""
 
-    def __init__(self, metric: Metric, models: Sequence[Distribution]) -> None:
+    def __init__(self, metric: Metric, models: Sequence[MetricDistribution]) -> None:
         self.metric, self.models = metric, models
         gaps: list[MethodGap] = []
         for d in models:
@@ -147,7 +147,7 @@ METHOD_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class DistributionTable(Section[Distribution]):
+class DistributionTable(Section[MetricDistribution]):
     """Estimates with the limits of every interval method, with one table per metric."""
 
     lines: Sequence[Result]
@@ -193,7 +193,7 @@ class DistributionTable(Section[Distribution]):
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
-    def facts_of(self, record: Distribution) -> Iterator[Result]:
+    def facts_of(self, record: MetricDistribution) -> Iterator[Result]:
         return (replace(fact, se=record.se) for fact in record.estimates)
 
     def tables(self) -> Iterator[Table]:
@@ -205,7 +205,7 @@ class DistributionTable(Section[Distribution]):
             table = part.table(models, metric.name if len(metrics) > 1 else "")
             yield replace(table, shown=FULL) if at else table
 
-    def _metric_records(self, metric: Metric) -> list[Distribution]:
+    def _metric_records(self, metric: Metric) -> list[MetricDistribution]:
         return [d for d in self.records if d.values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -249,7 +249,7 @@ class DistributionTable(Section[Distribution]):
         for flaw, facts in group_by(flawed, lambda fact: fact.flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
-            numbers = model_numbers(list(pairs))
+            numbers = results_of_models_text(list(pairs))
             yield PARTICULAR_INTERVALS(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
@@ -329,7 +329,7 @@ class BootstrapQuestion(Question, BootstrapOptions):
         plain = replace(study, confidence=replace(confidence, interval="none"))
         values = plain.values()
         lines = [plain.result(model_values) for model_values in values]
-        records = distributions(study, values, methods, self.weights)
+        records = bootstrap_distributions(study, values, methods, self.weights)
         method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates)
         report = build_report(
             plain, [DistributionTable(study, records, lines, methods, self.weights)],
@@ -338,5 +338,7 @@ class BootstrapQuestion(Question, BootstrapOptions):
             cluster=confidence.cluster, bounds=confidence.signature()["bounds"],
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
-        columns = {} if self.draws is None else {self.draws: draw_columns(study.counts, records)}
+        columns = (
+            {} if self.draws is None else {self.draws: resample_columns(study.counts, records)}
+        )
         return replace(report, exports=columns)

@@ -9,8 +9,8 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class CompareOptions:
 
 
 COMMAND = Command(
-    CompareOptions, (Request, Metrics, Rules, Confidence), charts=True, methods=True,
+    CompareOptions, (Request, MetricOptions, ComparisonOptions, Confidence), charts=True,
+    methods=True,
     lacking=dict.fromkeys(("--band", "band"), "passk curve draws confidence bands for each model"),
     view="passk_cli.commands.compare.view:CompareQuestion")  # fmt: skip

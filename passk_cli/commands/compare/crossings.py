@@ -15,9 +15,9 @@ from passk_cli.inference.ranking import first_lead_change
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import task_values
-from passk_cli.report.model import Column
+from passk_cli.report.data_types import Column
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -77,7 +77,7 @@ def find_crossings(
         shared = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in shared)
         refuse_many_steps(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
-        first, second = (_curve(rates, k_max) for rates in shared)
+        first, second = (_metric_over_k(rates, k_max) for rates in shared)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
             draws = (confidence.resamples, confidence.seed)
@@ -91,7 +91,7 @@ def find_crossings(
     return crossings
 
 
-def _curve(rates: TaskValues, k_max: int) -> Floats:
+def _metric_over_k(rates: TaskValues, k_max: int) -> Floats:
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
         at, hat = curve(rates.n, rates.c, k_max)

@@ -10,12 +10,12 @@ from typing import Any
 from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import ModelRank, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName, p_relation
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName, p_relation
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import group_words
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
+from passk_cli.study.value_range import named_group_values
 
 # Maximum number of models, and of groups per model, that the answer lists by name.
 _NAMED, _FEW_GROUPS = 3, 2
@@ -34,7 +34,7 @@ def count_differing(pairs: Sequence[Pair]) -> int:
     return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
 
 
-class LeadingPlaces:
+class LeaderSummary:
     """The ranks of models at the first metric, and the tests that decide these ranks."""
 
     def __init__(
@@ -104,7 +104,7 @@ class LeadingPlaces:
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
             if len(top) == 1:
-                names.setdefault(top[0], []).append(group_words(group, self.groups))
+                names.setdefault(top[0], []).append(named_group_values(group, self.groups))
         return dict(sorted(names.items(), key=lambda item: -len(item[1])))
 
     @property
@@ -182,7 +182,7 @@ def baseline_fields(
     }  # fmt: skip
 
 
-class TwoModels:
+class TwoModelDifference:
     """The answer about two models, from their pair at the first metric."""
 
     def __init__(self, pair: Pair) -> None:
@@ -232,7 +232,7 @@ CHANGE_COMPARISON_ANSWERS = (
 )  # fmt: skip
 
 
-class Reversals:
+class OrderReversals:
     """Pairs of models that differ significantly in opposite directions at two metrics."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:

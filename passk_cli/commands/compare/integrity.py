@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
-from passk_cli.commands.question import Read
+from passk_cli.commands.question import ReadCounts
 from passk_cli.errors import PasskError
 from passk_cli.files.request import Request
 from passk_cli.inference.integrity import FLAG_LEVEL
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Table
+from passk_cli.report.data_types import FULL, Column, Table
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.integrity import (
     AGREEMENT,
     CERTAIN,
+    COMPARED_TEXT_ROLES,
     EQUAL_TEXTS,
     MISSING,
-    TEXTS,
     Submission,
     SubmissionBoard,
     submission_boards,
@@ -121,13 +121,19 @@ class IntegrityTable(Section[Submission]):
             yield self.table(self.records, self.title)
 
 
-def text_reader(counts: Counts, request: Request, read: Read) -> Callable[[], Counts | None] | None:
+def text_reader(
+    counts: Counts, request: Request, read: ReadCounts
+) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 
     The function is None if a file contains neither solutions nor answers.
     """
     inputs = counts.facts.inputs
-    roles = [role for role in TEXTS if inputs and all(role in file.offered for file in inputs)]
+    roles = [
+        role
+        for role in COMPARED_TEXT_ROLES
+        if inputs and all(role in file.offered for file in inputs)
+    ]
     if not roles:
         return None
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.noise import NoiseSplit, noise_split
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import FULL, Column
-from passk_cli.report.words import number_range
+from passk_cli.report.data_types import FULL, Column
+from passk_cli.report.phrases import number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
@@ -19,13 +19,13 @@ _MEAN_METRICS = ("pass@1", "pass^1")
 
 
 @dataclass(frozen=True)
-class NoisyPair(PairRecord):
+class PairVariance(PairRecord):
     """Two models and the variance of their difference, split into tasks and attempts."""
 
     split: NoiseSplit
 
 
-class NoiseTable(Section[NoisyPair]):
+class NoiseTable(Section[PairVariance]):
     """A row per pair of models: parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"
@@ -53,7 +53,7 @@ class NoiseTable(Section[NoisyPair]):
             )
 
 
-def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPair]:
+def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[PairVariance]:
     """The pairs at pass@1 for which the variance can be split into tasks and attempts.
 
     Pairs with labels or missing outcomes are left out, because both add variance. With --population
@@ -72,5 +72,5 @@ def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[NoisyPa
             (n, m), (passes, other_passes) = c.n, c.c
             split = noise_split((n, passes), (m, other_passes), c.clusters)
             if split.se() > 0:
-                pairs.append(NoisyPair(c, split))
+                pairs.append(PairVariance(c, split))
     return pairs

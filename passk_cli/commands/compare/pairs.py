@@ -13,8 +13,8 @@ from passk_cli.commands.compare.crossings import Crossing
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric, MetricChange
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
@@ -109,7 +109,7 @@ def _negated(e: Estimate) -> Estimate:
     return replace(e, value=value, upper=upper, low=high, high=low)
 
 
-def change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
+def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
     """The change of each series between two metrics, on the tasks with values of both metrics.
 
     Errors: ParameterError if a test for these tasks would have to permute two kinds of data.
@@ -200,7 +200,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
     ]
 
 
-def flip_pairs(
+def model_pairs_for_flips(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
     """Each pair of models once, whatever the number of metrics, to find tasks that flip."""

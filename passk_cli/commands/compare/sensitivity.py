@@ -14,7 +14,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Column, Table
+from passk_cli.report.data_types import Column, Table
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section

@@ -10,16 +10,15 @@ from typing import Any, ClassVar
 
 from passk_cli.arrays import group_pairs
 from passk_cli.commands.compare import CompareOptions
-from passk_cli.commands.compare.cover import FIRST, CoverPairTable, cover_pairs
 from passk_cli.commands.compare.crossings import CrossingTable, find_crossings
 from passk_cli.commands.compare.headline import (
     CHANGE_COMPARISON_ANSWERS,
     PLACE_ANSWERS,
     REVERSAL_ANSWERS,
     TWO_MODEL_ANSWERS,
-    LeadingPlaces,
-    Reversals,
-    TwoModels,
+    LeaderSummary,
+    OrderReversals,
+    TwoModelDifference,
     baseline_fields,
     count_differing,
     testable_pairs,
@@ -27,19 +26,20 @@ from passk_cli.commands.compare.headline import (
 from passk_cli.commands.compare.influence import fragile_differences
 from passk_cli.commands.compare.integrity import IntegrityTable, text_reader
 from passk_cli.commands.compare.noise import NoiseTable, noisy_pairs
+from passk_cli.commands.compare.one_model_runs import OneModelRuns
 from passk_cli.commands.compare.pairs import (
     ModelRank,
     Pair,
-    change_values,
     first_metric,
-    flip_pairs,
+    metric_change_values,
+    model_pairs_for_flips,
     models_by_rank,
     pairs_at_first_metric,
     ranked_pairs,
 )
-from passk_cli.commands.compare.runs import OneModelRuns
+from passk_cli.commands.compare.range_comparison import FIRST, CoverPairTable, cover_pairs
 from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_stabilities
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
@@ -51,7 +51,7 @@ from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
     BRIEF,
     FULL,
@@ -64,25 +64,25 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
+from passk_cli.report.phrases import SeriesName, count_range, first_few, number_range, plural
 from passk_cli.report.plot import Plot, ReferenceLine, forest, ranking
-from passk_cli.report.words import SeriesName, count_range, first_few, number_range, plural
-from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.adjustment import VERDICT_DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import RunAndBaseline, baseline_label, join_baseline
 from passk_cli.study.benchmarks import benchmark_disagreement_warning
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.flips import find_flips, flip_results
-from passk_cli.study.notes import (
+from passk_cli.study.data_notes import (
     NO_INTERVAL,
     SHORT_TASKS,
     SPECIAL_INTERVAL,
-    allowed_k,
     lacking_tasks_message,
+    largest_allowed_k,
     one_task_warning,
     reading_notes,
 )
+from passk_cli.study.duplicate_runs import require_no_copies
+from passk_cli.study.flips import find_flips, flip_results
 from passk_cli.study.pairwise_tests import (
     BETTER,
     WORSE,
@@ -93,7 +93,6 @@ from passk_cli.study.pairwise_tests import (
 )
 from passk_cli.study.rank_resampling import find_ranks
 from passk_cli.study.result import Result, ratio_estimate
-from passk_cli.study.rules import UNADJUSTED
 from passk_cli.study.section import (
     AGAINST,
     GROUPS,
@@ -104,6 +103,7 @@ from passk_cli.study.section import (
     build_report,
     data_field,
 )
+from passk_cli.study.significance_options import UNADJUSTED
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
@@ -182,11 +182,11 @@ POWERLESS = DiagnosticType(
 )  # fmt: skip
 
 
-def _level(section: Section[Pair] | RankingTable | BaselineTable) -> str:
+def _significance_level_text(section: Section[Pair] | RankingTable | BaselineTable) -> str:
     return f"{100 * (1 - section.study.confidence.level):g} %"
 
 
-def _mean_number(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
+def _mean_estimate(cell: Cell, metric: Metric, letters: str = "") -> Estimate:
     if isinstance(cell, Estimate):
         return replace(cell, letters=letters)
     value = cell if isinstance(cell, float) else None
@@ -207,7 +207,7 @@ NO_TEST = Answer("no-test", lambda pairs: not testable_pairs(pairs),
 
 _LETTERED = Column(
     "{0.name}", meaning="{0.meaning} Models that share a letter do not differ significantly.",
-    cell=lambda standing, metric: _mean_number(
+    cell=lambda standing, metric: _mean_estimate(
         rank.values.estimate, metric, letter_ranges(rank.letters or "")
     ) if (rank := standing.ranks.get(metric)) else Estimate(None),
     units=lambda _, metric: metric.unit, example=_METRIC)  # fmt: skip
@@ -215,7 +215,7 @@ _LETTERED = Column(
 
 _PLAIN = replace(
     _LETTERED, meaning="{0.meaning}",
-    cell=lambda standing, metric: _mean_number(
+    cell=lambda standing, metric: _mean_estimate(
         getattr(standing.ranks.get(metric), "values", None)
         and standing.ranks[metric].values.estimate, metric))  # fmt: skip
 _FURTHER: tuple[tuple[str, Callable[[RankedModelTable[Any]], list[Metric]]], ...] = (
@@ -355,7 +355,7 @@ class RankingTable(RankedModelTable[ModelRank]):
         level = self.study.confidence.interval_level
         shaded = "shaded: tied for first" if table.leaders else ""
         parts = (f"bars: {100 * level:g} % intervals" if level else "",
-                 f"same letter: tied at {_level(self)}", shaded)  # fmt: skip
+                 f"same letter: tied at {_significance_level_text(self)}", shaded)  # fmt: skip
         chart = ranking(rows, label="model", value=self.metric.name, low="low", high="high",
                         place="places", letters="letters", tied="tied", x_title=self.metric.name,
                         subtitle=" · ".join(filter(None, parts)))  # fmt: skip
@@ -363,11 +363,11 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     def context(self) -> Iterator[str]:
         if not self.single_model:
-            yield f"~ or same letter: tied at {_level(self)}"
+            yield f"~ or same letter: tied at {_significance_level_text(self)}"
 
     def answer(self) -> Iterator[AnswerSentence]:
         groups = self.study.counts.group_names
-        places = LeadingPlaces(self.records, self.pairs, self.metric, groups)
+        places = LeaderSummary(self.records, self.pairs, self.metric, groups)
         if places.tested and not self.single_model:
             yield from first_true(PLACE_ANSWERS, places)
 
@@ -384,7 +384,7 @@ class BaselineRow:
         if metric in self.pairs:
             return self.pairs[metric].difference
         values = self.baseline_values.get(metric)
-        return _mean_number(values.estimate if values and values.has_values else None, metric)
+        return _mean_estimate(values.estimate if values and values.has_values else None, metric)
 
     def of(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
         """The cell that `value` returns for the pair at a metric; "" for the baseline itself."""
@@ -429,7 +429,7 @@ class BaselineTable(RankedModelTable[BaselineRow]):
         yield self.table(self.records, f"Difference to {self.baseline}")
 
     def context(self) -> Iterator[str]:
-        yield f"~ tied at {_level(self)}"
+        yield f"~ tied at {_significance_level_text(self)}"
 
     answers = (
         Answer("against-baseline", lambda section: bool(testable_pairs(pairs_at_first_metric(
@@ -492,7 +492,7 @@ def _model_column(place: int) -> Column:
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both models"
         " have.",
-        cell=lambda pair, _: _mean_number(pair.comparison.estimates[place], pair.metric),
+        cell=lambda pair, _: _mean_estimate(pair.comparison.estimates[place], pair.metric),
         across=lambda section: [section.names[place]],
         example=("estimate", "of other")[place],
     )  # fmt: skip
@@ -561,7 +561,7 @@ class PairSection(Section[Pair]):
             for cause in _reasons_not_compared(comparisons)
         )
         for (reason, count, short), names in causes.items():
-            k = allowed_k(names, short)
+            k = largest_allowed_k(names, short)
             diagnostic = NOT_COMPARED(pairs=count, metric=", ".join(names), reason=reason)
             drop = SHORT_TASKS(numbers="", reason="", k=k).settles if short else ()
             yield replace(diagnostic, settles=drop)
@@ -623,13 +623,13 @@ class PairTable(PairSection):
             yield NO_TEST.sentence_about(first)
             return
         if self.single_model:
-            yield from first_true(TWO_MODEL_ANSWERS, TwoModels(first[0]))
-        yield from first_true(REVERSAL_ANSWERS, Reversals(self.records))
+            yield from first_true(TWO_MODEL_ANSWERS, TwoModelDifference(first[0]))
+        yield from first_true(REVERSAL_ANSWERS, OrderReversals(self.records))
 
     def context(self) -> Iterator[str | OptionHint]:
         confidence, margin = self.study.confidence, self.study.rules.margin
         if self.single_model:
-            yield f"~ tied at {_level(self)}"
+            yield f"~ tied at {_significance_level_text(self)}"
         if margin:
             yield f"= within ±{margin:g}"
         sizes = [len(pair.comparison.tasks) for pair in self.records]
@@ -643,7 +643,8 @@ class PairTable(PairSection):
             yield OptionHint("pairs")
 
     def details(self) -> list[str]:
-        tied = f"tied: not significant at the {_level(self)} level, {self.adjustment.words}"
+        level = _significance_level_text(self)
+        tied = f"tied: not significant at the {level} level, {self.adjustment.words}"
         return [tied, self.adjustment.test_words, self.study.confidence.words()]
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -674,7 +675,7 @@ class PairTable(PairSection):
         if study.counts.group_names and study.rules.adjust == UNADJUSTED:
             yield MANY_GROUPS(groups=len({c.first.series[1:] for c in compared}))
         if fields := self.adjustment.disagreement_fields:
-            yield DISAGREEMENT(**fields)
+            yield VERDICT_DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         brief = [pair for pair in self.records if shown_in_brief(self.study, pair.metric)]
@@ -723,7 +724,8 @@ class PairTable(PairSection):
             else "Differences between models",
             subtitle=" · ".join(
                 filter(None, [
-                    f"○ tied at {_level(self)}", f"dashed: ±{margin:g}" if margin else "",
+                    f"○ tied at {_significance_level_text(self)}",
+                    f"dashed: ±{margin:g}" if margin else "",
                     self.adjustment.short_text,
                     f"{100 * level:g} % intervals" if level else "",
                     part if len(names) < len(all_pairs) else "",
@@ -770,7 +772,8 @@ class ChangeTable(PairSection):
         tested = self.tested_pairs
         first = tested[0]
         return {
-            **TwoModels(first).fields, "start": self.change.start.name, "end": self.change.end.name,
+            **TwoModelDifference(first).fields, "start": self.change.start.name,
+            "end": self.change.end.name,
             "differ": count_differing(tested), "pairs": len(tested),
             "equivalent": sum(pair.comparison.equivalent for pair in tested),
         }  # fmt: skip
@@ -859,7 +862,7 @@ class CompareQuestion(Question, CompareOptions):
         return replace(request, by=tuple(dict.fromkeys((*request.by, *groups))))
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        all_counts = self._unsplit(counts)
+        all_counts = self._without_sensitivity_groups(counts)
         if self._change is None:
             return super().metrics_of(options, all_counts)
         # This call raises an error if --change has a k that no task supports.
@@ -867,7 +870,7 @@ class CompareQuestion(Question, CompareOptions):
         names_metrics = options.metrics.k or options.metrics.metrics
         return super().metrics_of(options, all_counts) if names_metrics else metrics
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         confidence = options.confidence.require_intervals().for_differences()
         options = replace(options, confidence=confidence)
         runs = RunAndBaseline(None)
@@ -891,7 +894,7 @@ class CompareQuestion(Question, CompareOptions):
         notes = (note.with_prefix(f"baseline {label}") for note in reading_notes(baseline_data))
         return replace(study, baseline=counts_of_baseline, reading=(*runs.notes, *notes))
 
-    def report_from(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: ReadCounts) -> Report:
         """The report. For data with one model, the error suggests how to compare its runs."""
         try:
             return super().report_from(options, read)
@@ -908,7 +911,7 @@ class CompareQuestion(Question, CompareOptions):
             self.baseline is None
             or RunAndBaseline.from_arguments(options.files, self.baseline).baseline is None
         ):
-            require_several_models(self._unsplit(counts))
+            require_several_models(self._without_sensitivity_groups(counts))
 
     def report(self, study: Analysis) -> Report:
         baseline, change = self.baseline, self._change
@@ -921,9 +924,9 @@ class CompareQuestion(Question, CompareOptions):
         study, stability = replace(study, metrics=tested), []
         if self.sensitivity:
             stability = list(verdict_stabilities(study, self.sensitivity, baseline))
-        study = replace(study, counts=self._unsplit(study.counts))
+        study = replace(study, counts=self._without_sensitivity_groups(study.counts))
         confidence, rules = study.confidence, study.rules
-        changes = list(change_values(study, change)) if change else []
+        changes = list(metric_change_values(study, change)) if change else []
         chosen_pairs = choose_pairs(study, baseline, changes)
         compared = compare_pairs(chosen_pairs, confidence, rules)
         if not any(len(c.tasks) for c in compared):
@@ -962,7 +965,7 @@ class CompareQuestion(Question, CompareOptions):
         if self.crossings:
             sections.append(CrossingTable(study, list(crossings.values())))
         if self.flips:
-            flipped = find_flips(flip_pairs(study, comparisons), confidence.level)
+            flipped = find_flips(model_pairs_for_flips(study, comparisons), confidence.level)
             sections.append(FlippedPairTable(study, flipped))
             sections.append(FlippedTaskTable(study, flip_results(flipped)))
         if self.sensitivity:
@@ -1009,7 +1012,7 @@ class CompareQuestion(Question, CompareOptions):
         metrics = (*options.metrics.metrics, change.start, change.end)
         return replace(options, metrics=replace(options.metrics, metrics=metrics))
 
-    def _unsplit(self, counts: Counts) -> Counts:
+    def _without_sensitivity_groups(self, counts: Counts) -> Counts:
         return counts.without_group(self.sensitivity) if self.sensitivity else counts
 
 

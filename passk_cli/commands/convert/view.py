@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 from passk_cli.cleanup import atomic_write
 from passk_cli.commands.convert import ConvertOptions
-from passk_cli.commands.question import Question, Read, SharedOptions
-from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
+from passk_cli.commands.written_counts import WrittenTable, refuse_reserved_columns, written_models
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
-from passk_cli.files.export import export_form, write_columns
+from passk_cli.files.export import output_format, write_columns
 from passk_cli.files.request import KEEP, MISSING_FIXES, Conversion
 from passk_cli.files.roles import COUNTS_COLUMNS, HOLDS_COUNTS, UNITS
 from passk_cli.files.sources.arguments import has_result_suffix, paths_of, split_label
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
@@ -60,15 +60,15 @@ class ConvertQuestion(Question, ConvertOptions):
 
     unbounded: ClassVar[str] = "a table of counts contains one number of passes"
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Write the table to the output file, and return the data that it contains."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
-        refuse_reserved(options.request.by, _REPORT_COLUMNS, "the output")
+        refuse_reserved_columns(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
         _require_output_outside(options.source, path)
-        form, request = export_form(path, self.form), options.request
+        form, request = output_format(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
         about = OptionValue("--spark-master"), "this option works only with --engine spark", without
@@ -96,14 +96,14 @@ class ConvertQuestion(Question, ConvertOptions):
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
         refuse_if_any("contradicting-options", *reasons)
         if self.counts:
-            refuse_reserved(request.by, COUNTS_COLUMNS, "the output")
+            refuse_reserved_columns(request.by, COUNTS_COLUMNS, "the output")
             option_names = request.given_options | ({"missing"} if self.missing else set())
             request = replace(request, missing=self.missing or "error", given_options=option_names)
             if self.engine == "spark":
                 from passk_cli.files.spark.counting import count_on_cluster
 
                 counts, sums = count_on_cluster(options.files, request, self.spark_master)
-                refuse_reserved(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
+                refuse_reserved_columns(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
                 return Analysis(counts)
             study = super().study(replace(options, request=request), read)

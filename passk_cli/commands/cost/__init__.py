@@ -11,7 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import RequiredAttempts
+from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
 # The names of `metrics.registry.AMOUNTS`. Importing `metrics.registry` would slow down `--help`.

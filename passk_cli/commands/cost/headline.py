@@ -12,11 +12,11 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.cost.summary import CostComparison, CostSummary
 from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
 from passk_cli.metrics.registry import AMOUNTS
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import p_relation
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import p_relation
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import group_words, name_with_groups
+from passk_cli.study.value_range import name_with_groups, named_group_values
 from passk_cli.study.values import Series
 
 # Verb phrase for the model with the lowest amount per solved task, for each amount.
@@ -71,7 +71,7 @@ def cost_fields(
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
         "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
-        "leaders": [f"{models[0].series[0]} ({group_words(group, groups)})"
+        "leaders": [f"{models[0].series[0]} ({named_group_values(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
     if tested:

@@ -19,13 +19,19 @@ from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within_budget
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import amount_text
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import amount_text
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.ratios import compare_spendings
 from passk_cli.study.result import Result, range_between, ratio_estimate
-from passk_cli.study.values import UNPRICED, Series, attempts_of, cluster_codes, known_cells
+from passk_cli.study.values import (
+    UNPRICED_REASON,
+    Series,
+    attempts_of,
+    cells_with_known_amounts,
+    cluster_codes,
+)
 
 FRONTIER = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
@@ -64,7 +70,7 @@ class CostSummary:
     @property
     def cost_carrying_tasks(self) -> int:
         """The effective number of tasks that cause most of the cost; 0 if it is not small."""
-        return _spending(self.attempts, None).effective_tasks_if_few
+        return _task_costs(self.attempts, None).effective_tasks_if_few
 
     @property
     def has_known_cost(self) -> bool:
@@ -103,7 +109,7 @@ def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> li
         tasks = shared_tasks(rivals)
         if len(tasks) and any(len(rival.tasks) > len(tasks) for rival in rivals):
             for rival in rivals:
-                spent = _spending(rival.attempts_at(tasks), None)
+                spent = _task_costs(rival.attempts_at(tasks), None)
                 rate = float(spent.rate.mean())
                 shared[rival.series] = float(spent.cost.mean()) / rate if rate else math.inf
     return sorted(summaries, key=lambda summary: summary.sort_key(shared.get(summary.series)))
@@ -115,14 +121,16 @@ def _cost_summary(
     counts = study.counts
     rows = counts.rows_of(place)
     series, attempts = counts.series[place], attempts_of(counts, amount, rows)
-    cells, n, _ = known_cells(attempts)
+    cells, n, _ = cells_with_known_amounts(attempts)
     tasks, attempts = counts.task_codes[rows][cells], attempts.take(cells)
-    spending = _spending(attempts, cluster_codes(counts, tasks))
+    spending = _task_costs(attempts, cluster_codes(counts, tasks))
     cost, per_success = _mean_costs(study, amount, rate, spending)
     within = []
     priced = attempts.value.any()
     solved = (
-        pass_within_budget(*_columns(attempts), np.array(budgets)) if priced else (budgets, budgets)
+        pass_within_budget(*_attempt_arrays(attempts), np.array(budgets))
+        if priced
+        else (budgets, budgets)
     )
     for budget, low, high in zip(budgets, *solved, strict=True):
         name = f"pass@{amount_text(budget, AMOUNTS[amount][0])}"
@@ -136,12 +144,12 @@ def _cost_summary(
     return CostSummary(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
 
-def _columns(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
+def _attempt_arrays(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
     return attempts.start, attempts.value, attempts.count, attempts.passed
 
 
-def _spending(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
-    return TaskCosts.from_attempts(*_columns(attempts), clusters)
+def _task_costs(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
+    return TaskCosts.from_attempts(*_attempt_arrays(attempts), clusters)
 
 
 def _mean_costs(
@@ -157,7 +165,7 @@ def _mean_costs(
     cost = replace(blank, name=amount, estimate=mean, method=method)
     if not spending.cost.any() and spending.missing_cost is None:
         has_attempts = bool(len(spending.cost))
-        reason = UNPRICED if has_attempts else f"no attempt has {AMOUNTS[amount][1]}"
+        reason = UNPRICED_REASON if has_attempts else f"no attempt has {AMOUNTS[amount][1]}"
         zero, nothing = (
             Estimate(value, reason=reason, unit=unit)
             for value in (0.0 if has_attempts else None, None)
@@ -258,7 +266,7 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
     tests = 1 if together else max(len(shared), 1)
     compared = compare_spendings(
         [(*pair, tasks) for pair, tasks in shared],
-        lambda rival, tasks: _spending(
+        lambda rival, tasks: _task_costs(
             rival.attempts_at(tasks), cluster_codes(study.counts, tasks)
         ),
         confidence, tests, together=together,
@@ -323,7 +331,7 @@ def _lead_crossings(
         for rival in pair:
             if rival.series not in solved:
                 solved[rival.series] = pass_within_budget(
-                    *_columns(rival.attempts_at(tasks)), budgets
+                    *_attempt_arrays(rival.attempts_at(tasks)), budgets
                 )
         (first, most), (second, second_most) = (solved[rival.series] for rival in pair)
         yield lead_crossings(
@@ -346,7 +354,7 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
         if len(rivals) < 2 or len(shared) < 2:
             continue
         clusters = cluster_codes(study.counts, shared)
-        spent = [_spending(rival.attempts_at(shared), clusters) for rival in rivals]
+        spent = [_task_costs(rival.attempts_at(shared), clusters) for rival in rivals]
         rates = [rival.rate.values for rival in rivals]
         cost = np.stack([spending.cost for spending in spent], axis=1)
         rate = np.stack(

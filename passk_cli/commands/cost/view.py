@@ -21,20 +21,19 @@ from passk_cli.commands.cost.summary import (
     shared_tasks,
     usual_budgets,
 )
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, OptionHint, Report
+from passk_cli.report.data_types import FULL, AnswerSentence, Cell, Column, OptionHint, Report
+from passk_cli.report.phrases import SeriesName, amount_text, first_few
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, amount_text, first_few
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import all_true, first_true
 from passk_cli.study.pairwise_tests import TIED
 from passk_cli.study.result import Result
-from passk_cli.study.rules import GUARDED_T
 from passk_cli.study.section import (
     AGAINST,
     GROUPS,
@@ -45,6 +44,7 @@ from passk_cli.study.section import (
     build_report,
     data_field,
 )
+from passk_cli.study.significance_options import GUARDED_T
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import join_names
@@ -344,7 +344,7 @@ class CostQuestion(Question, CostOptions):
     def request(self, options: SharedOptions) -> Request:
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Read the data. If the amount is missing, the error names the available amounts."""
         try:
             return super().study(options, read)
@@ -371,7 +371,7 @@ class CostQuestion(Question, CostOptions):
         return (Metric("pass@", 1),)
 
     def report(self, study: Analysis) -> Report:
-        budgets = self.at or usual_budgets(_cost_scales(study.counts, self.of))
+        budgets = self.at or usual_budgets(_mean_attempt_and_task_costs(study.counts, self.of))
         study = replace(study, decided={
             "of": self.of, "at": ",".join(f"{budget:.12g}" for budget in budgets),
         })  # fmt: skip
@@ -387,7 +387,7 @@ class CostQuestion(Question, CostOptions):
         )  # fmt: skip
 
 
-def _cost_scales(counts: Counts, amount: str) -> list[Any]:
+def _mean_attempt_and_task_costs(counts: Counts, amount: str) -> list[Any]:
     attempts = counts.attempts[amount]
     total = np.bincount(attempts.cell, attempts.count * attempts.value, len(counts.n))
     attempt_counts = np.bincount(attempts.cell, attempts.count, len(counts.n))

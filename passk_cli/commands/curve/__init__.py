@@ -10,7 +10,7 @@ from passk_cli.files.request import Request
 from passk_cli.limits import MOST_ATTEMPTS, whole_number
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k
 from passk_cli.suggested_fix import OptionValue
 
 BANDS = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
@@ -74,5 +74,5 @@ class CurveOptions:
 
 
 COMMAND = Command(
-    CurveOptions, (Request, Metrics, Confidence), files="optional",
+    CurveOptions, (Request, MetricOptions, Confidence), files="optional",
     charts=True, methods=True, view="passk_cli.commands.curve.view:CurveQuestion")  # fmt: skip

@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, OptionHint, Report
+from passk_cli.report.data_types import ALWAYS, FULL, AnswerSentence, OptionHint, Report
 from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.cover_ranges import cover_sentences
-from passk_cli.study.notes import lacking_tasks_message
+from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.section import NumberColumn, NumberTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)

@@ -29,9 +29,9 @@ from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
 from passk_cli.metrics.pass_k import curve_blocks, pass_at_k_pairs
 from passk_cli.metrics.polynomials import Expectation, Polynomial
 from passk_cli.metrics.registry import USUAL_K, Metric
-from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.data_types import Cell, Estimate
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.metrics import extrapolation_fixes
+from passk_cli.study.metric_selection import extrapolation_fixes
 from passk_cli.study.result import Result, SampleSize, range_between
 from passk_cli.study.values import Series, TaskValues, require_monotone
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -159,30 +159,30 @@ class KGrid:
         if self.points is None or last <= self.points:
             return np.arange(1, last + 1)
         spread = np.rint(np.geomspace(1, last, self.points)).astype(np.int64)
-        return np.union1d(spread, round_ks(last))
+        return np.union1d(spread, round_numbers_up_to(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
         """The k's of `ks` that a table shows."""
-        return [k for k in ks if self.ks or k in round_ks(ks[-1])]
+        return [k for k in ks if self.ks or k in round_numbers_up_to(ks[-1])]
 
 
-def round_ks(last: int) -> list[int]:
+def round_numbers_up_to(last: int) -> list[int]:
     """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last k.
 
-    >>> round_ks(30), round_ks(2000)
+    >>> round_numbers_up_to(30), round_numbers_up_to(2000)
     ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
     """
     round_ones = (1, 2, 5, *(10**d for d in range(1, len(str(last)))))
     return [*(k for k in round_ones if k < last), last]
 
 
-def k_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
+def gain_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int]]:
     """Pairs (start, k) between which the gains of pass@k are reported.
 
     The pairs are 1 → 10 and 10 → 100 as far as the curve reaches, or 1 → the last k. Further pairs
     go from the first to the last k of the curve, and to the last k that all curves share.
 
-    >>> k_steps([1, 2, 250]), k_steps([1, 7]), k_steps([1]), k_steps([1, 2, 3], [1, 2])
+    >>> gain_steps([1, 2, 250]), gain_steps([1, 7]), gain_steps([1]), gain_steps([1, 2, 3], [1, 2])
     ([(1, 10), (10, 100), (1, 250)], [(1, 7)], [], [(1, 3), (1, 2)])
     """
     within = [k for k in USUAL_K if k <= ks[-1]]
@@ -298,7 +298,7 @@ class CurveComputation:
         study = self.study
         [rates] = study.values([Metric("pass@", 1)], [s])
         if rates.degrees is not None:
-            return self._labelled_range(rates)
+            return self._label_corrected_range(rates)
         drop = study.short_tasks == "drop"
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
         ks = self.grid.up_to(ends[-1])
@@ -310,7 +310,7 @@ class CurveComputation:
             if len(ks_in_range := ks[(ks > after) & (ks <= until)])
         ]
 
-    def _labelled_range(self, rates: TaskValues) -> list[KRange]:
+    def _label_corrected_range(self, rates: TaskValues) -> list[KRange]:
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts can correct only k = 1", 1
         if labels is not None:
@@ -329,7 +329,7 @@ class CurveComputation:
         cells = [
             (k_range.rates.n, k_range.rates.c, log_spaced_ks(k_range.ks)) for k_range in k_ranges
         ]
-        if not self._new:
+        if not self._tasks_are_sample:
             return [
                 replace(k_range, level=band_level_these_tasks(*cell, confidence.level, **draws))
                 for k_range, cell in zip(k_ranges, cells, strict=True)
@@ -354,30 +354,30 @@ class CurveComputation:
         first, study = stretches[0], self.study
         points: dict[str, list[Result]] = {name: [] for name in self.names}
         for stretch in stretches:
-            for name, facts in self._points(stretch):
+            for name, facts in self._curve_results(stretch):
                 points[name] += facts
         ks = [k for stretch in stretches for k in stretch.ks.tolist()]
         s = study.counts.series.index(first.rates.series)
         for metric in self.further:
             name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
             facts = study.results(study.values([replace(metric, k=k) for k in ks], [s]))
-            points[name] = [self._pointwise(fact) for fact in facts]
+            points[name] = [self._with_pointwise_level(fact) for fact in facts]
         if self.delta:
             points |= group_pairs(
-                point for stretch in stretches for point in self._unevenness(stretch)
+                point for stretch in stretches for point in self._heterogeneity_results(stretch)
             )
         # Labels correct the mean of all tasks, but not the success rate of a single task.
         corrected = first.rates.degrees is not None
-        pairs = k_steps(ks, *shared) if AT in self.names and not corrected else ()
+        pairs = gain_steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
         return Curves(
             first.rates.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
             self._task_share(first, "never", first.rates.c == 0, corrected),
             self._task_share(first, "always", first.rates.c == first.rates.n, corrected),
-            list(self._moments(first)) if self.delta else (), self.grid.table_ks(ks),
+            list(self._rate_moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
-    def _pointwise(self, fact: Result, **more: Cell) -> Result:
+    def _with_pointwise_level(self, fact: Result, **more: Cell) -> Result:
         """The result with its pointwise level, which differs from the confidence level in a band.
 
         The task values are dropped, because the values of a long curve would need too much memory.
@@ -387,16 +387,16 @@ class CurveComputation:
         level = self.study.confidence.interval_level
         return replace(fact, level=level, values=None, more=more)
 
-    def _points(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
+    def _curve_results(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
         rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
         if rates.degrees is not None:
             s = self.study.counts.series.index(rates.series)
             for name in self.names:
                 metrics = [Metric(name[:-1], k) for k in stretch.ks.tolist()]
                 facts = self.study.results(self.study.values(metrics, [s]), confidence)
-                yield name, [self._pointwise(fact) for fact in facts]
+                yield name, [self._with_pointwise_level(fact) for fact in facts]
             return
-        bare = confidence.method == "none" and self._new and rates.clusters is None
+        bare = confidence.method == "none" and self._tasks_are_sample and rates.clusters is None
         for block, *curve_values in curve_blocks(rates.n, rates.c, stretch.ks):
             ks = stretch.ks[block].tolist()
             for name, values in zip(CURVES, curve_values, strict=True):
@@ -422,20 +422,23 @@ class CurveComputation:
                     for k, v in zip(ks, values, strict=True)
                 ]
                 facts = self.study.results(of_ks, confidence)
-                yield name, [self._pointwise(fact) for fact in facts]
+                yield name, [self._with_pointwise_level(fact) for fact in facts]
 
     @property
-    def _new(self) -> bool:
+    def _tasks_are_sample(self) -> bool:
         return self.study.confidence.population == NEW_TASKS
 
     def _interval_setting(self, stretch: KRange) -> IntervalSetting:
-        confidence, clusters = self.study.confidence, stretch.rates.clusters if self._new else None
+        confidence, clusters = (
+            self.study.confidence,
+            stretch.rates.clusters if self._tasks_are_sample else None,
+        )
         level = confidence.interval_level
         return IntervalSetting(
             confidence.population, level, clusters, confidence.resamples, confidence.seed
         )
 
-    def _unevenness(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
+    def _heterogeneity_results(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
         setting, rates = self._interval_setting(stretch), stretch.rates
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
@@ -456,10 +459,10 @@ class CurveComputation:
                     value, se, low, high, bound = (None if math.isnan(v) else v for v in row)
                     reason = f"μ^k needs k different {units}" if value is None else ""
                     spread = RateMomentEstimate(value, se, low, high, reason)
-                    fact = self._corrected(stretch, f"{family}{k}", k, spread)
-                    yield name, self._pointwise(fact, at_most=bound)
+                    fact = self._noise_corrected_result(stretch, f"{family}{k}", k, spread)
+                    yield name, self._with_pointwise_level(fact, at_most=bound)
 
-    def _corrected(
+    def _noise_corrected_result(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
         confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
@@ -468,7 +471,7 @@ class CurveComputation:
             spread.value, spread.se if level is None else None, spread.low, spread.high,
             spread.reason, signed=not share, unit="share" if share else "score",
         )  # fmt: skip
-        method = LIMITS[confidence.population] if share or self._new else _SKEWNESS
+        method = LIMITS[confidence.population] if share or self._tasks_are_sample else _SKEWNESS
         method = "none" if level is None else method
         return Result(series, name, k, estimate, spread.se, stretch.size, method, level)
 
@@ -483,14 +486,18 @@ class CurveComputation:
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
         even_result = Result(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
-        return StepGain(start, replace(self._pointwise(gain), values=gain.values), even_result)
+        return StepGain(
+            start, replace(self._with_pointwise_level(gain), values=gain.values), even_result
+        )
 
-    def _moments(self, stretch: KRange) -> Iterator[Result]:
+    def _rate_moments(self, stretch: KRange) -> Iterator[Result]:
         rates = stretch.rates
-        yield self._pointwise(replace(self.study.result(rates), name="mean", k=None))
+        yield self._with_pointwise_level(replace(self.study.result(rates), name="mean", k=None))
         shapes = sd_and_skewness_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
-            yield self._pointwise(self._corrected(stretch, name, None, spread))
+            yield self._with_pointwise_level(
+                self._noise_corrected_result(stretch, name, None, spread)
+            )
 
     def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
         """The share of tasks in `mask`, with an interval only if the tasks are a random sample."""
@@ -504,7 +511,9 @@ class CurveComputation:
             rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
             fixed="a count of these tasks as they were attempted",
         )  # fmt: skip
-        return self._pointwise(fact if self._new else replace(fact, method="none"))
+        return self._with_pointwise_level(
+            fact if self._tasks_are_sample else replace(fact, method="none")
+        )
 
 
 def exact_curves(
@@ -539,7 +548,7 @@ def exact_curves(
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
     step_gains, mean = [], float(rates.mean())
-    for start, k in k_steps(ks.tolist()) if AT in names else ():
+    for start, k in gain_steps(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
         low, high = rate_curves(rates, two).at.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from passk_cli.commands.curve.curves import AT, HAT, Curves
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import plural
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import plural
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.result import Result
+from passk_cli.study.value_range import name_with_groups
 
 # Largest difference of equal gains, and maximum number of models that a sentence names.
 _EQUAL, _NAMED = 1e-12, 3
@@ -40,13 +40,13 @@ class ModelGains(NamedTuple):
 
     @property
     def most(self) -> list[Result]:
-        return self._facts_of_size(max(self.sizes))
+        return self._gains_of_size(max(self.sizes))
 
     @property
     def least(self) -> list[Result]:
-        return self._facts_of_size(min(self.sizes))
+        return self._gains_of_size(min(self.sizes))
 
-    def _facts_of_size(self, end: float) -> list[Result]:
+    def _gains_of_size(self, end: float) -> list[Result]:
         sized_facts = zip(self.facts, self.sizes, strict=True)
         return [fact for fact, size in sized_facts if abs(size - end) <= _EQUAL]
 
@@ -68,8 +68,8 @@ class ModelGains(NamedTuple):
         return {
             "metric": self.metric, "start": self.start, "k": self.k, "where": self.where,
             "rising": int(self.rising), "leaders": len(self.most),
-            "low": _signed(self.least[0]), "least": self._names(self.least),
-            "high": _signed(self.most[0]), "most": self._names(self.most),
+            "low": _without_interval(self.least[0]), "least": self._names(self.least),
+            "high": _without_interval(self.most[0]), "most": self._names(self.most),
             "intervals": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
@@ -102,7 +102,7 @@ GAINS = (
 )  # fmt: skip
 
 
-class OneCurve:
+class SingleModelCurve:
     """The curves of one model, for the answer about this model."""
 
     def __init__(self, model: Curves, groups: Sequence[str]) -> None:
@@ -181,5 +181,5 @@ def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
     return (low, high) if value >= 0 else (-high, -low)
 
 
-def _signed(fact: Result) -> Estimate:
+def _without_interval(fact: Result) -> Estimate:
     return replace(fact.estimate.without_interval, signed=True)

@@ -28,9 +28,9 @@ from passk_cli.commands.curve.curves import (
     KGrid,
     StepGain,
     exact_curves,
-    round_ks,
+    round_numbers_up_to,
 )
-from passk_cli.commands.curve.gains import GAINS, OF_ONE, ModelGains, OneCurve
+from passk_cli.commands.curve.gains import GAINS, OF_ONE, ModelGains, SingleModelCurve
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, refuse_if_any
@@ -41,14 +41,21 @@ from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_metric, required_attempt_data
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, OptionHint, Report
+from passk_cli.report.data_types import (
+    FULL,
+    AnswerSentence,
+    Cell,
+    Column,
+    Estimate,
+    OptionHint,
+    Report,
+)
+from passk_cli.report.phrases import SeriesName, count_range, number_range
 from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import SeriesName, count_range, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.headlines import NONE_SHARED, in_named_groups, range_sentence
-from passk_cli.study.notes import lacking_tasks_message, one_task_warning
+from passk_cli.study.data_notes import lacking_tasks_message, one_task_warning
 from passk_cli.study.result import Result, tidy_rows
 from passk_cli.study.section import (
     GROUPS,
@@ -59,6 +66,11 @@ from passk_cli.study.section import (
     SeriesRow,
     build_report,
     data_field,
+)
+from passk_cli.study.value_range import (
+    NO_SHARED_TASK_ANSWERS,
+    range_sentence,
+    results_in_named_groups,
 )
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
@@ -227,7 +239,7 @@ class CurveTable(Section[Curves]):
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
         if self.grid.ks:
             return shared
-        ks = [k for k in round_ks(shared[-1]) if k in shared]
+        ks = [k for k in round_numbers_up_to(shared[-1]) if k in shared]
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
@@ -274,7 +286,7 @@ class CurveTable(Section[Curves]):
         """The gain from more attempts: for one model, or for the models with extreme gains."""
         groups = self.study.counts.group_names
         if len(self.records) == 1:
-            yield from first_true(OF_ONE, OneCurve(self.records[0], groups))
+            yield from first_true(OF_ONE, SingleModelCurve(self.records[0], groups))
             return
         if not self.gain_columns:
             last = CurveColumn(self.records[0].main_curve, self.ks[-1])
@@ -284,7 +296,7 @@ class CurveTable(Section[Curves]):
         of_all = [last.fact(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
-            yield from first_true(NONE_SHARED, self.study.largest_unsupported_k(of_all))
+            yield from first_true(NO_SHARED_TASK_ANSWERS, self.study.largest_unsupported_k(of_all))
         if gain != last:
             gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
         if not gains:
@@ -293,7 +305,8 @@ class CurveTable(Section[Curves]):
             # Only changes of pass@k can be computed again on the shared tasks.
             where = "each model's own tasks"
         curve_gains = ModelGains(
-            in_named_groups(gains), gain.name, gain.start, gain.k, where.removeprefix(" on "),
+            results_in_named_groups(gains), gain.name, gain.start, gain.k,
+            where.removeprefix(" on "),
             gain.name == AT, self.records[0].exact, groups,
         )  # fmt: skip
         yield from first_true(GAINS, curve_gains)
@@ -359,7 +372,7 @@ class CurveTable(Section[Curves]):
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
             curves, x="k", y="value", low=low, high=high, colour="model", x_title="k (attempts)",
-            subtitle=subtitle, marked=self.ks, rules=[*_complete_k_rules(models)],
+            subtitle=subtitle, marked=self.ks, rules=[*_incomplete_tasks_lines(models)],
         )  # fmt: skip
         titles = {AT: "Coverage", HAT: "Reliability"}
         title = " and ".join(titles[n] for n in main).capitalize()
@@ -484,7 +497,7 @@ class RateMomentTable(Section[Curves]):
     )  # fmt: skip
 
 
-def sections_of(
+def curve_sections(
     study: Analysis, models: Sequence[Curves], grid: KGrid, levels: Sequence[float] = (),
     chart_curves: Sequence[Curves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
@@ -498,7 +511,7 @@ def sections_of(
     ]
 
 
-def _complete_k_rules(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
+def _incomplete_tasks_lines(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
     complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
     if complete_ks:
         later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
@@ -642,7 +655,7 @@ class CurveQuestion(Question, CurveOptions):
         models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
         counts = Counts.from_cells([(family.name, "", 1, 0) for family in families])
         study = Analysis(counts, confidence=Confidence("none"))
-        sections = sections_of(study, models, grid)
+        sections = curve_sections(study, models, grid)
         signature = {
             **SIGNATURE, "curves": ",".join(self.pass_curves), "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
@@ -696,7 +709,7 @@ class CurveQuestion(Question, CurveOptions):
             study, grid, self.further_metrics, self.pass_curves, together, self.delta
         )
         models, chart_curves, levels = measurement.curves()
-        sections = sections_of(study, models, grid, levels, chart_curves)
+        sections = curve_sections(study, models, grid, levels, chart_curves)
         ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
             "curves": ",".join(models[0].measured_curves),

@@ -20,7 +20,7 @@ from passk_cli.files.roles import UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ColumnChoice, FileReading
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
     FULL,
     Cell,
@@ -32,15 +32,15 @@ from passk_cli.report.model import (
     Table,
     number_or_range,
 )
-from passk_cli.report.words import count_range, names_that_fit, plural
+from passk_cli.report.phrases import count_range, names_that_fit, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.completeness import uneven_models
+from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.missing_outcomes import missing_outcome_words
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 # Without --full: maximum number of groups of files and of models, and maximum width of lists.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
@@ -238,15 +238,15 @@ class DescribeQuestion(Question, DescribeOptions):
             low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
             rate = None if counts.facts.not_understood else number_or_range(low, high)
             sizes.append(ModelSize(series, n, rate))
-        odd = [model.series for model in uneven_models(counts)]
+        odd = [model.series for model in models_lacking_attempts(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
         inputs = counts.facts.inputs
         columns = bool(counts.facts.columns)
-        short = list(_reading_facts(inputs, columns=columns))
-        file_facts = [fact for file in inputs for fact in _file_facts(file, columns=columns)]
+        short = list(_file_group_rows(inputs, columns=columns))
+        file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
         sections: list[Section[Any]] = [
-            ReadingSummary(study, [*short, *_count_facts(counts)]),
-            ColumnTable(study, list(_by_role(counts.facts.columns)), first=_COLUMNS),
+            ReadingSummary(study, [*short, *_count_rows(counts)]),
+            ColumnTable(study, list(_column_rows(counts.facts.columns)), first=_COLUMNS),
             FileTable(study, file_facts if set(file_facts) - set(short) else []),
             ModelTable(study, sizes, first=max(_MODELS, len(odd))),
         ]
@@ -257,24 +257,24 @@ class DescribeQuestion(Question, DescribeOptions):
         return replace(report, lists={"columns": column_list})
 
 
-def _by_role(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
+def _column_rows(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
     used_roles = {choice.role for choice in columns if choice.used}
     names = [choice.option or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
     for choice in columns:
         role = f"or {choice.role}" if choice.role in used_roles and not choice.used else choice.role
         name = Phrase((OptionHint("", choice.option),)) if choice.option else choice.column
-        yield role, name, shortened(choice.values, max(room - 14, 20))
+        yield role, name, truncated(choice.values, max(room - 14, 20))
 
 
 def _end_text(size: ModelSize, at: int) -> Cell:
     return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
 
 
-def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
+def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
     groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
     if len(groups) == 1 and inputs:
-        (_, name), *facts = _file_facts(inputs[0], _WIDE, columns=columns)
+        (_, name), *facts = _file_rows(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
         yield "file", several if len(inputs) > 1 else name
         yield from facts
@@ -288,7 +288,7 @@ def _reading_facts(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[
         yield "files", Phrase((hint,))
 
 
-def _file_facts(
+def _file_rows(
     file: FileReading, width: int = 0, *, columns: bool = False
 ) -> Iterator[ReadingFact]:
     def names(words: Sequence[str]) -> str:
@@ -322,9 +322,9 @@ def _roles(file: FileReading) -> str:
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
+def _count_rows(counts: Counts) -> Iterator[ReadingFact]:
     facts = counts.facts
-    yield from _first_texts(
+    yield from _first_rows(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
     )
     yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_range_text(counts.n)}"
@@ -333,7 +333,7 @@ def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
     if facts.not_understood:
         outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
-    yield from _first_texts(
+    yield from _first_rows(
         "no outcome", list(missing_outcome_words(counts.missing_outcomes, facts.reasons))
     )
     if not facts.duplicates_checked:
@@ -344,7 +344,7 @@ def _count_facts(counts: Counts) -> Iterator[ReadingFact]:
         yield "skipped", f"{plural(facts.skipped, 'line')} without a record"
 
 
-def _first_texts(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
+def _first_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"

@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import NORMALISE, Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, parse_k
+from passk_cli.study.metric_selection import MetricOptions, parse_k
 
 
 @dataclass(frozen=True)
@@ -50,5 +50,6 @@ class DiversityOptions:
 
 
 COMMAND = Command(
-    DiversityOptions, (Request, Metrics, Confidence), without=("metrics", "bounds"), charts=True,
+    DiversityOptions, (Request, MetricOptions, Confidence), without=("metrics", "bounds"),
+    charts=True,
     view="passk_cli.commands.diversity.view:DiversityQuestion")  # fmt: skip

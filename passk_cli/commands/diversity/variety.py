@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.metrics.diversity import distinct_solutions, duplicate_share, solution_agreement
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Estimate
+from passk_cli.report.data_types import Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result
 from passk_cli.study.section import SeriesRow
@@ -22,7 +22,7 @@ _LITTLE = 0.1
 FLAG = "little variety"
 
 
-def metrics_at(ks: Sequence[int]) -> list[Metric]:
+def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
     """The metrics distinct@k and distinct-correct@k, and for k > 1 the gain over one attempt."""
     beyond = [k for k in ks if k > 1]
     return [
@@ -32,7 +32,7 @@ def metrics_at(ks: Sequence[int]) -> list[Metric]:
     ]
 
 
-def variety(study: Analysis, place: int) -> SeriesRow:
+def solution_results(study: Analysis, place: int) -> SeriesRow:
     """All results about the solutions of the model with the index `place` in the counts.
 
     The results are the metrics of the study, and the variety and least variety of each gain@k. For

@@ -10,21 +10,26 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.commands.diversity import DiversityOptions
-from passk_cli.commands.diversity.variety import CORRECT, DISTINCT, FLAG, metrics_at, variety
+from passk_cli.commands.diversity.variety import (
+    CORRECT,
+    DISTINCT,
+    FLAG,
+    diversity_metrics,
+    solution_results,
+)
 from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report
+from passk_cli.report.data_types import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report
+from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import name_with_groups, range_sentence
-from passk_cli.study.metrics import Metrics, supported_k, usual_k
-from passk_cli.study.notes import lacking_tasks_message
+from passk_cli.study.data_notes import lacking_tasks_message
+from passk_cli.study.metric_selection import MetricOptions, supported_k, usual_k
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -35,6 +40,7 @@ from passk_cli.study.section import (
     SeriesRow,
     build_report,
 )
+from passk_cli.study.value_range import name_with_groups, range_sentence
 from passk_cli.study.values import Series
 
 _CURVE_POINTS = 16
@@ -257,12 +263,14 @@ class DiversityQuestion(Question, DiversityOptions):
         )  # fmt: skip
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        return Metrics(metrics=tuple(metrics_at(diversity_ks(counts, self.k)))).choose(counts)
+        return MetricOptions(metrics=tuple(diversity_metrics(diversity_ks(counts, self.k)))).choose(
+            counts
+        )
 
     def report(self, study: Analysis) -> Report:
         study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
-        rows = [variety(study, place) for place in study.best_first]
+        rows = [solution_results(study, place) for place in study.best_first]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [GainAtK(row.series, k, row) for row in rows for k in ks]
         solutions = SolutionTable(study, rows, compared=_FORMS[self.normalise] + similarity_words)

@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metric_selection import MetricOptions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,5 +39,5 @@ class EstimateOptions:
 
 
 COMMAND = Command(
-    EstimateOptions, (Request, Metrics, Confidence), charts=True, methods=True,
+    EstimateOptions, (Request, MetricOptions, Confidence), charts=True, methods=True,
     view="passk_cli.commands.estimate.view:EstimateQuestion")  # fmt: skip

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 from passk_cli.arrays import group_by
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import (
-    RANGE_ANSWERS,
-    Extreme,
+from passk_cli.study.result import Result
+from passk_cli.study.value_range import (
+    VALUE_RANGE_ANSWERS,
+    ExtremeValue,
     ValueRange,
     find_extreme,
-    group_words,
     name_with_groups,
+    named_group_values,
 )
-from passk_cli.study.result import Result
 
 # Maximum number of models in a sentence, and maximum number of groups per leader.
 _NAMED, _FEW_GROUPS = 3, 2
@@ -36,7 +36,7 @@ class Leader(NamedTuple):
     """
 
     metric: str
-    end: Extreme
+    end: ExtremeValue
     models: int
     tasks: int | None
     direction: int
@@ -72,18 +72,18 @@ class Headline(ValueRange):
         return [fact for fact in self.facts_with_value if fact.name in names]
 
     @cached_property
-    def _shared(self) -> tuple[list[Result], str]:
+    def _results_on_shared_tasks(self) -> tuple[list[Result], str]:
         return self.study.on_shared_tasks(self._headline_facts)
 
     @property
     def where(self) -> str:
         """The shared tasks as text, for example "the 3 tasks that …"; empty for all tasks."""
-        return self._shared[1].removeprefix(" on ")
+        return self._results_on_shared_tasks[1].removeprefix(" on ")
 
     @cached_property
     def leaders(self) -> dict[tuple[str, ...], Leader]:
         """The leader for the first metric in each group with at least two comparable models."""
-        first = [fact for fact in self._shared[0] if fact.name == self.metric]
+        first = [fact for fact in self._results_on_shared_tasks[0] if fact.name == self.metric]
         by_group = group_by(first, lambda fact: fact.series[1:])
         return {
             group: led for group, group_facts in by_group.items() if (led := _leader(group_facts))
@@ -106,7 +106,9 @@ class Headline(ValueRange):
     def last_leader(self) -> Leader | None:
         """The only leader for the last metric, if it is compared with the same models and tasks."""
         last = self.facts_with_value[-1].name
-        last_leader = _leader([fact for fact in self._shared[0] if fact.name == last])
+        last_leader = _leader(
+            [fact for fact in self._results_on_shared_tasks[0] if fact.name == last]
+        )
         if last == self.metric or last_leader is None or not last_leader.is_one_model:
             return None
         sizes = (last_leader.models, last_leader.tasks)
@@ -122,7 +124,9 @@ class Headline(ValueRange):
         groups: dict[str, list[str]] = {}
         for group, led in self.leaders.items():
             if led.is_one_model:
-                groups.setdefault(led.end.names[0], []).append(group_words(group, self.groups))
+                groups.setdefault(led.end.names[0], []).append(
+                    named_group_values(group, self.groups)
+                )
         return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
     @property
@@ -192,14 +196,14 @@ _WITHOUT = "{?without| No value of {metric}: {without}.}"
 _BEST = "{direction:scores highest|is lowest}"
 # Answers about several models that passk does not rank.
 _UNRANKED = (
-    replace(RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
-    replace(RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),
+    replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
+    replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),
 )
 HEADLINES = (
     Answer("estimate", lambda headline: len(headline.numbers) == 1 and bool(headline.valued),
            "{model}: {metric} {estimate}{?all| on {tasks} of {all:task}}.",
            lambda headline: headline.only_series_fields),
-    *RANGE_ANSWERS[:2],
+    *VALUE_RANGE_ANSWERS[:2],
     Answer("no-groups-ranked",
            lambda headline: headline.groups and not headline.leaders and not headline.has_one_model,
            "No group of {by:and} has two models with {metric} on shared tasks, so no model is"

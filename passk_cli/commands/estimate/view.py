@@ -14,14 +14,26 @@ from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, Column, Estimate, Report, Table
-from passk_cli.report.words import SeriesName, first_few, model_numbers
+from passk_cli.report.data_types import (
+    ALWAYS,
+    FULL,
+    AnswerSentence,
+    Column,
+    Estimate,
+    Report,
+    Table,
+)
+from passk_cli.report.phrases import SeriesName, first_few, results_of_models_text
 from passk_cli.study.analysis import Analysis, sort_by_score
 from passk_cli.study.answer import first_true
 from passk_cli.study.cover_ranges import cover_sentences
-from passk_cli.study.headlines import NONE_SHARED
-from passk_cli.study.noise import NOISE, NoiseOfModel, NoiseOfModels
-from passk_cli.study.notes import SHORT_TASKS, allowed_k, lacking_tasks_message, one_task_warning
+from passk_cli.study.data_notes import (
+    SHORT_TASKS,
+    lacking_tasks_message,
+    largest_allowed_k,
+    one_task_warning,
+)
+from passk_cli.study.noise import NOISE_ANSWERS, NoiseSummary, SeriesNoise
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
     NumberColumn,
@@ -30,7 +42,14 @@ from passk_cli.study.section import (
     build_report,
     rows_by_series,
 )
-from passk_cli.study.values import NO_PASS, UNPRICED, Series, TooFewAttempts, common_reason
+from passk_cli.study.value_range import NO_SHARED_TASK_ANSWERS
+from passk_cli.study.values import (
+    NO_PASS_REASON,
+    UNPRICED_REASON,
+    Series,
+    TooFewAttempts,
+    common_reason,
+)
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -76,13 +95,13 @@ class EstimateTable(NumberTable):
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
                " the correlation is near 1, tasks always pass or always fail, and more attempts add"
                " little information.",
-               where=lambda section: any(map(_noise, section.records)),
+               where=lambda section: any(map(_attempt_noise, section.records)),
                cell=lambda row: _correlation(row)),
         Column("noise floor", "points", shown=FULL,
                meaning="Difference by chance between two runs with one attempt per task, which is"
                " below this limit in 95 % of cases. passk uses the tasks with several attempts. The"
                " cell is empty if the attempts at each task agree.",
-               where=lambda section: any(map(_noise, section.records)),
+               where=lambda section: any(map(_attempt_noise, section.records)),
                cell=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
@@ -112,10 +131,10 @@ class EstimateTable(NumberTable):
             if any(
                 m.k == 1 and not m.kind.required_attempt_data and not m.kind.ranged for m in metrics
             ):
-                yield from first_true(NOISE, NoiseOfModels(self.study))
+                yield from first_true(NOISE_ANSWERS, NoiseSummary(self.study))
             yield from first_true((OWN_TASKS,), headline)
             if headline.shares_no_task:
-                yield from first_true(NONE_SHARED, headline.unreached_k)
+                yield from first_true(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
         for metric in ranged:
             yield from cover_sentences(
                 self.study, [fact for fact in facts if fact.name == metric.name]
@@ -129,7 +148,7 @@ class EstimateTable(NumberTable):
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
             and not fact.is_range
         }  # fmt: skip
-        if self.results_with_value and empty - {UNPRICED, NO_PASS}:
+        if self.results_with_value and empty - {UNPRICED_REASON, NO_PASS_REASON}:
             yield "–: fewer than k attempts"
 
     def details(self) -> Iterator[str]:
@@ -147,7 +166,7 @@ class EstimateTable(NumberTable):
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
-            yield NOISY_ATTEMPTS(numbers=model_numbers(pairs))
+            yield NOISY_ATTEMPTS(numbers=results_of_models_text(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest
@@ -175,7 +194,7 @@ class EstimateTable(NumberTable):
         return tuple(pictures)
 
 
-def _noise(row: SeriesRow) -> NoiseOfModel | None:
+def _attempt_noise(row: SeriesRow) -> SeriesNoise | None:
     all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
     plain = [
         v
@@ -184,16 +203,16 @@ def _noise(row: SeriesRow) -> NoiseOfModel | None:
     ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
-    return NoiseOfModel(row.series, values.n, values.c) if several and values is not None else None
+    return SeriesNoise(row.series, values.n, values.c) if several and values is not None else None
 
 
 def _correlation(row: SeriesRow) -> Estimate:
-    noise = _noise(row)
+    noise = _attempt_noise(row)
     return noise.correlation if noise else Estimate(None, reason="one attempt per task")
 
 
 def _noise_floor(row: SeriesRow) -> Estimate:
-    noise = _noise(row)
+    noise = _attempt_noise(row)
     return Estimate(noise.noise_floor()) if noise and noise.flaky_tasks else Estimate(None)
 
 
@@ -216,7 +235,7 @@ def _attempts_help_more(fact: Result) -> bool:
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 
 
-def series_order(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
+def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
     """The models in the order of the column `sort`; a leading "-" reverses the order.
 
     Names are sorted in ascending order, values from best to worst, and empty values come last.
@@ -254,7 +273,7 @@ class EstimateQuestion(Question, EstimateOptions):
 
     def report(self, study: Analysis) -> Report:
         facts = study.results()
-        place = {series: at for at, series in enumerate(series_order(study, facts, self.sort))}
+        place = {series: at for at, series in enumerate(sorted_series(study, facts, self.sort))}
         facts.sort(key=lambda fact: place[fact.series])
         estimates = EstimateTable(study, rows_by_series(facts))
         reasons = [fact.estimate.reason for fact in facts]
@@ -262,7 +281,7 @@ class EstimateQuestion(Question, EstimateOptions):
             isinstance(reason, TooFewAttempts) for reason in reasons
         ):
             names = list(dict.fromkeys(fact.name for fact in facts))
-            fields = {"k": allowed_k(names, reasons)}
+            fields = {"k": largest_allowed_k(names, reasons)}
             raise ParameterError(
                 f"cannot compute {first_few(names)}: {common_reason(reasons)}",
                 name="too-few-attempts",

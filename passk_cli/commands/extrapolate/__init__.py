@@ -11,7 +11,7 @@ from passk_cli.files.request import Request
 from passk_cli.limits import whole_number
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import RequiredAttempts
+from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 CURVES = ("pass@k", "pass^k")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from passk_cli.commands.extrapolate.prediction import LARGEST_SEARCH_K_WORDS, Prediction
-from passk_cli.report.model import Cell, Estimate, Limits, Phrase
+from passk_cli.report.data_types import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
-from passk_cli.study.headlines import all_series
+from passk_cli.study.value_range import all_series_words
 
 # Minimum difference at which two numbers look different after rounding.
 _ALIKE = 0.0005
@@ -38,7 +38,8 @@ class RankedPredictions:
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
             "number": f"{best.family}{self.k}", "model": best.rates.name, "where": self.where,
-            "models": len(self.models), "all": all_series(len(self.models)), "estimate": self.top,
+            "models": len(self.models), "all": all_series_words(len(self.models)),
+            "estimate": self.top,
             "highest": self.top.without_interval, "rivals": self.rivals, "count": len(self.rivals),
             "within": self.k <= best.known_k, "open": len(self.open), "last": last.rates.name,
             "lowest": (self.top, *self.lower_estimates)[-1].without_interval,
@@ -99,7 +100,7 @@ class TargetReached:
         ]  # fmt: skip
         return {
             "rising": int(self.rising), "target": self.target, "where": self.where,
-            "model": best.rates.name, "all": all_series(len(self.models)),
+            "model": best.rates.name, "all": all_series_words(len(self.models)),
             "ks": Phrase((*target_k_text(best),)), "low": low, "high": high,
             "rivals": rivals, "count": len(rivals),
         }  # fmt: skip
@@ -117,7 +118,7 @@ REACHED = (
 )  # fmt: skip
 
 
-def sort_value(prediction: Prediction, k: int) -> float:
+def ranking_value(prediction: Prediction, k: int) -> float:
     """The prediction at k, or the middle of its range, by which models are sorted."""
     estimate = prediction.numbers[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2

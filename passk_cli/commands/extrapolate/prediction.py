@@ -16,7 +16,7 @@ from passk_cli.inference.extrapolation import (
 )
 from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.model import Cell, Estimate
+from passk_cli.report.data_types import Cell, Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, TaskValues
@@ -66,7 +66,7 @@ class Prediction(_PredictedCurve):
     further : results of the average of models, and of the log-logit line if it is requested.
     """
 
-    source: _PredictedNumbers
+    source: _PredictionComputation
     numbers: Mapping[int, Result]
     further: tuple[Result, ...]
     reaches: tuple[Result, ...]
@@ -123,15 +123,17 @@ def predict(
         facts = (replace(nothing, name=f"{family}{k}", k=k) for k in aim.ks)
         return UnpredictedCurve(rates, reason, tuple(facts))
     ahead = Extrapolation(n, rates.c, family == "pass^", level, rates.clusters)
-    numbers = _PredictedNumbers(study, rates, ahead, blank)
+    numbers = _PredictionComputation(study, rates, ahead, blank)
     ks = sorted({ahead.largest_known_k, *aim.ks})
-    further = _further(numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit)
+    further = _model_based_results(
+        numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit
+    )
     reaches = () if aim.target is None else (_target_k(numbers, aim.target),)
     return Prediction(rates, numbers, {k: numbers.at(k) for k in ks}, tuple(further), reaches)
 
 
 @dataclass(frozen=True)
-class _PredictedNumbers:
+class _PredictionComputation:
     study: Analysis
     rates: TaskValues
     extrapolation: Extrapolation
@@ -168,7 +170,9 @@ class _PredictedNumbers:
         return end(low, measured_low), end(high, measured_high)
 
 
-def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> Iterator[Result]:
+def _model_based_results(
+    numbers: _PredictionComputation, ks: Sequence[int], fit: str | None
+) -> Iterator[Result]:
     if not ks:
         return
     at, ahead = np.array(ks), numbers.extrapolation
@@ -196,7 +200,7 @@ def _further(numbers: _PredictedNumbers, ks: Sequence[int], fit: str | None) -> 
             )  # fmt: skip
 
 
-def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
+def _target_k(numbers: _PredictionComputation, target: float) -> Result:
     """The k at which the curve reaches the target, by the average and by both limits of the range.
 
     pass@k reaches the target at the first k with at least this value. pass^k keeps the target up to
@@ -205,13 +209,13 @@ def _target_k(numbers: _PredictedNumbers, target: float) -> Result:
     ahead, family = numbers.extrapolation, numbers.rates.metric.family
     ks = _search_ks(ahead.largest_known_k)
     falling = ahead.for_pass_hat_k
-    by_low = _crossing(ks, lambda k: numbers.limits(k)[0], target, falling=falling)
-    by_high = _crossing(ks, lambda k: numbers.limits(k)[1], target, falling=falling)
+    by_low = _k_at_target(ks, lambda k: numbers.limits(k)[0], target, falling=falling)
+    by_high = _k_at_target(ks, lambda k: numbers.limits(k)[1], target, falling=falling)
     low, high = (by_low, by_high) if ahead.for_pass_hat_k else (by_high, by_low)
     least = int(numbers.rates.n.min())
     beyond = [k for k in ks if k > least]
     means = dict(zip(beyond, ahead.model_average(np.array(beyond)).values.tolist(), strict=True))
-    value = _crossing(
+    value = _k_at_target(
         ks, lambda k: means[k] if k > least else numbers.measured(k), target,
         falling=ahead.for_pass_hat_k,
     )  # fmt: skip
@@ -233,7 +237,7 @@ def _search_ks(known_k: int) -> list[int]:
     return sorted({*range(1, known_k + 1), *(k for k in beyond if k > known_k)})
 
 
-def _crossing(
+def _k_at_target(
     ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
 ) -> int | None:
     """The first k at which an increasing value reaches the target; None if it never does.

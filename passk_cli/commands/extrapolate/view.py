@@ -17,7 +17,7 @@ from passk_cli.commands.extrapolate.headline import (
     TOO_FEW_SHARED,
     RankedPredictions,
     TargetReached,
-    sort_value,
+    ranking_value,
     target_k_text,
 )
 from passk_cli.commands.extrapolate.prediction import (
@@ -39,7 +39,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_steps
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     FULL,
     AnswerSentence,
     Cell,
@@ -51,11 +51,11 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
+from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import first_true
-from passk_cli.study.notes import lacking_tasks_message
+from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 
@@ -176,7 +176,7 @@ class PredictionTable(Section[Prediction]):
             predictions = [predict(self.study, fact.values, self.aim) for fact in shared
                            if fact.values]  # fmt: skip
             models = [row for row in predictions if isinstance(row, Prediction)]
-            models.sort(key=lambda row: sort_value(row, k), reverse=True)
+            models.sort(key=lambda row: ranking_value(row, k), reverse=True)
         if not models:
             if where:
                 yield TOO_FEW_SHARED.sentence_about(f"{self.family}{k}")
@@ -315,7 +315,7 @@ class ExtrapolateQuestion(Question, ExtrapolateOptions):
         if not predictions:
             raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
         further = [fact for row in predictions for fact in row.further]
-        predictions.sort(key=lambda p: (-sort_value(p, aim.ks[-1]), p.series))
+        predictions.sort(key=lambda p: (-ranking_value(p, aim.ks[-1]), p.series))
         sections = [
             PredictionTable(
                 study, [p for p in predictions if p.family == family], family, aim, results

@@ -14,7 +14,7 @@ from passk_cli.files.formats import FORMATS, NAMES, TABLE_EXAMPLES
 from passk_cli.files.formats.format import Example
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import ENDED_WORDS
-from passk_cli.report.model import FULL, Column, OptionHint, Report, Table
+from passk_cli.report.data_types import FULL, Column, OptionHint, Report, Table
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
@@ -66,7 +66,7 @@ def complete_format_names(incomplete: str) -> list[str]:
     return [name for name in sorted(NAMES) if name.startswith(incomplete)]
 
 
-class KindTable(Section[tuple[str, str]]):
+class FormatNamesTable(Section[tuple[str, str]]):
     """The names of the formats of each kind."""
 
     columns = (
@@ -155,7 +155,7 @@ class FormatExampleTable(Section[KnownFormat]):
 
 
 class FormatsQuestion(Question, FormatsOptions):
-    sections = (KindTable, FormatTable, FormatExampleTable)
+    sections = (FormatNamesTable, FormatTable, FormatExampleTable)
 
     def report_without_data(self, options: SharedOptions) -> Report:
         if self.name not in (None, *NAMES):
@@ -172,7 +172,7 @@ class FormatsQuestion(Question, FormatsOptions):
             names = sorted(form.name for form in formats if form.kind == kind)
             text = wrap(", ".join(names), _WIDE, break_on_hyphens=False)
             lines += zip([kind, *[""] * (len(text) - 1)], text, strict=True)
-        kinds = KindTable(no_study, lines)
+        kinds = FormatNamesTable(no_study, lines)
         tables, context = (*kinds.tables(), *each_format.tables()), (*kinds.context(), VERSION)
         answer = tuple(each_format.answer())
         return Report(tables, each_format.data, context, each_format.details, answer=answer)

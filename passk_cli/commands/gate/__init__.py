@@ -22,8 +22,8 @@ from passk_cli.commands.trend import SKIP_RUN
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import FAIL, PASS, Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 TRUST_RULES = Annotated[bool, Option(
     "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
@@ -104,7 +104,8 @@ _NO_CEILING = (
     " fails if the cost rises by significantly more than 10 %"
 )
 COMMAND = Command(
-    GateOptions, (Request, Metrics, Rules, Confidence), without=("test", "family", "margin"),
+    GateOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
+    without=("test", "family", "margin"),
     lacking={
         **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING),
         **dict.fromkeys(("--first", "first"), "use --first-run once, for the first run"),

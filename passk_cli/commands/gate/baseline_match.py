@@ -14,7 +14,7 @@ from passk_cli.commands.gate.evidence import OF, CountEvidence, Coverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import first_few, plural
+from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import baseline_label, merged_clusters
 from passk_cli.study.duplicate_runs import renamed_models
@@ -196,11 +196,11 @@ class BaselineMatch:
 
     @cached_property
     def tasks(self) -> dict[Series, Ints]:
-        return _tasks(self.counts, self.candidates)
+        return _task_codes_by_series(self.counts, self.candidates)
 
     @cached_property
     def baseline_tasks(self) -> dict[Series, Ints]:
-        return {} if self.baseline is None else _tasks(self.baseline, self.bases)
+        return {} if self.baseline is None else _task_codes_by_series(self.baseline, self.bases)
 
     @cached_property
     def base_models(self) -> set[str]:
@@ -327,14 +327,16 @@ class BaselineMatch:
                         cells[shared], attempts[shared], expected[base_shared],
                         np.delete(attempts, shared),
                     )  # fmt: skip
-        for plan in self._series_by_plan(list(by_series)):
+        for plan in self._series_with_same_attempt_plan(list(by_series)):
             parts = {series: by_series[series] for series in plan}
             complete = all(part.complete for part in parts.values())
-            if not complete and (declared is not None or not _is_design(parts.values())):
+            if not complete and (declared is not None or not _looks_planned(parts.values())):
                 by_series |= {s: replace(part, design=part.complete) for s, part in parts.items()}
         return by_series
 
-    def _series_by_plan(self, all_series: Sequence[Series]) -> Iterator[list[Series]]:
+    def _series_with_same_attempt_plan(
+        self, all_series: Sequence[Series]
+    ) -> Iterator[list[Series]]:
         """Yield lists of series that should have the same number of attempts per task.
 
         Groups that share tasks, for example temperatures, may have different numbers of attempts.
@@ -364,14 +366,14 @@ def attempts_per_task(numbers: Ints) -> str:
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
-def _is_design(parts: Iterable[CandidateAttempts]) -> bool:
+def _looks_planned(parts: Iterable[CandidateAttempts]) -> bool:
     pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])
     return bool(same_share or np.all(attempts == attempts[0]))
 
 
-def _tasks(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
+def _task_codes_by_series(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
     return {counts.series[s]: counts.task_codes[counts.rows_of(s)] for s in places}
 
 

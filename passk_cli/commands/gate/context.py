@@ -16,20 +16,20 @@ from passk_cli.inference.intervals import Interval
 from passk_cli.inference.stopping import EVIDENCE_LEVEL, REPLACED, detect_optional_stopping
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate, Phrase, Sentence
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.data_types import Estimate, Phrase, Sentence
+from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.rules import NOT_JUDGED
+from passk_cli.study.significance_options import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
 # Number of resamples per test in a rehearsal. A test with more resamples is hardly more powerful.
 _RESAMPLES = 1_000
 
 
-def rehearsable(metric: Metric) -> bool:
+def can_rehearse_metric(metric: Metric) -> bool:
     """Whether a gate can simulate a metric.
 
     The metric must depend only on passes and failures, it must fall if passes are lost, and its
@@ -38,7 +38,7 @@ def rehearsable(metric: Metric) -> bool:
     return not metric.kind.required_attempt_data and metric.kind.monotone and not metric.kind.ranged
 
 
-def with_passes(counts: Counts, c: Ints) -> Counts:
+def replace_passes(counts: Counts, c: Ints) -> Counts:
     """Replace the numbers of passes, and remove the data about single attempts."""
     return replace(counts, c=c, attempts={}, numbering=None)
 
@@ -71,16 +71,16 @@ class GateContext:
         """The context for judging simulated runs, with only `rehearsable` metrics."""
         study, confidence = self.study, self.study.confidence
         study = replace(
-            study, metrics=tuple(filter(rehearsable, study.metrics)),
+            study, metrics=tuple(filter(can_rehearse_metric, study.metrics)),
             confidence=replace(confidence, resamples=min(confidence.resamples, _RESAMPLES)),
         )  # fmt: skip
-        return replace(self, study=study, general=tuple(filter(rehearsable, self.general)))
+        return replace(self, study=study, general=tuple(filter(can_rehearse_metric, self.general)))
 
     @property
     def extremes(self) -> tuple[GateContext, GateContext]:
         """Two contexts: every attempt of the new run passes, and every attempt fails."""
         counts, base = self.sides.counts, self.sides.baseline
-        all_pass, all_fail = with_passes(counts, counts.n), with_passes(counts, 0 * counts.n)
+        all_pass, all_fail = replace_passes(counts, counts.n), replace_passes(counts, 0 * counts.n)
         best, worst = replace(all_pass, missing=None), replace(all_fail, missing=None)
         return self.with_counts(best, base), self.with_counts(worst, base)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from passk_cli.commands.gate.evidence import CountEvidence, Coverage
 from passk_cli.diagnostic import fill_template
-from passk_cli.report.model import Estimate, GateCheck, Phrase, Sentence
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Estimate, GateCheck, Phrase, Sentence
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.result import Result, range_between
-from passk_cli.study.rules import ERROR, FAIL, PASS, UNDECIDED
+from passk_cli.study.significance_options import ERROR, FAIL, PASS, UNDECIDED
 
 UNCHECKED = "cannot be checked: "
 _UNCHECKED = "{rule} of {model} " + UNCHECKED + "{reason}"
@@ -64,7 +64,9 @@ class Judgement:
     def finding(self) -> Sentence:
         """The sentence about the evidence, in pieces."""
         fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
-        return tuple(piece for piece in flatten(fill_template(self.template, fields)) if piece)
+        return tuple(
+            piece for piece in flatten_phrases(fill_template(self.template, fields)) if piece
+        )
 
     @property
     def clause(self) -> str:
@@ -115,15 +117,15 @@ class Judgement:
 
 def sentence_text(sentence: Sentence) -> str:
     """A sentence as text, in which the limits that the user gave are not rounded."""
-    pieces = flatten(sentence)
+    pieces = flatten_phrases(sentence)
     return "".join(f"{p[0]:g}" if isinstance(p, tuple) else str(p) for p in pieces)
 
 
-def flatten(sentence: Sentence) -> Iterator[Any]:
+def flatten_phrases(sentence: Sentence) -> Iterator[Any]:
     """Yield the pieces of a sentence, including the pieces of nested phrases."""
     for piece in sentence:
         if isinstance(piece, Phrase):
-            yield from flatten(piece.pieces)
+            yield from flatten_phrases(piece.pieces)
         else:
             yield piece
 

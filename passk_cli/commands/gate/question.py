@@ -21,9 +21,9 @@ from passk_cli.commands.gate.rules import (
     GateRule,
 )
 from passk_cli.commands.gate.simulation import RehearsalTable, rehearse
-from passk_cli.commands.gate.suites import SuiteTable, answer_suites
+from passk_cli.commands.gate.suites import SuiteTable, report_on_suites
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
 from passk_cli.files.database import column_sql
@@ -32,7 +32,7 @@ from passk_cli.files.sources.arguments import is_file_argument, paths_of
 from passk_cli.limits import MOST_GROUPS
 from passk_cli.metrics.registry import Metric, required_attempt_data, uses_only_scores
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ProvisionalResult, Report, Sentence
+from passk_cli.report.data_types import ProvisionalResult, Report, Sentence
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import RunAndBaseline, select_models
 from passk_cli.study.history import (
@@ -41,9 +41,9 @@ from passk_cli.study.history import (
     refuse_same_file,
     unspecified_runs_error,
 )
-from passk_cli.study.metrics import is_corrected
-from passk_cli.study.rules import ALL
+from passk_cli.study.metric_selection import is_corrected
 from passk_cli.study.section import build_report
+from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -106,9 +106,9 @@ class GateQuestion(Question, GateOptions):
         files += [self.book.trend.history] if self.book and self.book.trend else []
         return [file for file in files if is_file_argument(file)]
 
-    def report_from(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: ReadCounts) -> Report:
         if self.book is not None:
-            return answer_suites(self, self.book, read)
+            return report_on_suites(self, self.book, read)
         gate = self.first_run_gate(options, read) if self.first_run else self
         if gate is None:
             raise self.first_run_error()
@@ -129,7 +129,7 @@ class GateQuestion(Question, GateOptions):
     def waiting(self) -> list[Sentence]:
         return [words for rule in self.later for words in rule.waiting]
 
-    def first_run_gate(self, options: SharedOptions, read: Read) -> GateQuestion | None:
+    def first_run_gate(self, options: SharedOptions, read: ReadCounts) -> GateQuestion | None:
         """The gate without the rules that need a baseline, or None if the baseline exists."""
         if parse_last_runs(self.baseline):
             try:
@@ -170,7 +170,7 @@ class GateQuestion(Question, GateOptions):
         more = general if any(rule.general for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Read the new run, and the baseline if it is another file or a history.
 
         Errors: DataError if a file cannot be read. ParameterError if options contradict the data.
@@ -308,7 +308,7 @@ def _history_request(request: Request) -> Request:
 
 
 def _with_errors(
-    counts: Counts, request: Request, read: Read, files: Sequence[str] | None
+    counts: Counts, request: Request, read: ReadCounts, files: Sequence[str] | None
 ) -> Counts:
     columns = {name for file in counts.facts.inputs for name in file.unused}
     name = next((name for name in _ERRORS if name in columns), None)

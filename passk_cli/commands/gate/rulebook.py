@@ -24,7 +24,7 @@ from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.mapping import NO_MAP, TABLE, FoundMap, read_maps
+from passk_cli.files.mapping import NO_MAP, TABLE, FoundMapPath, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import (
     has_result_suffix,
@@ -34,9 +34,9 @@ from passk_cli.files.sources.arguments import (
 )
 from passk_cli.limits import MOST_TOML
 from passk_cli.option import DeclaredOption, Option, by_flag, fill_options, options_by_field
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.rules import BH, HOLM, MIN_P, UNADJUSTED
+from passk_cli.study.significance_options import BH, HOLM, MIN_P, UNADJUSTED
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import join_clauses
@@ -301,10 +301,10 @@ class Rulebook:
                 gate.require_rules()
                 return replace(entry, gate=gate, options=options)
 
-        return replace(self, entries=tuple(map_with_errors(with_question, self.entries)))
+        return replace(self, entries=tuple(map_and_join_errors(with_question, self.entries)))
 
 
-def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     """Apply a function to all items, and raise the errors of all items together."""
     results, wrong = [], dict[str, ParameterError]()
     for item in items:
@@ -323,7 +323,7 @@ def map_with_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[An
     raise ParameterError(join_clauses(*problems), name=first.name, settles=first.settles)
 
 
-def file_options() -> dict[str, DeclaredOption]:
+def gate_keys() -> dict[str, DeclaredOption]:
     """Key → option, for the options of `passk gate` that a rules file may contain."""
     declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
     keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
@@ -397,14 +397,14 @@ class _RuleFile:
             text = "; ".join([start + error.problem, *map(_fix_as_keys, error.settles)])
             kind = error.name
         key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
-        lines, top = self._lines(at), self._lines(-1)
+        lines, top = self._line_numbers(at), self._line_numbers(-1)
         line = lines.get(key) or top.get(key) or lines.get("")
         table = at if isinstance(at, str) else SUITE
         about = "" if at == -1 else f"{' '.join(filter(None, (table, name)))}: "
         place = f"{self.name}:{line}" if line else self.name
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
-    def _lines(self, at: int | str) -> dict[str, int]:
+    def _line_numbers(self, at: int | str) -> dict[str, int]:
         """Key → line, in suite `at`, in [trend], or above the suites (-1); "" → line of the
         header."""
         lines, suite, inside = dict[str, int](), -1, not self.prefix
@@ -436,11 +436,11 @@ class _RuleFile:
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
 
         def read_shared_options() -> None:
-            top.update(self._option_values(shared, file_options(), self.refused, (SUITE, TREND)))
+            top.update(self._option_values(shared, gate_keys(), self.refused, (SUITE, TREND)))
 
         steps = [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
         all_steps = [read_shared_options, *steps, self._trend]
-        _, *entries, trend = map_with_errors(lambda step: step(), all_steps)
+        _, *entries, trend = map_and_join_errors(lambda step: step(), all_steps)
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
@@ -459,7 +459,7 @@ class _RuleFile:
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
         refused = partial(self.refused, at=at, name=str(table.get("name", "")))
         suite_options = {option.option.name: option for option in options_by_field(Suite).values()}
-        keys = {**file_options(), **suite_options}
+        keys = {**gate_keys(), **suite_options}
         values = self._option_values(table, keys, refused, of_suite=True)
         try:
             suite = fill_options(Suite, values)
@@ -470,9 +470,9 @@ class _RuleFile:
         values = {**top, **{k: v for k, v in values.items() if k not in options_by_field(Suite)}}
         if values.get("baseline") == _RECORD:
             raise refused(_NO_RECORD)
-        values = self._located({**values, "runs": list(suite.runs)}, refused)
+        values = self._resolve_paths({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
-            values.setdefault("map", FoundMap(self.name))
+            values.setdefault("map", FoundMapPath(self.name))
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
@@ -484,7 +484,7 @@ class _RuleFile:
         values = self._option_values(table, trend_keys(), refused)
         if not isinstance(values.get("history"), str):
             raise refused(_NO_HISTORY)
-        history = self._located(values, refused)["history"]
+        history = self._resolve_paths(values, refused)["history"]
         del values["history"]
         try:
             for group in (TrendOptions, Request, Confidence):
@@ -519,10 +519,10 @@ class _RuleFile:
                 raise refused(f"{key}: write {placeholder} and not a table")
             values[option.field] = value
 
-        map_with_errors(take, table)
+        map_and_join_errors(take, table)
         return values
 
-    def _located(
+    def _resolve_paths(
         self, values: Mapping[str, Any], refused: Callable[..., ParameterError]
     ) -> dict[str, Any]:
         """Replace the paths in a table by paths relative to the current folder.
@@ -530,17 +530,17 @@ class _RuleFile:
         Errors: ParameterError for a path that the rules file may not name.
         """
         located, runs = dict(values), options_by_field(Suite)["runs"]
-        for key, option in {**file_options(), **trend_keys(), "runs": runs}.items():
+        for key, option in {**gate_keys(), **trend_keys(), "runs": runs}.items():
             value = values.get(option.field)
             if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
                 continue
             several = value if isinstance(value, list) else [value]
-            paths = [self._location(option.field, key, part, refused) for part in several]
+            paths = [self._resolve_path(option.field, key, part, refused) for part in several]
             is_list = isinstance(value, list) and len(paths) != 1
             located[option.field] = paths if is_list else paths[0]
         return located
 
-    def _location(
+    def _resolve_path(
         self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
     ) -> Any:
         is_file: Callable[[str], bool] = os.path.isfile

@@ -24,12 +24,20 @@ from passk_cli.files.request import ListedTask, matches_pattern, parse_tasks, un
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.rounding import ROUNDING
 from passk_cli.option import Option
-from passk_cli.report.model import POINTS, Column, Estimate, Phrase, Sentence
-from passk_cli.report.words import first_few, p_relation, plural
-from passk_cli.study.metrics import is_corrected, refuse_ranged_metrics
-from passk_cli.study.rules import ADJUSTED, BONFERRONI, ERROR, FAIL, MIN_P, PASS, UNDECIDED
+from passk_cli.report.data_types import POINTS_COLUMN, Column, Estimate, Phrase, Sentence
+from passk_cli.report.phrases import first_few, p_relation, plural
+from passk_cli.study.metric_selection import is_corrected, refuse_ranged_metrics
+from passk_cli.study.significance_options import (
+    ADJUSTMENT_NAMES,
+    BONFERRONI,
+    ERROR,
+    FAIL,
+    MIN_P,
+    PASS,
+    UNDECIDED,
+)
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
-from passk_cli.suggestions import did_you_mean, nearest_names, share_meant
+from passk_cli.suggestions import did_you_mean, nearest_names, probable_share
 from passk_cli.text import cut_long_words
 
 if TYPE_CHECKING:
@@ -125,7 +133,7 @@ def parse_limits(
             metric, part = parse_metric(name), relative and digits.endswith("%")
         except ParameterError as error:
             raise error.with_changes(ParameterError, place=option_value) from None
-        place, share = OptionValue(option, metric.name), share_meant(digits)
+        place, share = OptionValue(option, metric.name), probable_share(digits)
         if option != "--min":
             refuse_ranged_metrics([metric], option)
         refuse_if_any(
@@ -440,7 +448,7 @@ class Minimum(GateRule):
         elif verdict == UNDECIDED:
             truth = f" if {_default_distance(fact)} away"
             to_decide = _needed_if_all_agree(fact, least, context)
-            to_decide = to_decide or _needed_to_decide(fact, context, 0.0, truth)
+            to_decide = to_decide or _tasks_to_decide_text(fact, context, 0.0, truth)
         words["estimate"] = fact.estimate.value_or_limits
         line = self.judgement(fact, verdict, rates.metric, to_decide, least, **words)
         if verdict == ERROR:
@@ -567,7 +575,7 @@ class NoRegression(BaselineRule):
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
         """Compare the candidates. For several contexts, compute only what decides the verdicts."""
-        from passk_cli.study.pairwise_tests import compare_pairs, test_pairs
+        from passk_cli.study.pairwise_tests import compare_pairs, comparisons_with_p_values
 
         study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
         if study.past is not None:
@@ -576,7 +584,7 @@ class NoRegression(BaselineRule):
             return [compare_pairs(pairs[0], study.confidence, study.rules)]
         if sum(first.has_values and second.has_values for first, second in pairs[0]) == 1:
             return super().compared(contexts)
-        return test_pairs(pairs, study.confidence, study.rules, verdicts=True)
+        return comparisons_with_p_values(pairs, study.confidence, study.rules, verdicts=True)
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """The verdict by the interval or, if there are several tests, by the adjusted p-value."""
@@ -590,7 +598,11 @@ class NoRegression(BaselineRule):
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         p = f"p {p_relation(c.adjusted)}" if c.has_p_value else ""
-        many = f", {ADJUSTED[c.adjustment]} over {tests} tests" if c.adjustment in ADJUSTED else ""
+        many = (
+            f", {ADJUSTMENT_NAMES[c.adjustment]} over {tests} tests"
+            if c.adjustment in ADJUSTMENT_NAMES
+            else ""
+        )
         test_words = f"{p}{many}" if p and tests > 1 else ""
         alpha = 1 - context.study.confidence.level
         if p and c.excludes_zero not in (None, c.adjusted <= alpha + 1e-12):
@@ -600,7 +612,7 @@ class NoRegression(BaselineRule):
             # With adjusted p-values, the interval does not show how many tasks would decide.
             worse = "lower" if c.first.metric.sign > 0 else "higher"
             truth = f" if {_default_distance(fact)} {worse}"
-            to_decide = _needed_to_decide(fact, context, 0.0, truth, context.reach_of_runs(c))
+            to_decide = _tasks_to_decide_text(fact, context, 0.0, truth, context.reach_of_runs(c))
         return "; ".join(filter(None, (to_decide, p))), {"tests": test_words}
 
 
@@ -644,7 +656,7 @@ class ToleranceRule(BaselineRule):
         to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
             truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
-            to_decide = "" if verdict != UNDECIDED else _needed_to_decide(
+            to_decide = "" if verdict != UNDECIDED else _tasks_to_decide_text(
                 fact, context, most, truth, context.reach_of_runs(c)
             )  # fmt: skip
         return to_decide, {"worse": high is not None and high < 0}
@@ -879,11 +891,11 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
     if even or abs(value) < ROUNDING:
-        size = Phrase(((replace(estimate, signed=True), POINTS),))
+        size = Phrase(((replace(estimate, signed=True), POINTS_COLUMN),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
         value, (low, high) = -value, (None if x is None else -x for x in (high, low))
-    size = Phrase(((Estimate(value, low=low, high=high, unit=estimate.unit), POINTS),))
+    size = Phrase(((Estimate(value, low=low, high=high, unit=estimate.unit), POINTS_COLUMN),))
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 
 
@@ -923,7 +935,7 @@ def _default_distance(fact: Result) -> str:
     return f"{100 * _AWAY:g} points" if fact.estimate.unit == "share" else "10 %"
 
 
-def _needed_to_decide(
+def _tasks_to_decide_text(
     fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
 ) -> str:
     """Words with the number of tasks that would decide an undecided rule with power 0.8.
@@ -952,7 +964,7 @@ def _needed_to_decide(
     count = number * (reach**2 - of_runs**2) / ((most**2 - of_runs**2) or math.inf)
     if 0 < count <= number:
         return "near the limit"
-    return _about_text(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
+    return _needed_sample_text(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
 
 
 def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
@@ -971,7 +983,7 @@ def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> st
     ):
         if estimate.unit == "share" and off < 1e-12 and 0 < end < goal < 1:
             count = number * math.log(end) / math.log(goal)
-            return _about_text(count, f" if all {word}", fixed=fixed)
+            return _needed_sample_text(count, f" if all {word}", fixed=fixed)
     return ""
 
 
@@ -981,13 +993,13 @@ def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
 
-def _about_text(count: float, truth: str, *, fixed: bool) -> str:
+def _needed_sample_text(count: float, truth: str, *, fixed: bool) -> str:
     digit = 10 ** max(len(str(math.ceil(count))) - 2, 0)
     about = plural(math.ceil(count / digit) * digit, "attempt" if fixed else "task")
     return f"about {about}{' per task' * fixed} would decide{truth}"
 
 
-def verdicts_of(
+def verdicts_by_judgement(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[Line, str]]:
     """One mapping per context: key of a judgement → verdict, only for rules that can be simulated.
@@ -1008,7 +1020,7 @@ def verdicts_of(
     return lines
 
 
-def extreme_verdicts(
+def all_pass_and_all_fail_verdicts(
     rules: Sequence[GateRule], context: GateContext
 ) -> dict[Line, tuple[str, str]]:
     """Key of a judgement → verdicts if every attempt passes and if every attempt fails.
@@ -1018,5 +1030,5 @@ def extreme_verdicts(
     context = context.for_simulation
     if not context.study.metrics or is_corrected(context.sides.counts):
         return {}
-    best, worst = verdicts_of(rules, context.extremes)
+    best, worst = verdicts_by_judgement(rules, context.extremes)
     return {line: (best[line], worst[line]) for line in best if line in worst}

@@ -14,10 +14,15 @@ import numpy as np
 from passk_cli.activity import report_steps
 from passk_cli.arrays import Floats, Ints, group_pairs
 from passk_cli.commands.gate.baseline_match import ITSELF
-from passk_cli.commands.gate.context import GateContext, JudgedRun, rehearsable, with_passes
+from passk_cli.commands.gate.context import (
+    GateContext,
+    JudgedRun,
+    can_rehearse_metric,
+    replace_passes,
+)
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
-from passk_cli.commands.gate.rules import GateRule, Line, verdicts_of
+from passk_cli.commands.gate.rules import GateRule, Line, verdicts_by_judgement
 from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, fill_template
 from passk_cli.inference.binomial_rate import rate_limits
@@ -27,7 +32,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import task_values
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     FULL,
     AnswerSentence,
     ChangedTasks,
@@ -37,13 +42,13 @@ from passk_cli.report.model import (
     Phrase,
     Sentence,
 )  # fmt: skip
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.history import PooledBaseline, shift_logits
 from passk_cli.study.result import Result
-from passk_cli.study.rules import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.section import data_field
+from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
 # Number of rehearsals without a change, number per planted drop, and the divisor of both numbers
@@ -212,7 +217,7 @@ class SimulationSetup:
         shut: list[bool] = []
         for first in report_steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
             places = range(first, min(first + _TOGETHER, self.runs))
-            for lines in verdicts_of(self.rules, [self.run(0.0, run) for run in places]):
+            for lines in verdicts_by_judgement(self.rules, [self.run(0.0, run) for run in places]):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails, lines.values())))
@@ -250,7 +255,9 @@ class SimulationSetup:
             middle = (low + high) / 2
             enough = self._power(line, middle) >= POWER
             low, high = (low, middle) if enough else (middle, high)
-        return DetectableDrop(high, self._drop(line, high), self._power(line, high, all_runs=True))
+        return DetectableDrop(
+            high, self._metric_drop(line, high), self._power(line, high, all_runs=True)
+        )
 
     def _power(self, line: Line, lost: float, *, all_runs: bool = False) -> float:
         """The share of runs with a planted drop in which a rule fails.
@@ -267,7 +274,7 @@ class SimulationSetup:
                 study = replace(self.context.study, metrics=metrics)
                 drawn_runs = (self.run(lost, run) for run in range(len(judged), runs))
                 contexts = [replace(t, study=replace(study, past=t.study.past)) for t in drawn_runs]
-                judged += verdicts_of(self.rules, contexts, [place])
+                judged += verdicts_by_judgement(self.rules, contexts, [place])
             share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
             if runs == self.planted or abs(share - POWER) > unsure:
@@ -290,7 +297,7 @@ class SimulationSetup:
         if self.old is not None and sides.baseline is not None:
             base, old = sides.baseline, self.old[at]
             if past is None:
-                passes = generator.binomial(judged_attempts(base), old)
+                passes = generator.binomial(attempts_with_outcome(base), old)
             else:
                 scales = {series: float(scale[at]) for series, scale in self.scales.items()}
                 past, passes = past.simulate_runs(base, old, scales, generator)
@@ -299,12 +306,12 @@ class SimulationSetup:
                     if scale := scales.get(sides.base_series(series) or (), 0.0):
                         rows = sides.counts.rows_of(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
-            base = with_passes(base, passes)
-        passes = generator.binomial(judged_attempts(sides.counts), new * (1.0 - lost))
+            base = replace_passes(base, passes)
+        passes = generator.binomial(attempts_with_outcome(sides.counts), new * (1.0 - lost))
         context = replace(self.context, study=replace(study, past=past))
-        return context.with_counts(with_passes(sides.counts, passes), base)
+        return context.with_counts(replace_passes(sides.counts, passes), base)
 
-    def _drop(self, line: Line, lost: float) -> Estimate:
+    def _metric_drop(self, line: Line, lost: float) -> Estimate:
         """The drop of the metric if a share of the passes is lost, with its Monte-Carlo error.
 
         The share of failing runs has the standard error √(power (1 − power) / runs).  This error,
@@ -358,7 +365,7 @@ def simulation_setup(
         if predictive:
             return draws
         rows = counts.rows_of(s)
-        n, c = judged_attempts(counts)[rows], counts.c[rows]
+        n, c = attempts_with_outcome(counts)[rows], counts.c[rows]
         # The distance is the sum of squared differences from the observed metrics, in standard
         # deviations.
         distance = np.zeros(len(draws))
@@ -439,7 +446,7 @@ def rehearse(
             for predictive in (False, True)
         )  # fmt: skip
         odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
-        best, worst = verdicts_of(estimated.rules, estimated.context.extremes)
+        best, worst = verdicts_by_judgement(estimated.rules, estimated.context.extremes)
         for line in report_steps(run.lines, "rehearsing with planted drops", "lines"):
             at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
@@ -493,13 +500,13 @@ def _digest(context: GateContext) -> str:
     return digest.hexdigest()[:12]
 
 
-def judged_attempts(counts: Counts) -> Ints:
+def attempts_with_outcome(counts: Counts) -> Ints:
     return counts.n if counts.missing is None else counts.n - counts.missing
 
 
 def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
     rows = counts.rows_of(s)
-    n, c = judged_attempts(counts)[rows], counts.c[rows]
+    n, c = attempts_with_outcome(counts)[rows], counts.c[rows]
     has_outcome = n > 0
     if not has_outcome.any():
         return np.full((runs, len(n)), 0.5)
@@ -632,7 +639,7 @@ class RehearsalTable(RuleTable):
         for run in self.runs:
             sides, messages = run.context.sides, list[Diagnostic]()
             metrics = run.context.study.metrics
-            pairs = ((m.kind.ranged, m.name) for m in metrics if not rehearsable(m))
+            pairs = ((m.kind.ranged, m.name) for m in metrics if not can_rehearse_metric(m))
             for ranged, names in group_pairs(pairs).items():
                 message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
                 messages.append(message(metrics=names))

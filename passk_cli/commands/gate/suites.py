@@ -19,7 +19,7 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.question import Read
+from passk_cli.commands.question import ReadCounts
 from passk_cli.commands.trend.view import TrendQuestion
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
@@ -27,14 +27,14 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import paths_of
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
-from passk_cli.report.model import Column, Estimate, GateCheck, Phrase, Report
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.data_types import Column, Estimate, GateCheck, Phrase, Report
+from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.baseline import baseline_label
 from passk_cli.study.result import Result
-from passk_cli.study.rules import ERROR, NOT_JUDGED, PASS
 from passk_cli.study.section import VERSION, Section
+from passk_cli.study.significance_options import ERROR, NOT_JUDGED, PASS
 
 QUARANTINED = DiagnosticType(
     "quarantined", WARNING,
@@ -78,7 +78,7 @@ class SuiteRun(JudgedRun):
     quarantined: tuple[QuarantinedTask, ...] = ()
 
     @classmethod
-    def from_entry(cls, entry: SuiteEntry, read: Read) -> SuiteRun:
+    def from_entry(cls, entry: SuiteEntry, read: ReadCounts) -> SuiteRun:
         """Read the run and the baseline of a suite, and leave out the tasks in quarantine."""
         runs, out = list[Counts](), entry.suite.quarantined
 
@@ -159,7 +159,7 @@ def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
             yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
 
 
-def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
+def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
     """The report about all suites, with verdicts that share one confidence level (Bonferroni).
 
     A suite with unreadable data becomes a row with the verdict "error".
@@ -207,7 +207,7 @@ def answer_suites(gate: Any, book: Rulebook, read: Read) -> Report:
     return replace(report, sign=lambda: entry_of)
 
 
-def _cached_reader(read: Read) -> Read:
+def _cached_reader(read: ReadCounts) -> ReadCounts:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -224,7 +224,7 @@ def _cached_reader(read: Read) -> Read:
     return once
 
 
-def _trend_rows(entry: TrendEntry | None, read: Read, *, first_run: bool) -> list[Judgement]:
+def _trend_rows(entry: TrendEntry | None, read: ReadCounts, *, first_run: bool) -> list[Judgement]:
     """Rows with the verdicts of `passk trend --fail` about the history of a rules file.
 
     An unreadable history becomes a row with an error or, with --first-run, a row without a verdict.

@@ -12,19 +12,19 @@ from passk_cli.arrays import group_by, group_pairs
 from passk_cli.commands.gate.baseline_match import ITSELF
 from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.evidence import CountEvidence
-from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten, sentence_text
+from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten_phrases, sentence_text
 from passk_cli.commands.gate.rulebook import Rulebook, with_file_keys
 from passk_cli.commands.gate.rules import (
     EVERY,
     EVERY_ATTEMPT,
     MaxIncrease,
     RelativeLimit,
-    extreme_verdicts,
+    all_pass_and_all_fail_verdicts,
 )
-from passk_cli.commands.tasks.flips import changes_of
+from passk_cli.commands.tasks.flips import changed_tasks_by_pair
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.metrics.registry import AMOUNTS
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     BRIEF,
     COMMENT,
     FULL,
@@ -37,9 +37,9 @@ from passk_cli.report.model import (
     Phrase,
     Table,
 )
-from passk_cli.report.words import (
+from passk_cli.report.phrases import (
     SeriesName,
-    all_of_count,
+    all_in_words,
     first_few,
     number_range,
     plural,
@@ -50,13 +50,14 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.benchmarks import benchmark_disagreement_warning
 from passk_cli.study.comparison import match_tasks
 from passk_cli.study.confidence import Confidence
+from passk_cli.study.data_notes import reading_notes
 from passk_cli.study.duplicate_runs import copied_runs_warning
 from passk_cli.study.flips import NamedSeries, find_flips
 from passk_cli.study.missing_outcomes import uneven_missing_notes
-from passk_cli.study.notes import reading_notes
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.rules import (
-    ADJUSTED,
+from passk_cli.study.section import Section, data_field
+from passk_cli.study.significance_options import (
+    ADJUSTMENT_NAMES,
     BONFERRONI,
     ERROR,
     FAIL,
@@ -66,7 +67,6 @@ from passk_cli.study.rules import (
     PASS,
     UNDECIDED,
 )
-from passk_cli.study.section import Section, data_field
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # Maximum number of rows without --full and in a pull-request comment, and width of a screen.
@@ -302,7 +302,7 @@ class FailingRules:
             judged, number = sum(line.rule == rule for line in lines), len(rule_lines)
             thing = rule_lines[0].noun or noun
             who = rule_lines[0].name if number == 1 else f"{number} of {judged} {thing}s"
-            who = all_of_count(plural(number, thing)) if 1 < number == judged else who
+            who = all_in_words(plural(number, thing)) if 1 < number == judged else who
             groups.append(cls(sorted(rule_lines, key=merit), who))
         return groups
 
@@ -349,7 +349,7 @@ class GateVerdict:
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
             "undecided": len(self.undecided), "made": str(attempts) if fewer else "",
-            "all": all_of_count(plural(len(lines), "rule")) if len(lines) > 1 else "",
+            "all": all_in_words(plural(len(lines), "rule")) if len(lines) > 1 else "",
             "one": len(lines) == 1, "shared": covered.shared if covered else None,
             "expected": covered.expected if covered else None,
         }  # fmt: skip
@@ -418,7 +418,9 @@ def with_notes(
     line : the judgement that the sentence is about. If the rule fails, its reason is the first
         note. Otherwise its reason is the last note if there is room.
     """
-    text = "".join(piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten(head))
+    text = "".join(
+        piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten_phrases(head)
+    )
     reason = "; ".join(r for r in line.reason.split("; ") if r not in text) if line else ""
     fails = line is not None and line.verdict in (FAIL, ERROR)
     notes = [n for n in dict.fromkeys((reason * fails, *notes)) if n and n not in text]
@@ -499,8 +501,8 @@ class RuleTable(Section[Judgement]):
         later = sum(len(run.gate.waiting) for run in self.runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.book is None:
-            return [*waiting, *_omitted(self.runs[0].context)]
-        pairs = ((text, run.name) for run in self.runs for text in _omitted(run.context))
+            return [*waiting, *_deviation_clauses(self.runs[0].context)]
+        pairs = ((text, run.name) for run in self.runs for text in _deviation_clauses(run.context))
         lacking = group_pairs(pairs)
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
         return [*waiting, *self.book.omissions, *words]
@@ -511,7 +513,7 @@ class RuleTable(Section[Judgement]):
             yield self._sizes()
             if any(line.fact.estimate.low is not None for line in self.lines):
                 yield f"{100 * self.study.confidence.level:g} %"
-            if tests := self._tests():
+            if tests := self._adjustment_text():
                 yield tests
             if self.study.has_ranges:
                 yield "missing outcomes tried as fail and as pass"
@@ -542,14 +544,14 @@ class RuleTable(Section[Judgement]):
                 sized.append(replace(context.empty_result(series), size=size))
         return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
 
-    def _tests(self) -> str:
+    def _adjustment_text(self) -> str:
         tested = [line.fact for line in self.lines if line.fact.p_adjusted is not None]
         if len(tested) < 2:
             return ""
         adjustment = str(tested[0].more.get("adjustment", ""))
-        if adjustment not in ADJUSTED:
+        if adjustment not in ADJUSTMENT_NAMES:
             return "no regression: by p, unadjusted"
-        return f"{ADJUSTED[adjustment]} over {plural(len(tested), 'test')}"
+        return f"{ADJUSTMENT_NAMES[adjustment]} over {plural(len(tested), 'test')}"
 
     def details(self) -> Iterator[str]:
         if self.book is not None:
@@ -565,7 +567,7 @@ class RuleTable(Section[Judgement]):
         elif kinds:
             yield self.study.confidence.words(self.differences if True in kinds else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
-        if self._tests() and adjustments & {MIN_P, BONFERRONI}:
+        if self._adjustment_text() and adjustments & {MIN_P, BONFERRONI}:
             # A rule about a single metric has the unadjusted interval of this metric.
             yield "adjusted: only tests and intervals of rules about several metrics"
 
@@ -614,7 +616,7 @@ class RuleTable(Section[Judgement]):
                 total = CountEvidence(sum(c.part for c in counts), sum(c.total for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
                 names, all_pass = [line.name for line in passing], len(passing) == len(judged)
-                name = all_of_count(plural(len(passing), self.noun))
+                name = all_in_words(plural(len(passing), self.noun))
                 name = name if all_pass else f"{len(passing)} other {self.noun}s"
                 if self.book:
                     name = ", ".join(names) if len(passing) < 4 else f"{len(passing)} rows"
@@ -691,7 +693,9 @@ class RuleTable(Section[Judgement]):
                     base_side = NamedSeries(sides.baseline, sides.baseline.series.index(base), name)
                     pairs.append((NamedSeries(sides.counts, s, SeriesName(series)), base_side))
             all_flips = find_flips(pairs, run.context.study.confidence.level)
-            for changes in changes_of([flips for flips in all_flips if flips.tasks], failed=failed):
+            for changes in changed_tasks_by_pair(
+                [flips for flips in all_flips if flips.tasks], failed=failed
+            ):
                 suites.setdefault(changes, []).append(run.name)
         return tuple(
             replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
@@ -716,7 +720,7 @@ def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     return [*model_lines[: most - 1], more, *last]
 
 
-def _omitted(context: GateContext) -> list[str]:
+def _deviation_clauses(context: GateContext) -> list[str]:
     all_series, notes = context.sides.series, list[tuple[str, str]]()
     is_declared = context.attempts and context.sides.baseline is None
     declared = context.expected_attempts[0] if is_declared else {}
@@ -816,7 +820,7 @@ def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
             if generous and not isinstance(most, RelativeLimit):
                 words = sentence_text(rule.words(rates.metric))
                 yield CANNOT_FAIL(rule=words, metric=rates.metric.name, value=f"{mean:.3g}")
-    ends = extreme_verdicts(run.gate.active_rules, run.context)
+    ends = all_pass_and_all_fail_verdicts(run.gate.active_rules, run.context)
     names = {(x.place, x.fact.series, x.fact.name): x.rule for x in run.lines}
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in group_pairs(rules_by_ends).items():

@@ -27,8 +27,8 @@ from passk_cli.inference.horizon import (
     task_weights,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of, cluster_codes

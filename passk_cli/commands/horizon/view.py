@@ -26,9 +26,17 @@ from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
-from passk_cli.report.model import FULL, AnswerSentence, Cell, Column, Estimate, OptionHint, Report
+from passk_cli.report.data_types import (
+    FULL,
+    AnswerSentence,
+    Cell,
+    Column,
+    Estimate,
+    OptionHint,
+    Report,
+)
+from passk_cli.report.phrases import duration_text, number_range
 from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import duration_text, number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true, first_true
 from passk_cli.study.result import Result
@@ -105,10 +113,12 @@ FURTHER = (
            "The horizon is extrapolated because it is outside the range of task lengths ({shortest}"
            " to {longest})."),
     Answer("horizon-by-shape",
-           lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 2,
+           lambda found: found.top.first.value is not None
+           and len({*_horizon_range_over_shapes(found.top)}) == 2,
            "Depending on the shape of the success curve, the horizon is {low} to {high}."),
     Answer("horizon-of-every-shape",
-           lambda found: found.top.first.value is not None and len({*_range_of(found.top)}) == 1,
+           lambda found: found.top.first.value is not None
+           and len({*_horizon_range_over_shapes(found.top)}) == 1,
            "The horizon is {low} for every shape of the success curve."),
     Answer("horizon-doubles", lambda found: found.days and found.days.value,
            "The longest horizon{?group| with {group}} doubles every {days}."),
@@ -131,7 +141,7 @@ class LongestHorizon:
     def fields(self) -> dict[str, Any]:
         top, reasons = self.top, {model.first.reason for model in self.models}
         rivals = [m.name for m in self.models[1:] if (m.first.high or 0) >= (top.first.low or 0)]
-        low, high = _range_of(top)
+        low, high = _horizon_range_over_shapes(top)
         return {
             "model": top.name, "rate": self.rate, "horizon": top.first, "rivals": rivals,
             "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
@@ -145,7 +155,7 @@ def _percent(rate: float) -> str:
     return f"{100 * rate:g} %"
 
 
-def _length(log2: float, model: ModelHorizon) -> str | None:
+def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
     if (value := known_minutes(log2)) is not None:
         return duration_text(value)
     end = model.ends[log2 > 0]
@@ -154,7 +164,7 @@ def _length(log2: float, model: ModelHorizon) -> str | None:
     )
 
 
-def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
+def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | None]:
     """The shortest and longest horizon at the first rate, over all shapes of the curve.
 
     For an isotonic curve, passk may know only that the horizon is beyond all tasks.
@@ -167,11 +177,11 @@ def _range_of(model: ModelHorizon) -> tuple[str | None, str | None]:
         low = high
     elif low == -math.inf and high < model.x.min():
         high = low
-    return _length(low, model), _length(high, model)
+    return _horizon_text(low, model), _horizon_text(high, model)
 
 
 def _shape_range_text(model: ModelHorizon) -> Cell:
-    low, high = _range_of(model)
+    low, high = _horizon_range_over_shapes(model)
     return None if model.first.value is None else low if low == high else f"{low} to {high}"
 
 
@@ -213,7 +223,8 @@ class HorizonTable(Section[ModelHorizon]):
             facts += [
                 replace(fact, method="none", level=None, more={**fact.more, "shape": shape},
                         estimate=Estimate(known_minutes(log2), unit="min", reason="" if
-                                          known_minutes(log2) else _length(log2, model) or ""))
+                                          known_minutes(log2) else _horizon_text(log2,
+                                          model) or ""))
                 for shape, log2s in model.shapes.items() if shape != "logistic"
                 for fact, log2 in zip(model.facts, log2s, strict=True)
             ]  # fmt: skip
@@ -340,7 +351,7 @@ class ShapeTable(Section[tuple[ModelHorizon, str]]):
                across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
                                        for at, fact in enumerate(section.records[0][0].facts)],
                example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
-               cell=lambda row, rate: _length(row[0].shapes[row[1]][rate[0]], row[0])),
+               cell=lambda row, rate: _horizon_text(row[0].shapes[row[1]][rate[0]], row[0])),
     )  # fmt: skip
 
 

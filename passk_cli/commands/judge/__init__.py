@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metric_selection import MetricOptions
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class JudgeOptions:
         low=0, high=1)] = None
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
-        parse="passk_cli.files.export:parse_file", file="written",
+        parse="passk_cli.files.export:parse_output_file", file="written",
         detail="The file contains the columns model, task and attempt, and an empty column truth."
         " passk draws attempts without a label at random (see --seed): at least ten per verdict"
         " from tasks that mostly pass, and ten from other tasks. Fill in the column truth, and give"
@@ -57,5 +57,6 @@ class JudgeOptions:
 
 
 COMMAND = Command(
-    JudgeOptions, (Request, Metrics, Confidence), without=("interval", "population", "bounds"),
+    JudgeOptions, (Request, MetricOptions, Confidence),
+    without=("interval", "population", "bounds"),
     view="passk_cli.commands.judge.view:JudgeQuestion")  # fmt: skip

@@ -11,11 +11,11 @@ import numpy as np
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.judge import JudgeOptions
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
-from passk_cli.files.roles import TRUTH, spelled_name
+from passk_cli.files.roles import TRUTH, normalized_column_name
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import LOGIT_T, interval
 from passk_cli.inference.labels import (
@@ -31,14 +31,14 @@ from passk_cli.inference.labels import (
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Report
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.data_types import FULL, Cell, Column, Estimate, Report
+from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, all_true
-from passk_cli.study.headlines import name_with_groups
-from passk_cli.study.metrics import truth_labels
+from passk_cli.study.metric_selection import truth_labels
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -204,7 +204,7 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
     return min(2 * least, 1.0)
 
 
-class Correction(NamedTuple):
+class CorrectedMetric(NamedTuple):
     """One metric of one model: from the verdicts of the judge, and corrected by labels."""
 
     fact: Result
@@ -227,7 +227,7 @@ def _width(fact: Result) -> float:
     return 0.0 if low is None or high is None else high - low
 
 
-def corrections(study: Analysis, width: float | None) -> list[Correction]:
+def corrections(study: Analysis, width: float | None) -> list[CorrectedMetric]:
     """All metrics of all models, from the verdicts and corrected by labels."""
     all_values = study.values()
     plain = [
@@ -247,7 +247,9 @@ def corrections(study: Analysis, width: float | None) -> list[Correction]:
             if width and values.degrees is not None and _width(fact) and fact.se:
                 labels = need.labels_for((fact.se * width / _width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
-        rows.append(Correction(fact, by_name.get((fact.series, fact.name), nothing), need, labels))
+        rows.append(
+            CorrectedMetric(fact, by_name.get((fact.series, fact.name), nothing), need, labels)
+        )
     return rows
 
 
@@ -374,7 +376,7 @@ class ConfusionTable(Section[ConfusionRow]):
 
 
 @dataclass(frozen=True)
-class CorrectionTable(Section[Correction]):
+class CorrectionTable(Section[CorrectedMetric]):
     """A row per model and metric: values before and after correction, and labels for --width."""
 
     title = "Corrected"
@@ -391,26 +393,26 @@ class CorrectionTable(Section[Correction]):
         Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
                meaning="Width of the corrected interval divided by the width of the uncorrected"
                " interval."),
-        Column("for --width", cell=lambda row: _for_width(row), where=lambda s: s.width,
+        Column("for --width", cell=lambda row: _labels_for_width_text(row), where=lambda s: s.width,
                meaning='Total number of labels per model for an interval of this width, at'
                ' scattered attempts ("212 labels") or per task ("3 in each of 80 tasks").'),
         data_field("labels_needed", "Total number of labels per model for an interval of the width"
                                     " in --width.",
-                   lambda r: _labels(r)),
+                   lambda r: _total_labels(r)),
     )  # fmt: skip
 
     width: float | None = None
 
-    def facts_of(self, record: Correction) -> tuple[Result]:
+    def facts_of(self, record: CorrectedMetric) -> tuple[Result]:
         return (replace(record.fact, more={}),)
 
 
-def _labels(row: Correction) -> int | None:
+def _total_labels(row: CorrectedMetric) -> int | None:
     per_task = row.label_need.per_task if row.label_need else 0
     return None if row.labels_for_width is None else row.labels_for_width * max(per_task, 1)
 
 
-def _for_width(row: Correction) -> str:
+def _labels_for_width_text(row: CorrectedMetric) -> str:
     if row.label_need is None:
         k = row.fact.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
@@ -467,7 +469,7 @@ def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dic
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
     unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
     label_columns = [
-        column for column in unread if {*spelled_name(column).split("_")} & _LABEL_WORDS
+        column for column in unread if {*normalized_column_name(column).split("_")} & _LABEL_WORDS
     ]
     return ParameterError(
         "the data contains no labels of true outcomes; without labels, nobody can know how often a"
@@ -527,7 +529,7 @@ class JudgeQuestion(Question, JudgeOptions):
         labelling = None if self.to_label is None else options.confidence.seed
         return replace(super().request(options), labelling=labelling)
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         if options.request.has_labels:
             return super().study(options, read)
         request = self.request(options)
@@ -546,7 +548,7 @@ class JudgeQuestion(Question, JudgeOptions):
 
     def report(self, study: Analysis) -> Report:
         sections: list[Section[Any]] = []
-        corrected: list[Correction] = []
+        corrected: list[CorrectedMetric] = []
         labels_needed: dict[Series, int] = {}
         if TRUTH in study.counts.attempts:
             corrected = corrections(study, self.width)

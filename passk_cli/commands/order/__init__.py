@@ -9,8 +9,8 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, parse_k
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.significance_options import ComparisonOptions
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,6 @@ class OrderOptions:
 
 
 COMMAND = Command(
-    OrderOptions, (Request, Metrics, Rules, Confidence), charts=True,
+    OrderOptions, (Request, MetricOptions, ComparisonOptions, Confidence), charts=True,
     without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
     view="passk_cli.commands.order.view:OrderQuestion")  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.order import OrderOptions
-from passk_cli.commands.order.positions import (
+from passk_cli.commands.order.evidence import (
     AGREEING,
     ALIKE,
     ALTERNATING,
@@ -23,7 +23,7 @@ from passk_cli.commands.order.positions import (
     STOPPED,
     THE_SAME,
     AgreeingPair,
-    FirstVersusAny,
+    FirstVersusPassAtK,
     OrderEvidence,
     order_evidence,
     ordered_attempts,
@@ -36,15 +36,15 @@ from passk_cli.inference.exchangeability import MOST_POSITIONS
 from passk_cli.metrics.order import attempts_for_share
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, Report
+from passk_cli.report.data_types import FULL, Column, Estimate, Report
+from passk_cli.report.phrases import first_few, number_range, plural
 from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import first_few, number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.result import Result
-from passk_cli.study.rules import ADJUSTED
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.significance_options import ADJUSTMENT_NAMES
 from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
@@ -301,8 +301,8 @@ class VerdictTable(Section[OrderEvidence]):
         yield f"{self.study.sizes(facts)} by {self.order}"
         adjust, tests = self.study.rules.without_flips(), plural(self.test_count, "test")
         if self.test_count:
-            adjusted = adjust in ADJUSTED
-            yield f"{ADJUSTED[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
+            adjusted = adjust in ADJUSTMENT_NAMES
+            yield f"{ADJUSTMENT_NAMES[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: not significant"
         if any(model.interval_excludes_zero(self.middle) for model in self.records):
@@ -459,7 +459,7 @@ class PositionRateTable(Section[PositionRates]):
     )  # fmt: skip
 
 
-class FirstVersusAnyTable(Section[FirstVersusAny]):
+class FirstVersusAnyTable(Section[FirstVersusPassAtK]):
     """A row per model and k: first@k, pass@k, their difference, and the number of attempts used."""
 
     title = "The first k attempts and any k attempts"

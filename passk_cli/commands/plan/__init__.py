@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from passk_cli.commands.command import Command
 from passk_cli.commands.plan.targets import PlanTargets
 from passk_cli.files.request import Request
-from passk_cli.study.metrics import Metrics
+from passk_cli.study.metric_selection import MetricOptions
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class PlanOptions(PlanTargets):
 
 
 COMMAND = Command(
-    PlanOptions, (Request, Metrics), files="optional", charts=True,
+    PlanOptions, (Request, MetricOptions), files="optional", charts=True,
     lacking=dict.fromkeys(
         ("--cost-per-label", "cost_per_label"), "passk judge shows how many labels you need"
     ),

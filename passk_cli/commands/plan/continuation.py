@@ -9,7 +9,7 @@ from typing import Any
 
 from passk_cli.commands.plan.variance import VarianceComponents
 from passk_cli.inference.design import PilotEstimate
-from passk_cli.report.model import Column, Estimate
+from passk_cli.report.data_types import Column, Estimate
 from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import Section, data_field

@@ -14,7 +14,7 @@ from passk_cli.inference.design import best_splits, budget_splits
 from passk_cli.inference.intervals import DEFAULT_METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.rounding import ROUNDING
-from passk_cli.report.model import Estimate
+from passk_cli.report.data_types import Estimate
 from passk_cli.study.result import Result, SampleSize
 
 DESIGN, SPLIT, DETECT = "design", "split", "detect"
@@ -258,7 +258,7 @@ class Designs:
     ) -> Result:
         """The planned result of a metric in a design, with the smallest detected difference."""
         difference, reason = self.smallest_difference(components, tasks, n)
-        return self._fact(kind, components, tasks, n, difference, reason, best_for)
+        return self._design_result(kind, components, tasks, n, difference, reason, best_for)
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
         """The design with n attempts per task that detects the difference of --detect."""
@@ -269,9 +269,9 @@ class Designs:
         if not reason:
             tasks = components.paired_test(n, aims.level).tasks_needed(aims.detect, aims.power)
             reason = "" if tasks else "more than a billion tasks"
-        return self._fact(DETECT, components, tasks, n, aims.detect, reason)
+        return self._design_result(DETECT, components, tasks, n, aims.detect, reason)
 
-    def _fact(
+    def _design_result(
         self, kind: str, components: VarianceComponents, tasks: int | None, n: int,
         difference: float | None, reason: str, best_for: str = "",
     ) -> Result:  # fmt: skip

@@ -11,7 +11,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import whole_number
 from passk_cli.option import Option
-from passk_cli.report.words import amount_text, plural
+from passk_cli.report.phrases import amount_text, plural
 from passk_cli.suggested_fix import OptionValue
 
 # Smallest and largest number of tasks, and of attempts per task, in a design.

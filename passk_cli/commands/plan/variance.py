@@ -26,7 +26,7 @@ from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.power import PairedTest, lattice_step
 from passk_cli.limits import refuse_many_pairs, refuse_many_steps
 from passk_cli.metrics.registry import Metric
-from passk_cli.report.words import SeriesName, plural
+from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
@@ -225,7 +225,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
     metric_components = []
     for metric in study.metrics:
         if estimable := usable.get(metric.name):
-            metric_components.append(_components(estimable, correlation))
+            metric_components.append(_estimate_components(estimable, correlation))
     clustering = None
     if metric_components and study.counts.clusters is not None:
         first = metric_components[0]
@@ -252,7 +252,9 @@ def _one_cluster(values: TaskValues) -> bool:
     return values.clusters is not None and bool(np.ptp(values.clusters) == 0)
 
 
-def _components(usable: Sequence[TaskValues], correlation: float | None) -> VarianceComponents:
+def _estimate_components(
+    usable: Sequence[TaskValues], correlation: float | None
+) -> VarianceComponents:
     """The components of a metric for the most variable model and the most variable pair.
 
     With one attempt per task, the correlation is unknown. The plan then has only designs with one
@@ -261,7 +263,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
     components = similar_models(widest.metric, values, correlation, widest.series)
-    if pairs := _pairs(usable):
+    if pairs := _varying_pairs(usable):
         if correlation is not None:
             raise ParameterError(
                 OptionValue("--correlation"),
@@ -271,7 +273,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one model"),
                 ],
             )  # fmt: skip
-        first_model, second_model = max(pairs, key=_spread)
+        first_model, second_model = max(pairs, key=_difference_variance)
         names = (first_model.name, second_model.name)
         first, second = (
             PilotEstimate(model.metric, model.n, model.c) for model in (first_model, second_model)
@@ -299,7 +301,7 @@ def _components(usable: Sequence[TaskValues], correlation: float | None) -> Vari
     )
 
 
-def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
+def _varying_pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
     """Pairs of models in one group, on their shared tasks, with differences that vary."""
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
@@ -311,11 +313,15 @@ def _pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
             if not np.array_equal(first.tasks, second.tasks):
                 shared = np.intersect1d(first.tasks, second.tasks)
                 first, second = first.restrict(shared), second.restrict(shared)
-            if len(first.tasks) >= 2 and not _one_cluster(first) and _spread((first, second)) > 0:
+            if (
+                len(first.tasks) >= 2
+                and not _one_cluster(first)
+                and _difference_variance((first, second)) > 0
+            ):
                 pairs.append((first, second))
     return pairs
 
 
-def _spread(pair: tuple[TaskValues, TaskValues]) -> float:
+def _difference_variance(pair: tuple[TaskValues, TaskValues]) -> float:
     first, second = pair
     return float((first.values - second.values).var())

@@ -13,7 +13,7 @@ import numpy as np
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goal_metrics
-from passk_cli.commands.plan.suite import FixedSuiteTable, suite_designs
+from passk_cli.commands.plan.fixed_suite import FixedSuiteTable, suite_designs
 from passk_cli.commands.plan.targets import PILOT, PlanTargets
 from passk_cli.commands.plan.variance import (
     Pilot,
@@ -21,7 +21,7 @@ from passk_cli.commands.plan.variance import (
     analyse_pilot,
     similar_models,
 )
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.request import Request
@@ -32,9 +32,8 @@ from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
 from passk_cli.option import changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Column, Estimate, OptionHint, Report, Table
-from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import (
+from passk_cli.report.data_types import FULL, Column, Estimate, OptionHint, Report, Table
+from passk_cli.report.phrases import (
     SeriesName,
     amount_text,
     first_few,
@@ -42,9 +41,10 @@ from passk_cli.report.words import (
     plural,
     tasks_and_attempts,
 )
+from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.noise import noise_of
+from passk_cli.study.noise import noise_by_series
 from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.study.signature import signature
@@ -410,7 +410,7 @@ class DesignTable(Section[DesignChoice]):
             yield OptionHint("all metrics")
 
     def details(self) -> Iterator[str]:
-        yield _basis_words(self.designs)
+        yield _pilot_or_rates_text(self.designs)
         if (pilot := self.components.pilot) is not None:
             if pilot.rates is not None:
                 yield f"{self.components.name}: {_rates_words(pilot.rates)}"
@@ -512,8 +512,8 @@ class DesignTable(Section[DesignChoice]):
                 marked=marked, rules=rules,
                 title=f"{components.metric.name}: smallest difference detected with power"
                 f" {aims.power:g}",
-                subtitle=f"{_basis_words(designs)} · two-sided test at {100 * (1 - aims.level):.3g}"
-                f" % · correlation {designs.correlations}",
+                subtitle=f"{_pilot_or_rates_text(designs)} · two-sided test at"
+                f" {100 * (1 - aims.level):.3g} % · correlation {designs.correlations}",
             ),
         )  # fmt: skip
 
@@ -559,7 +559,7 @@ class VarianceTable(Section[VarianceComponents]):
         return [(first.metric.name, n, variance)] * (len(self.records) > 1 and variance > 0)
 
 
-def _decisions(designs: Designs) -> dict[str, Any]:
+def _signature_entries(designs: Designs) -> dict[str, Any]:
     aims = designs.aims
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
@@ -569,7 +569,7 @@ def _decisions(designs: Designs) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _basis_words(designs: Designs) -> str:
+def _pilot_or_rates_text(designs: Designs) -> str:
     pilots = [
         components.pilot for components in designs.metric_components if components.pilot is not None
     ]
@@ -678,10 +678,10 @@ class PlanQuestion(Question, PlanOptions):
         ]
         nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
         designs = Designs(metric_components, self)
-        entries = {"mean": rates.mean, "spread": rates.spread, **_decisions(designs)}
+        entries = {"mean": rates.mean, "spread": rates.spread, **_signature_entries(designs)}
         return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
 
         Without -k and -m, the plan is for the smallest and the largest of the default values of k.
@@ -748,7 +748,7 @@ class PlanQuestion(Question, PlanOptions):
         return _report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        noises = [noise for noise in noise_of(study.counts, self.level) if noise.flaky_tasks]
+        noises = [noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_tasks]
         if not noises:
             problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
             place = OptionValue("--population", self.population)
@@ -808,7 +808,9 @@ def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = 
         DesignTable(study, designs.decisive_choices, designs),
         VarianceTable(study, designs.metric_components),
     )
-    return build_report(study, sections, messages=messages, interval=None, **_decisions(designs))
+    return build_report(
+        study, sections, messages=messages, interval=None, **_signature_entries(designs)
+    )
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.written_counts import WrittenTable, refuse_reserved, written_models
+from passk_cli.commands.written_counts import WrittenTable, refuse_reserved_columns, written_models
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
 from passk_cli.files.history import (
@@ -29,8 +29,8 @@ from passk_cli.files.sources.paths import is_date_name
 from passk_cli.metrics.registry import AMOUNTS, Metric
 from passk_cli.option import split_at_commas
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
-from passk_cli.report.words import SeriesName, first_few, plural
+from passk_cli.report.data_types import Report
+from passk_cli.report.phrases import SeriesName, first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_between
@@ -39,7 +39,7 @@ from passk_cli.study.history import (
     RunLabel,
     drop_incomplete_runs,
     read_history,
-    runs_by_setup,
+    runs_by_suite_and_series,
 )
 from passk_cli.study.section import build_report
 from passk_cli.study.signature import signature
@@ -137,7 +137,7 @@ class RecordQuestion(Question, RecordOptions):
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return ()
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
@@ -173,7 +173,7 @@ class RecordQuestion(Question, RecordOptions):
             (SuggestedFix({"--with": ("cost",)}, "records costs"),
              SuggestedFix({"--price": None})),
         ))  # fmt: skip
-        refuse_reserved(options.request.by, RESERVED, "a history")
+        refuse_reserved_columns(options.request.by, RESERVED, "a history")
         history_path = Path(self.to).resolve()
         for argument in paths_of(options.source):
             path = Path(split_label(argument)[1]).resolve()
@@ -193,9 +193,10 @@ class RecordQuestion(Question, RecordOptions):
         study = super().study(options, read)
         messages = list[Diagnostic]()
         if (history := self._history(study.counts, read)) is not None:
-            runs = {series: rows for (suite, series), rows in runs_by_setup(history).items()
+            runs = {series: rows for (suite, series),
+                rows in runs_by_suite_and_series(history).items()
                     if suite == self.suite}  # fmt: skip
-            losses = self._missing_parts(study.counts, history, runs)
+            losses = self._missing_attempt_problems(study.counts, history, runs)
             if losses and not self.incomplete:
                 raise DataError(
                     OptionValue("--at", self.at), "; ".join(losses), name="run-lacks-attempts",
@@ -212,7 +213,7 @@ class RecordQuestion(Question, RecordOptions):
             decided[INCOMPLETE] = "yes"
         return replace(study, decided=decided, reading=tuple(messages))
 
-    def _history(self, counts: Counts, read: Read) -> Counts | None:
+    def _history(self, counts: Counts, read: ReadCounts) -> Counts | None:
         path = str(self.to)
         is_folder = is_folder_history(path)
         files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
@@ -224,14 +225,16 @@ class RecordQuestion(Question, RecordOptions):
             # If the file is not a history, `append_run` raises an error later.
             return None
 
-    def _missing_parts(self, counts: Counts, history: Counts, runs: RunSizes) -> list[str]:
+    def _missing_attempt_problems(
+        self, counts: Counts, history: Counts, runs: RunSizes
+    ) -> list[str]:
         """One problem per model that lacks tasks or attempts of its last complete run."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
                 continue
             last, place = runs[series][-1]
-            current, previous = _attempts(counts, s), _attempts(history, place)
+            current, previous = _attempts_by_task(counts, s), _attempts_by_task(history, place)
             lost = [task for task in previous if task not in current]
             fewer = [task for task in previous if 0 < current.get(task, 0) < previous[task]]
             reference = f"that run {last.run} of {SeriesName(series)} has"
@@ -291,7 +294,7 @@ class RecordQuestion(Question, RecordOptions):
         return replace(report, commit=lambda: append_run(to, columns))
 
 
-def _attempts(counts: Counts, place: int) -> dict[str, int]:
+def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
     rows = counts.rows_of(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))

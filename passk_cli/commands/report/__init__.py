@@ -9,8 +9,8 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import ComparisonOptions
 
 
 @dataclass(frozen=True)
@@ -55,5 +55,5 @@ class ReportOptions:
 
 
 COMMAND = Command(
-    ReportOptions, (Request, Metrics, Rules, Confidence), paged=True,
+    ReportOptions, (Request, MetricOptions, ComparisonOptions, Confidence), paged=True,
     view="passk_cli.commands.report.view:ReportQuestion")  # fmt: skip

@@ -11,20 +11,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, group_by
-from passk_cli.commands.report.leaderboard import RankPlaces, leaderboard
+from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard
 from passk_cli.commands.report.page import Page
 from passk_cli.inference.intervals import Interval
 from passk_cli.inference.macro import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import compact_letters, letter_ranges, rank_limits
 from passk_cli.limits import MOST_PAIRS
-from passk_cli.report.model import Column, Estimate, Panel, Report, Table
-from passk_cli.report.words import number_range, plural
+from passk_cli.report.data_types import Column, Estimate, Panel, Report, Table
+from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison, difference_intervals, match_tasks
 from passk_cli.study.result import Result, SampleSize, tidy_rows
 from passk_cli.study.section import Section, SeriesRow, rows_by_series
-from passk_cli.study.values import AVERAGE, TaskValues
+from passk_cli.study.values import AVERAGE_GROUP, TaskValues
 
 
 class ModelRanking(NamedTuple):
@@ -38,14 +38,14 @@ class ModelRanking(NamedTuple):
     lead: Estimate
 
     @property
-    def places(self) -> RankPlaces:
+    def places(self) -> MetricRanks:
         limits = rank_limits(self.better).tolist()
         ranks = {
             model: number_range(*rank_range)
             for model, rank_range in zip(self.models, limits, strict=True)
         }
         names = map(letter_ranges, compact_letters(self.better | self.better.T))
-        return RankPlaces(ranks, dict(zip(self.models, names, strict=True)))
+        return MetricRanks(ranks, dict(zip(self.models, names, strict=True)))
 
 
 # Maximum number of models that the answer lists by name.
@@ -176,7 +176,7 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
         number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
     tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
     return replace(
-        facts[0], series=(facts[0].series[0], *[AVERAGE] * len(page.counts.group_names)),
+        facts[0], series=(facts[0].series[0], *[AVERAGE_GROUP] * len(page.counts.group_names)),
         estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)), flaw="",
         more={}, values=None,
     )  # fmt: skip

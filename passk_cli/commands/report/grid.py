@@ -11,8 +11,8 @@ import numpy as np
 from passk_cli.arrays import Ints
 from passk_cli.errors import ParameterError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import TaskGrid
-from passk_cli.report.words import natural_key
+from passk_cli.report.data_types import TaskGrid
+from passk_cli.report.phrases import natural_key
 from passk_cli.study.flips import outcome_strips
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list

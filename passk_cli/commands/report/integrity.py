@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from passk_cli.commands.compare.integrity import IntegrityTable
 from passk_cli.commands.report.page import Page
-from passk_cli.report.model import ALWAYS, Estimate, Panel
+from passk_cli.report.data_types import ALWAYS, Estimate, Panel
 from passk_cli.study.integrity import Submission
 from passk_cli.study.result import Result
 from passk_cli.study.section import build_report

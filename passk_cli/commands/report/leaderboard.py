@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
-    MARK,
+    WARNING_SIGN,
     Cell,
     Column,
     Estimate,
@@ -21,14 +21,14 @@ from passk_cli.report.model import (
 from passk_cli.study.completeness import MissingAttempts
 
 
-class RankPlaces(NamedTuple):
+class MetricRanks(NamedTuple):
     """The ranks of models at one metric: possible ranks such as "1–3", and letters of ties."""
 
     ranks: Mapping[str, str]
     letters: Mapping[str, str]
 
 
-def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
+def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
     """Metric → ranks, from the ranking table of `passk compare`; empty with a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
@@ -39,7 +39,7 @@ def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
     at_others = "rank at "
     ranks = {h.removeprefix(at_others): h for h in heads if h.startswith(at_others)}
     return {
-        metric: RankPlaces(
+        metric: MetricRanks(
             {row["model"]: row[rank] or "" for row in rows},
             {row["model"]: row[metric].letters for row in rows},
         )
@@ -48,17 +48,19 @@ def places_by_metric(compared: Report) -> dict[str, RankPlaces]:
 
 
 def leaderboard(
-    estimates: Report, places: Mapping[str, RankPlaces], uneven: Sequence[MissingAttempts] = ()
+    estimates: Report, places: Mapping[str, MetricRanks], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Leaderboard, Report]:
     """The leaderboard, and the report of `estimates` with ranks and letters in its rows."""
-    lacking = {model.series[0]: f"{model.actual:,} / {model.expected:,} {MARK}" for model in uneven}
+    lacking = {
+        model.series[0]: f"{model.actual:,} / {model.expected:,} {WARNING_SIGN}" for model in uneven
+    }
     table = estimates.tables[0]
     visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
     numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]
     model_at = next(at for at in visible if table.columns[at].header == "model")
     other_columns = [at for at in visible if at != model_at and at not in numbers]
     metrics = tuple(table.columns[at] for at in numbers)
-    no_places = RankPlaces({}, {})
+    no_places = MetricRanks({}, {})
     ranked = [places.get(metric.header, no_places) for metric in metrics]
     entries = []
     for row in table.rows:
@@ -79,18 +81,18 @@ def leaderboard(
     order = {model: at for at, model in enumerate(ranked[0].ranks)}
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
     board = Leaderboard(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
-    rows = partial(_add_places, estimates, places)
+    rows = partial(_add_ranks, estimates, places)
     return board, replace(estimates, tables=(board.table,), rows=rows)
 
 
-def _add_places(estimates: Report, places: Mapping[str, RankPlaces]) -> Table:
+def _add_ranks(estimates: Report, places: Mapping[str, MetricRanks]) -> Table:
     if not places:
         return estimates.data
     heads = [column.header for column in estimates.data.columns]
     model, metric = heads.index("model"), heads.index("metric")
     rows: list[tuple[Cell, ...]] = []
     for row in estimates.data.rows:
-        at, name = places.get(str(row[metric]), RankPlaces({}, {})), str(row[model])
+        at, name = places.get(str(row[metric]), MetricRanks({}, {})), str(row[model])
         rows.append((*row, at.ranks.get(name), at.letters.get(name)))
     columns = (*estimates.data.columns, Column("rank"), Column("letters"))
     return Table(columns, tuple(rows))

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passk_cli.commands.command import command_of
-from passk_cli.commands.question import Question, SharedOptions, answer
+from passk_cli.commands.command import load_command
+from passk_cli.commands.question import Question, SharedOptions, answer_question
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Report
+from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
 
 
@@ -47,8 +47,8 @@ class Page(Analysis):
                     raise DataError("Counts", f"no column {column!r}", name="no-such-column")
             return counts
 
-        question = command_of(command).question if isinstance(command, str) else command
-        return answer(question(**command_options), options, read)
+        question = load_command(command).question if isinstance(command, str) else command
+        return answer_question(question(**command_options), options, read)
 
     def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
         if not self.counts.group_names:

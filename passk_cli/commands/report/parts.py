@@ -13,9 +13,9 @@ from passk_cli.commands.report.page import Page
 from passk_cli.commands.tasks.view import BriefTasksQuestion
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Panel, Report
+from passk_cli.report.data_types import Panel, Report
+from passk_cli.report.phrases import plural
 from passk_cli.report.plot import Plot
-from passk_cli.report.words import plural
 
 # If there are more than MANY models, some parts show only the FEW best models to keep the page
 # short.
@@ -56,14 +56,14 @@ class Part:
                 reason = f"the data has {plural(models, 'model')}"
             elif not (reason := self.reason_absent(page, counts)):
                 if not self.needs_repeats or int(counts.n.max()) > 1:
-                    return self._fill(page, counts)
+                    return self._compute(page, counts)
                 reason = "no task has a second attempt"
         except PasskError as error:
             reason = self.refusal or str(error)
         page.absent_parts.setdefault((self.title, reason), []).append(section)
         return None
 
-    def _fill(self, page: Page, counts: Counts) -> Panel:
+    def _compute(self, page: Page, counts: Counts) -> Panel:
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.max_models is not None and len(page.models) > MANY
         if limited:

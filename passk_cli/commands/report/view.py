@@ -7,15 +7,15 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.commands.compare.integrity import text_reader
 from passk_cli.commands.compare.view import PairTable
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
 from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
 from passk_cli.commands.report.integrity import integrity_panel
-from passk_cli.commands.report.leaderboard import RankPlaces, leaderboard, places_by_metric
+from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard, ranks_by_metric
 from passk_cli.commands.report.page import Page
 from passk_cli.commands.report.parts import (
     DIFFERENCES,
@@ -31,20 +31,20 @@ from passk_cli.commands.report.parts import (
 )
 from passk_cli.commands.tasks.view import LOOK
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.errors import DataError, ParameterError, no_such_model, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, no_such_model_error, refuse_if_any
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.sources.paths import TEMPERATURE_NAMES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.option import by_flag, changed_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import ALWAYS, AnswerSentence, Chapter, Document, Panel, Report
-from passk_cli.report.words import first_few, plural
+from passk_cli.report.data_types import ALWAYS, AnswerSentence, Chapter, Document, Panel, Report
+from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.completeness import uneven_models
+from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.duplicate_runs import require_no_copies
-from passk_cli.study.headlines import group_words
 from passk_cli.study.section import VERSION
+from passk_cli.study.value_range import named_group_values
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
@@ -78,7 +78,7 @@ class ReportQuestion(Question, ReportOptions):
             check_link(self.link, request.by)
         return replace(request, order=request.missing != BOUNDS).with_model(self.baseline)
 
-    def study(self, options: SharedOptions, read: Read) -> Page:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Page:
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
@@ -128,11 +128,11 @@ class ReportQuestion(Question, ReportOptions):
         refuse_too_many("models on a page", len(models), MOST_ON_PAGE, fewer)
         if self.baseline is not None and self.baseline not in models:
             option = OptionValue("--baseline", self.baseline)
-            raise no_such_model(option, "no such model", self.baseline, models, option.option)
+            raise no_such_model_error(option, "no such model", self.baseline, models, option.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
         estimates = page.ask("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else GROUP_PARTS
-        sections = [self._chapter(page, group, estimates, parts) for group in groups]
+        sections = [self._group_section(page, group, estimates, parts) for group in groups]
         macro = macro_panel(page, estimates) if self.average and len(groups) > 1 else None
         if self.board:
             boards = [replace(chapter, panels=chapter.panels[:1]) for chapter in sections]
@@ -141,7 +141,9 @@ class ReportQuestion(Question, ReportOptions):
                 boards.append(Chapter("All groups", overall))
             else:
                 boards = [replace(boards[0], panels=(*boards[0].panels, *overall)), *boards[1:]]
-            return self._assemble(page, _add_macro_rows(estimates, macro), boards, len(groups))
+            return self._report_with_page(
+                page, _add_macro_rows(estimates, macro), boards, len(groups)
+            )
         temperature = TEMPERATURE.panel(page, page.separate_counts.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
@@ -152,9 +154,11 @@ class ReportQuestion(Question, ReportOptions):
             sections.append(Chapter("All groups", overall))
         else:
             sections = [replace(sections[0], panels=(*sections[0].panels, *overall))]
-        return self._assemble(page, _add_macro_rows(estimates, macro), sections, len(groups))
+        return self._report_with_page(
+            page, _add_macro_rows(estimates, macro), sections, len(groups)
+        )
 
-    def _assemble(
+    def _report_with_page(
         self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
         absent, title, date = [], self.headline, ""
@@ -169,13 +173,13 @@ class ReportQuestion(Question, ReportOptions):
         return replace(estimates, answer=tuple(answer), messages=tuple(messages), draw=tuple,
                        page=page_of)  # fmt: skip
 
-    def _chapter(
+    def _group_section(
         self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
     ) -> Chapter:
         names = page.counts.group_names
-        name, counts = group_words(group, names), page.group(group, page.counts)
+        name, counts = named_group_values(group, names), page.group(group, page.counts)
         estimates = page.ask("estimate", counts) if names else all_estimates
-        answer, places, panels = estimates.answer, dict[str, RankPlaces](), list[Panel]()
+        answer, places, panels = estimates.answer, dict[str, MetricRanks](), list[Panel]()
         compared: Report | None = None
         pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
@@ -190,7 +194,7 @@ class ReportQuestion(Question, ReportOptions):
             )
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
-                answer, places = panel.report.answer, places_by_metric(panel.report)
+                answer, places = panel.report.answer, ranks_by_metric(panel.report)
                 pair_messages = messages
                 compared = panel.report if places else None
                 # The leaderboard already contains the ranking, and the page all pairs.
@@ -215,7 +219,7 @@ class ReportQuestion(Question, ReportOptions):
                 link = link_in_group(self.link, dict(zip(names, group, strict=True)))
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
-        board, report = leaderboard(estimates, places, uneven_models(counts))
+        board, report = leaderboard(estimates, places, models_lacking_attempts(counts))
         # A page that contains only a leaderboard has no panel of differences, but it needs the
         # messages of this panel.
         messages = (*report.messages, *pair_messages)
@@ -226,7 +230,9 @@ class ReportQuestion(Question, ReportOptions):
         return Chapter(name, (first, *panels), answer)
 
 
-def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict[str, Counts | str]:
+def _separate_counts(
+    options: SharedOptions, counts: Counts, read: ReadCounts
+) -> dict[str, Counts | str]:
     inputs = counts.facts.inputs
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
@@ -243,7 +249,7 @@ def _separate_counts(options: SharedOptions, counts: Counts, read: Read) -> dict
     return counts_by_command
 
 
-def _read_separately(request: Request, options: SharedOptions, read: Read) -> Counts | str:
+def _read_separately(request: Request, options: SharedOptions, read: ReadCounts) -> Counts | str:
     if options.read_once:
         return "the data can be read only once"
     try:
@@ -263,7 +269,7 @@ def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]
 
 
 def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
-    page_flags = by_flag(command_of("report").options()).keys()
+    page_flags = by_flag(load_command("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)
         for fix in message.settles

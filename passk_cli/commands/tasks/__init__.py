@@ -9,7 +9,7 @@ from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import RequiredAttempts
+from passk_cli.study.metric_selection import RequiredAttempts
 
 
 @dataclass(frozen=True)

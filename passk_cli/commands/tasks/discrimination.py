@@ -115,7 +115,7 @@ def _correlation_tests(
     for models in np.unique(count[defined]).tolist():
         at = np.flatnonzero(defined & (count == models))
         if models > MOST_ORDERED:
-            smallest[at] = [_least_share(column, models) for column in x[:, at].T]
+            smallest[at] = [_smallest_possible_p(column, models) for column in x[:, at].T]
             inside = np.clip(correlation[at], -1 + 1e-15, 1.0 - 1e-15)
             tails = stdtr(models - 2, inside * np.sqrt((models - 2) / (1 - inside**2)))
             p[at] = np.maximum(tails, smallest[at])
@@ -125,11 +125,11 @@ def _correlation_tests(
         present_x, present_y = (
             np.take_along_axis(values[:, at], places, axis=0) for values in (x, y)
         )
-        p[at], smallest[at] = _all_orders(present_x, present_y)
+        p[at], smallest[at] = _permutation_tests(present_x, present_y)
     return p, smallest
 
 
-def _least_share(ranks: Floats, models: int) -> float:
+def _smallest_possible_p(ranks: Floats, models: int) -> float:
     """The smallest possible p-value, Π ties! / M!. Models with equal ranks can be swapped."""
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
@@ -140,7 +140,7 @@ def _least_share(ranks: Floats, models: int) -> float:
     return math.exp(logs)
 
 
-def _all_orders(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _permutation_tests(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of orders with the smallest sum."""
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])

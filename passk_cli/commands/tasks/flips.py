@@ -14,9 +14,23 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.flips import boschloo
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import ALWAYS, FULL, AnswerSentence, ChangedTasks, Column, Report, Table
+from passk_cli.report.data_types import (
+    ALWAYS,
+    FULL,
+    AnswerSentence,
+    ChangedTasks,
+    Column,
+    Report,
+    Table,
+)
+from passk_cli.report.phrases import (
+    SeriesName,
+    number_range,
+    p_relation,
+    plural,
+    tasks_and_attempts,
+)
 from passk_cli.report.plot import Plot, forest
-from passk_cli.report.words import SeriesName, number_range, p_relation, plural, tasks_and_attempts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.flips import Flips, find_flips, flip_results, pairs_to_compare
@@ -186,11 +200,11 @@ class FlippedTaskTable(Section[Result]):
                meaning="improved or regressed if the adjusted p-value is at most the significance"
                " level (1 − confidence level)."),
         Column("attempts", "strip", shown=FULL,
-               cell=lambda fact: strip_cell(fact.more["attempts"]),
+               cell=lambda fact: shorten_strip(fact.more["attempts"]),
                where=lambda section: section.in_order,
                meaning="Outcomes of the attempts in the order in which they were made."),
         Column("attempts against", "strip", shown=FULL,
-               cell=lambda fact: strip_cell(fact.more["attempts_against"]),
+               cell=lambda fact: shorten_strip(fact.more["attempts_against"]),
                where=lambda section: section.in_order,
                meaning="Outcomes of the attempts of the other run or model, in the order in which"
                " they were made."),
@@ -277,10 +291,10 @@ class ComparedTaskTable(FlippedTaskTable):
         return self.changes
 
 
-def strip_cell(strip: str) -> str:
+def shorten_strip(strip: str) -> str:
     """Shorten a long strip of outcomes for a table cell.
 
-    >>> strip_cell("+-" * 2), strip_cell("+" * 50)[-6:]
+    >>> shorten_strip("+-" * 2), shorten_strip("+" * 50)[-6:]
     ('+-+-', ' of 50')
     """
     if len(strip) <= _LONGEST:
@@ -381,7 +395,7 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
     return change >= 0, -abs(change)
 
 
-def changes_of(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
+def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
     """The changes of each pair for the log of a pipeline, with one line per changed task.
 
     failed : whether the gate failed. Then the log also lists changes that are not significant.

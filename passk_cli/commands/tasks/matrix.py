@@ -17,8 +17,8 @@ from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import further_passes_needed, rate_limits
 from passk_cli.limits import MOST_EMPTY, refuse_too_many
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import natural_key
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.flips import outcome_strips
 from passk_cli.study.result import Result, SampleSize

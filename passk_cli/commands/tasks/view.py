@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.tasks import TasksOptions
 from passk_cli.commands.tasks.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.commands.tasks.flips import (
@@ -22,7 +22,7 @@ from passk_cli.commands.tasks.flips import (
     ComparedTaskTable,
     FlippedPairTable,
     flips_report,
-    strip_cell,
+    shorten_strip,
 )
 from passk_cli.commands.tasks.matrix import (
     CLASSES,
@@ -44,7 +44,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import distinguishing_name, paths_of
 from passk_cli.inference.binomial_rate import MAX_FURTHER_ATTEMPTS, further_passes_needed
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     ALWAYS,
     BRIEF,
     FULL,
@@ -56,22 +56,22 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.report.plot import Plot, bars, heat
-from passk_cli.report.words import (
+from passk_cli.report.phrases import (
     SeriesName,
     names_that_fit,
     natural_key,
     plural,
     tasks_and_attempts,
 )
+from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
-from passk_cli.study.headlines import name_with_groups
-from passk_cli.study.noise import NOISE_OF_TASKS, NoiseOfModels
+from passk_cli.study.noise import NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import short_names
@@ -215,7 +215,7 @@ class PassCountTable(Section[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_OF_TASKS, NoiseOfModels(self.study))
+        yield from first_true(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -308,7 +308,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_OF_TASKS, NoiseOfModels(self.study))
+        yield from first_true(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
 
     @cached_property
     def fields(self) -> Mapping[str, Any]:
@@ -342,7 +342,7 @@ class TaskList(Section[Result]):
                meaning="Number of attempts at the task that passed, and number of all attempts at"
                " the task."),
         Column("attempts", "strip", name="attempts",
-               cell=lambda fact: strip_cell(fact.more["attempts"]),
+               cell=lambda fact: shorten_strip(fact.more["attempts"]),
                where=lambda section: section.in_order and section.rate is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
@@ -415,13 +415,13 @@ class TaskList(Section[Result]):
         return heat_maps(self.study) if self.several or self.rate is not None else ()
 
 
-def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
+def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
     """The report on flaky tasks or, with --always, on tasks that pass above a rate."""
     level = study.confidence.level
     study = replace(study, confidence=replace(study.confidence, population=THESE_TASKS))
     sections: list[Section[Any]] = []
     if not rate and len(study.counts.series) > 1:
-        sections.append(FlakinessTable(study, classes_of_models(study)))
+        sections.append(FlakinessTable(study, tasks_by_class(study)))
     elif not rate:
         sections.append(PassCountTable(study, pass_count_groups(study)))
     if not brief:
@@ -433,7 +433,7 @@ def classes_report(study: Analysis, rows: int, rate: float | None, *, brief: boo
     )  # fmt: skip
 
 
-def classes_of_models(study: Analysis) -> list[ModelTaskClasses]:
+def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
     """The tasks of each model by class. The best model comes first."""
     models: dict[int, ModelTaskClasses] = {}
     for group in task_rates(study.counts):
@@ -700,7 +700,7 @@ class TasksQuestion(Question, TasksOptions):
             return replace(options.request, attempts=("line",))
         return replace(options.request, order=options.request.missing != "bounds")
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
@@ -732,7 +732,7 @@ class TasksQuestion(Question, TasksOptions):
             return suspects_report(study, first)
         if self.matrix:
             return matrix_report(study, first)
-        return classes_report(study, self.rows or 0, self.always, brief=self.brief)
+        return flakiness_report(study, self.rows or 0, self.always, brief=self.brief)
 
 
 class BriefTasksQuestion(TasksQuestion):

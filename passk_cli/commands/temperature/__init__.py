@@ -10,8 +10,8 @@ from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics, parse_k
-from passk_cli.study.rules import Rules
+from passk_cli.study.metric_selection import MetricOptions, parse_k
+from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.suggested_fix import OptionValue
 
 
@@ -71,6 +71,6 @@ class TemperatureOptions:
 
 
 COMMAND = Command(
-    TemperatureOptions, (Request, Metrics, Rules, Confidence),
+    TemperatureOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
     without=("test", "family", "margin", "unpaired"), files="optional", charts=True,
     view="passk_cli.commands.temperature.view:TemperatureQuestion")  # fmt: skip

@@ -23,15 +23,15 @@ from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.metrics.pass_k import curve
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Cell, Estimate
-from passk_cli.report.words import plural
+from passk_cli.report.data_types import Cell, Estimate
+from passk_cli.report.phrases import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import BETTER, WORSE, compare_pairs
 from passk_cli.study.rank_resampling import shares_of_lead
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.rules import SECONDARY
+from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
@@ -46,7 +46,7 @@ TEMPERATURE = "temperature"
 _PLAIN = re.compile(r"\d+(\.\d*)?|\.\d+")
 
 
-def by_temperature(counts: Counts, column: str) -> Counts:
+def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
     """The counts with the values of `column` as temperatures in the first group.
 
     Temperatures are written in their shortest form, for example "0.20" as "0.2". Counts with equal
@@ -152,7 +152,7 @@ def without_temperature(series: Series) -> Series:
     return (series[0], *series[2:])
 
 
-def rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
+def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
     """Rank the temperatures of each model at each metric, if two or more temperatures have values.
 
     T* is the temperature with the highest mean on the tasks that all temperatures share. If means
@@ -322,7 +322,7 @@ def _fit_power_law(
     return BestTemperaturePowerLaw(model, best, k_max, fact)
 
 
-def temperatures_of(
+def analyze_temperatures(
     study: Analysis, table_metrics: Sequence[Metric]
 ) -> tuple[
     list[Result],
@@ -348,7 +348,7 @@ def temperatures_of(
         for name in series
     ]
     values = study.values(only=sorted(range(len(series)), key=keys.__getitem__))
-    ranked = rankings(values)
+    ranked = temperature_rankings(values)
     if not ranked:
         temperatures = {temperature_text(rates) for rates in values}
         if len(temperatures) == 1:

@@ -22,9 +22,9 @@ from passk_cli.distributions.toy_model import (
     tasks_of_spread,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Column, Report, Table
+from passk_cli.report.data_types import FULL, AnswerSentence, Column, Report, Table
+from passk_cli.report.phrases import plural
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, build_report, data_field

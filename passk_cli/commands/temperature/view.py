@@ -8,16 +8,16 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_pairs
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.temperature import TemperatureOptions, toy
 from passk_cli.commands.temperature.temperatures import (
     TEMPERATURE,
     BestTemperaturePowerLaw,
     ModelComparison,
     TemperatureVerdict,
-    by_temperature,
+    analyze_temperatures,
+    regrouped_by_temperature,
     temperature_text,
-    temperatures_of,
     without_temperature,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -27,17 +27,16 @@ from passk_cli.files.sources.paths import TEMPERATURE_NAMES
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import changed_options, split_at_commas
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, Cell, Column, Estimate, Phrase, Report
+from passk_cli.report.data_types import FULL, Cell, Column, Estimate, Phrase, Report
+from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.report.plot import Plot, curves
-from passk_cli.report.words import SeriesName, all_of_count, plural
-from passk_cli.study.adjustment import DISAGREEMENT, Adjustment
+from passk_cli.study.adjustment import VERDICT_DISAGREEMENT, Adjustment
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.notes import lacking_tasks_message
+from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
 from passk_cli.study.result import Result
-from passk_cli.study.rules import ALL, SECONDARY
 from passk_cli.study.section import (
     GROUPS,
     MODEL,
@@ -49,6 +48,7 @@ from passk_cli.study.section import (
     data_field,
     rows_by_series,
 )
+from passk_cli.study.significance_options import ALL, SECONDARY
 from passk_cli.study.values import Series, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -133,7 +133,7 @@ class BestColumn(NamedTuple):
         return Phrase((value, f" at {', '.join(v.best)}"))
 
 
-class BestForMost(NamedTuple):
+class MostFrequentBest(NamedTuple):
     """The temperatures that are best for most models, and the number of these models."""
 
     temperatures: tuple[str, ...]
@@ -143,7 +143,7 @@ class BestForMost(NamedTuple):
     @property
     def models(self) -> str:
         """The number of models in words, for example "all 4 models" or "3 of 4 models"."""
-        return _part_words(self.number, self.total, "model")
+        return _count_of_total_text(self.number, self.total, "model")
 
 
 _SIGNIFICANT = "; {which} {verb:is|are} significant."
@@ -205,14 +205,14 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     )  # fmt: skip
 
     @cached_property
-    def places(self) -> dict[BestForMost, list[str]]:
+    def places(self) -> dict[MostFrequentBest, list[str]]:
         """For each metric, the temperatures that are best for most models."""
-        places: dict[BestForMost, list[str]] = {}
+        places: dict[MostFrequentBest, list[str]] = {}
         for metric in self.metrics:
             verdicts = [v for v in self.table_verdicts if v.lead.name == metric.name]
             if best := [tuple(v.best) for v in verdicts]:
                 most = max(best, key=best.count)
-                place = BestForMost(most, best.count(most), len(best))
+                place = MostFrequentBest(most, best.count(most), len(best))
                 places.setdefault(place, []).append(_short_name(metric, _all_pass(self.metrics)))
         return places
 
@@ -238,7 +238,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
                 + f" ({place.models})" * several for place, metrics in self.places.items()
             ],
             "significant": significant, "leads": len(verdicts),
-            "which": _part_words(significant, len(verdicts), "lead"),
+            "which": _count_of_total_text(significant, len(verdicts), "lead"),
             "verb": 1 if len(verdicts) == 1 else max(significant, 1),
         }  # fmt: skip
 
@@ -282,7 +282,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE(models=[SeriesName(m) for m in tasks if m in lone])
         if fields := self.adjustment.disagreement_fields or self.other_tests.disagreement_fields:
-            yield DISAGREEMENT(**fields)
+            yield VERDICT_DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
         facts, metrics = self.estimates, self.study.metrics
@@ -307,13 +307,13 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         return (chart,)
 
 
-def _part_words(count: int, total: int, noun: str) -> str:
+def _count_of_total_text(count: int, total: int, noun: str) -> str:
     """A count in words, for example "all 4 models", "3 of 4 models" or "no lead"."""
     if count == 0:
         return f"no {noun}"
     if count < total:
         return f"{count} of {total} {noun}s"
-    return f"the {noun}" if total == 1 else all_of_count(plural(total, noun))
+    return f"the {noun}" if total == 1 else all_in_words(plural(total, noun))
 
 
 class ByTemperatureTable(NumberTable):
@@ -393,7 +393,7 @@ class PowerLawTable(Section[BestTemperaturePowerLaw]):
         return (record.exponent,)
 
 
-class SuperiorityPlaces(NamedTuple):
+class ModelVerdictRow(NamedTuple):
     """The temperatures and metrics at which a model is better than, or tied with, a rival."""
 
     series: Series
@@ -403,7 +403,7 @@ class SuperiorityPlaces(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ModelPairTable(Section[SuperiorityPlaces]):
+class ModelPairTable(Section[ModelVerdictRow]):
     """Comparisons of two models at each temperature, and at the best temperature of each model."""
 
     title = "Models against each other (own T*: each at its best temperature)"
@@ -450,7 +450,7 @@ def _places_text(
     return ", ".join(f"{temperatures} ({k}{ks})" for ks, temperatures in where.items())
 
 
-def _extreme_metrics(metrics: Sequence[Metric]) -> list[Metric]:
+def _metrics_at_extreme_k(metrics: Sequence[Metric]) -> list[Metric]:
     families = [
         [candidate for candidate in metrics if candidate.family == m.family] for m in metrics
     ]
@@ -525,7 +525,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
         metrics = options.metrics.choose(counts)
         return tuple(m for m in metrics if m.family == "pass@" or m in options.metrics.metrics)
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         confidence = options.confidence.require_intervals()
         options = replace(options, metrics=replace(options.metrics, k=self.k))
         request = self.request(options)
@@ -549,7 +549,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
                     for s in error.settles or again.settles
                 ]
                 raise error.with_changes(type(error), settles=settles) from None
-        counts = by_temperature(counts, column)
+        counts = regrouped_by_temperature(counts, column)
         return Analysis(
             counts, self.metrics_of(options, counts), confidence,
             replace(options.rules, family=ALL), options.metrics.short_tasks,
@@ -557,8 +557,8 @@ class TemperatureQuestion(Question, TemperatureOptions):
         )  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        metrics = _extreme_metrics(study.metrics)
-        facts, compared, verdicts, leads, power_law_fits = temperatures_of(study, metrics)
+        metrics = _metrics_at_extreme_k(study.metrics)
+        facts, compared, verdicts, leads, power_law_fits = analyze_temperatures(study, metrics)
         confidence, plain = study.confidence, _all_pass(study.metrics)
         adjustment, other_tests = (
             Adjustment(family, confidence.level, study.rules)
@@ -571,7 +571,7 @@ class TemperatureQuestion(Question, TemperatureOptions):
             .method_name
         )
         superiorities = [
-            SuperiorityPlaces((model[0], *lead.first[1:]), sign, rival[0], where)
+            ModelVerdictRow((model[0], *lead.first[1:]), sign, rival[0], where)
             for lead in leads
             for model, sign, rival, verdict in (
                 (lead.first, "better than", lead.second, BETTER),

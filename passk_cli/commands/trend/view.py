@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, refuse_if_any
@@ -33,28 +33,36 @@ from passk_cli.inference.run_effects import (
 from passk_cli.metrics.registry import AMOUNTS, Metric, parse_metric
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import FULL, AnswerSentence, Column, Estimate, GateCheck, Phrase, Report
+from passk_cli.report.data_types import (
+    FULL,
+    AnswerSentence,
+    Column,
+    Estimate,
+    GateCheck,
+    Phrase,
+    Report,
+)
+from passk_cli.report.phrases import MonteCarloP, SeriesName, number_range, p_relation, plural
 from passk_cli.report.plot import Plot, ReferenceLine, curves
-from passk_cli.report.words import MonteCarloP, SeriesName, number_range, p_relation, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.duplicate_runs import COPIED_RUN
-from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.history import (
-    KEYS,
+    RUN_GROUPS,
     UNPRICED_RUNS,
+    RunGroup,
     RunLabel,
-    Setup,
     drop_incomplete_runs,
-    find_setups,
+    find_run_groups,
     pool_runs,
     read_history,
-    runs_by_setup,
+    runs_by_suite_and_series,
     with_known_amount,
 )
 from passk_cli.study.result import Result
-from passk_cli.study.rules import FAIL, PASS, UNDECIDED
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
+from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -315,7 +323,7 @@ class RunSeries:
     verdict : whether the newest runs are worse, or None without --fail.
     """
 
-    setup: Setup
+    setup: RunGroup
     series: Series
     facts: tuple[Result, ...]
     changes: tuple[LevelChange, ...]
@@ -377,7 +385,7 @@ class RunSeries:
         return SeriesName(self.series)
 
     @property
-    def effect_runs(self) -> Setup:
+    def effect_runs(self) -> RunGroup:
         return self.setup.with_last_runs(len(self.setup.runs) - self.effect_start)
 
     @cached_property
@@ -736,7 +744,7 @@ class TrendQuestion(Question, TrendOptions):
 
     unbounded: ClassVar[str] = "a history contains one number of passes per task"
 
-    def study(self, options: SharedOptions, read: Read) -> Analysis:
+    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
         refuse_if_any("contradicting-options", (
@@ -768,12 +776,12 @@ class TrendQuestion(Question, TrendOptions):
 
     def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
-        all_setups = find_setups(study.counts)
+        all_setups = find_run_groups(study.counts)
         if metric.kind.quantity:
             attempts = study.counts.attempts[metric.kind.required_attempt_data]
             all_setups, messages = _priced_setups(all_setups, attempts, metric)
             study = replace(study, reading=messages)
-        groups = tuple(n for n in study.counts.group_names if n not in KEYS)
+        groups = tuple(n for n in study.counts.group_names if n not in RUN_GROUPS)
         several = len({setup.suite for setup in all_setups}) > 1
         groups = (*groups, *["suite"] * several)
         names = [(*s.series, *[s.suite] * several) for s in all_setups]
@@ -816,7 +824,7 @@ class TrendQuestion(Question, TrendOptions):
         """The newest run that --acknowledge names, or None without this option."""
         if self.acknowledge is None:
             return None
-        runs = [run for rows in runs_by_setup(counts).values() for run, _ in rows]
+        runs = [run for rows in runs_by_suite_and_series(counts).values() for run, _ in rows]
         matches = [run for run in runs if self.acknowledge in (run.run, run.revision)]
         if not matches:
             names = {name for run in runs for name in (run.run, run.revision)}
@@ -837,8 +845,8 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
 
 
 def _priced_setups(
-    all_setups: Sequence[Setup], attempts: Attempts, metric: Metric
-) -> tuple[list[Setup], tuple[Diagnostic, ...]]:
+    all_setups: Sequence[RunGroup], attempts: Attempts, metric: Metric
+) -> tuple[list[RunGroup], tuple[Diagnostic, ...]]:
     values = np.nan_to_num(attempts.value, nan=1.0)
     spent = np.bincount(attempts.cell, values, len(attempts.start) - 1)
     noun, priced, messages = AMOUNTS[metric.kind.required_attempt_data][1], [], []
@@ -860,7 +868,7 @@ def _priced_setups(
 
 
 def _run_series(
-    setup: Setup, name: Series, facts: tuple[Result, ...], study: Analysis
+    setup: RunGroup, name: Series, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
@@ -894,7 +902,9 @@ def _run_series(
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
-def _log_statistics(attempts: Attempts, setup: Setup) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
+def _log_statistics(
+    attempts: Attempts, setup: RunGroup
+) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """The input of the search for changes of costs.
 
     Returns the two arrays of `log_means`, and two (runs, tasks) arrays: the number of amounts, and

@@ -11,8 +11,8 @@ from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegre
 from passk_cli.files.request import Request
 from passk_cli.option import DATA, Option
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.metrics import Metrics
-from passk_cli.study.rules import FAIL, PASS, Rules
+from passk_cli.study.metric_selection import MetricOptions
+from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 # Value of --order that counts tasks in the order of their completion.
 COMPLETION = "completion"
@@ -110,7 +110,7 @@ _REMOVED = {
     "pause": "this option was removed; --follow checks the files twice a second",
 }
 COMMAND = Command(
-    WatchOptions, (Request, Metrics, Rules, Confidence),
+    WatchOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
     without=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
     lacking={word: why for name, why in {**REFUSED, **_REMOVED}.items()
              for word in (f"--{name}", name.replace("-", "_"))},

@@ -11,7 +11,7 @@ from passk_cli.commands.watch import COMPLETION
 from passk_cli.errors import DataError, ParameterError, missing_file_error
 from passk_cli.files.request import parse_tasks
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # Kinds of orders: from a list of the user, or from the dataset in the files.
@@ -153,7 +153,7 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
     return by_task
 
 
-def last_attempts(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
+def last_attempt_positions(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
     """Task → position of its last attempt in the files; empty if the counts have no positions."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:

@@ -18,7 +18,7 @@ from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.rules import FAIL, PASS, UNDECIDED
+from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
 # Outcome of a complete run that no interim look has decided.

@@ -18,7 +18,7 @@ from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.question import Question, Read, SharedOptions
+from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
 from passk_cli.commands.watch.interim_looks import (
     InterimLook,
@@ -34,7 +34,7 @@ from passk_cli.commands.watch.order import (
     RunProgress,
     TaskOrder,
     attempts_by_task,
-    last_attempts,
+    last_attempt_positions,
 )
 from passk_cli.commands.watch.run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
@@ -45,7 +45,7 @@ from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import (
+from passk_cli.report.data_types import (
     AnswerSentence,
     Column,
     OptionHint,
@@ -53,13 +53,13 @@ from passk_cli.report.model import (
     Report,
     Table,
 )
-from passk_cli.report.words import number_range, plural
+from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
-from passk_cli.study.metrics import refuse_ranged_metrics
+from passk_cli.study.metric_selection import refuse_ranged_metrics
 from passk_cli.study.result import Result
-from passk_cli.study.rules import ERROR, FAIL, PASS
 from passk_cli.study.section import build_report, data_field
+from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -337,22 +337,22 @@ class WatchQuestion(Question, WatchOptions):
         )  # fmt: skip
         return question, options
 
-    def report_from(self, options: SharedOptions, read: Read) -> Report:
+    def report_from(self, options: SharedOptions, read: ReadCounts) -> Report:
         path = default_looks_path(options.files) if options.files and not self.looks else None
         path = Path(self.looks) if self.looks else path
         with exclusive_lock(path):
             if not self.follow:
-                return self._table_of_looks(options, read, path).report
+                return self._make_due_looks(options, read, path).report
             return self._follow(options, read, path)
 
-    def _follow(self, options: SharedOptions, read: Read, path: Path | None) -> Report:
+    def _follow(self, options: SharedOptions, read: ReadCounts, path: Path | None) -> Report:
         """Look again until a look decides the run. Files that passk cannot read may be
         incomplete."""
         words = "waiting for results"
         while True:
             before, patience, problem = _file_states(options.files), math.inf, None
             try:
-                table = self._table_of_looks(options, read, path)
+                table = self._make_due_looks(options, read, path)
                 if not table.report.provisional:
                     return table.report
                 words = table.progress_line
@@ -368,7 +368,9 @@ class WatchQuestion(Question, WatchOptions):
                     time.sleep(_PAUSE)
                     patience -= 1
 
-    def _table_of_looks(self, options: SharedOptions, read: Read, path: Path | None) -> LookTable:
+    def _make_due_looks(
+        self, options: SharedOptions, read: ReadCounts, path: Path | None
+    ) -> LookTable:
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
             return counts.without_tasks(self.quarantine)
@@ -393,7 +395,9 @@ class WatchQuestion(Question, WatchOptions):
         looks = InterimLooks.from_file(path, self._setup(gate, study, plan, order.kind, models))
         if order.kind == COMPLETION:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
-            order = TaskOrder(looks.tasks, COMPLETION, last_attempts(counts_by_line, models))
+            order = TaskOrder(
+                looks.tasks, COMPLETION, last_attempt_positions(counts_by_line, models)
+            )
         attempts_made = attempts_by_task(sides.counts, models)
         order.require_planned(attempts_made, self.attempts)
         run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks

@@ -15,7 +15,7 @@ from typing import Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, missing_file_error
-from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cell_columns, values_sql
+from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cells_as_table, values_sql
 from passk_cli.files.database import quote_text
 from passk_cli.files.request import KEEP, MORE_LABELS_FIX, Conversion, Request
 from passk_cli.files.roles import TRUTH
@@ -109,7 +109,7 @@ def write_labels(
     raise first
 
 
-def with_judge_errors(
+def read_with_judge_error_rates(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
     """Read the counts, and the error rates of the judge from the file of --truth-from.
@@ -220,7 +220,7 @@ def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled
     """
     statement = query.statement
     request, groups = statement.request, statement.groups
-    query.con.register("cells_", cell_columns(counts))
+    query.con.register("cells_", cells_as_table(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
     values = values_sql(statement.with_text_attempts, TRUTH, query.keep, ", attempt")

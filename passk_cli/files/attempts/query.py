@@ -25,7 +25,7 @@ from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import ATTEMPT_ROLES, ROLES, TRUTH, verdict_sql
 from passk_cli.files.sources.source import fetch_rows
 from passk_cli.outcomes.attempts import Attempts
-from passk_cli.outcomes.counts import Counts, Numbering
+from passk_cli.outcomes.counts import AttemptNumbers, Counts
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ class AttemptQuery:
         return self.con.execute(f"{values} {selected}").fetchall()
 
 
-def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
     """Add the facts about attempts that the request needs to the counts.
 
     Errors: DataError if an attempt has no score or no attempt number. duckdb.Error.
     """
-    query.con.register("cells_", cell_columns(counts))
+    query.con.register("cells_", cells_as_table(counts))
     disable_join_reordering(query.con)
     attempts, similarity = {}, query.statement.request.similarity
     for role in query.statement.request.attempts:
@@ -103,12 +103,12 @@ def with_attempts(query: AttemptQuery, counts: Counts) -> Counts:
     return replace(counts, attempts=attempts)
 
 
-def with_attempts_made(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempt_numbering(query: AttemptQuery, counts: Counts) -> Counts:
     """Add the number of attempts that were made, according to the attempt numbers, to the counts.
 
     This function reads the files again, so call it only if needed.
     """
-    query.con.register("cells_", cell_columns(counts))
+    query.con.register("cells_", cells_as_table(counts))
     rows: dict[str, Any] = query.con.execute(
         values_sql(query.statement.with_text_attempts, "attempt", query.keep)
         + """
@@ -131,10 +131,10 @@ FROM attempt_values GROUP BY cell"""
         and highest.max(initial=0) < 1_000_000
     ):
         attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
-    return replace(counts, numbering=Numbering(attempts_made, last))
+    return replace(counts, numbering=AttemptNumbers(attempts_made, last))
 
 
-def with_order(query: AttemptQuery, counts: Counts) -> Counts:
+def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
     """Add the order of the attempts to the counts, if every file contains the order.
 
     The order comes from attempt numbers, from times, or from the order of entries in a list. The
@@ -145,7 +145,7 @@ def with_order(query: AttemptQuery, counts: Counts) -> Counts:
     ordered = are_lists or all(roles_of_batch.attempt is not None for roles_of_batch in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
-    query.con.register("cells_", cell_columns(counts))
+    query.con.register("cells_", cells_as_table(counts))
     disable_join_reordering(query.con)
     try:
         order = _role_values(query, counts, "line" if are_lists else "attempt")
@@ -345,7 +345,7 @@ VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
 }
 
 
-def cell_columns(counts: Counts) -> dict[str, Any]:
+def cells_as_table(counts: Counts) -> dict[str, Any]:
     """The cells as columns of a DuckDB table: cell, name, group0 … and task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}

@@ -20,7 +20,7 @@ from tempfile import TemporaryFile
 import duckdb
 import numpy as np
 
-from passk_cli.arrays import Ints, NDArray, Places
+from passk_cli.arrays import Indices, Ints, NDArray
 
 # Number of tokens per shingle. With 3, the order of tokens matters even in short answers.
 SHINGLE = 3
@@ -199,7 +199,7 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     return group
 
 
-def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Places, ...]]:
+def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
     """The entries of a sparse matrix of texts and shingles, as (ones, (text, shingle))."""
     # Short texts are filled with empty tokens, which never occur in a text.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]

@@ -20,7 +20,13 @@ from passk_cli.files.attempts.query import AttemptQuery, is_missing_value_sql
 from passk_cli.files.counting.diagnosis import first_matching_rows
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.request import BOUNDS, KEEP, MISSING_COST_FIXES
-from passk_cli.files.roles import PASS_WORDS, UNITS, amount_addends, is_list_column, spelled_name
+from passk_cli.files.roles import (
+    PASS_WORDS,
+    UNITS,
+    amount_addends,
+    is_list_column,
+    normalized_column_name,
+)
 from passk_cli.outcomes.attempts import Attempts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -477,13 +483,13 @@ def _amount_column_messages(
             if other_unit := _conflicting_unit(role, name):
                 yield OTHER_UNIT(column=name, other=other_unit, unit=UNITS[role][0])
         for name, _ in parts if role == "cost" else ():
-            for currency in sorted({*spelled_name(name).split("_")} & _CURRENCIES):
+            for currency in sorted({*normalized_column_name(name).split("_")} & _CURRENCIES):
                 yield OTHER_CURRENCY(column=name, currency=currency.upper())
         if kind := _KINDS.get(role):
             names = [name for name, _ in parts]
             other_columns = []
             for name in (name for name in kinds if name not in names):
-                words = {*spelled_name(name).split("_")}
+                words = {*normalized_column_name(name).split("_")}
                 other_columns += [name] * bool(words & _OTHER_PAYERS and words & kind)
             form = batch.layout.format
             if other_columns:
@@ -496,7 +502,7 @@ def _amount_column_messages(
 
 
 def _conflicting_unit(role: str, column: str) -> str:
-    words = {*spelled_name(column.rpartition(".")[2]).split("_")}
+    words = {*normalized_column_name(column.rpartition(".")[2]).split("_")}
     unit, short = UNITS[role], {"tokens": ("token", "tok", "toks"), "turns": ("turn", "steps")}
     other_units = {name: units for name, units in UNITS.values() if name != unit[0]}
     if words & {unit[0], role, *unit[1]}:
@@ -507,6 +513,7 @@ def _conflicting_unit(role: str, column: str) -> str:
 
 def _has_unit(role: str, parts: Sequence[tuple[str, str]]) -> bool:
     return role != "duration" or all(
-        unit or {*spelled_name(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
+        unit
+        or {*normalized_column_name(name.rpartition(".")[2]).split("_")} & UNITS[role][1].keys()
         for name, unit in parts
     )

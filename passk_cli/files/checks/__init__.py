@@ -13,16 +13,16 @@ from dataclasses import replace
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.files.checks import (
-    amounts,
+    aggregated_rows,
     errors,
     files,
     names,
+    problem_statements,
     repeats,
     settings,
-    statements,
     verdicts,
 )
-from passk_cli.files.checks.check import CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_column
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
@@ -30,7 +30,7 @@ from passk_cli.files.roles import find_column
 # Number of tasks of which passk reads all rows, to check files that are larger than its sample.
 ENOUGH_TASKS = 500
 # The order of the modules matters, because passk asks only about the first certain finding.
-_RULES = (verdicts, statements, amounts, names, repeats, errors, settings, files)
+_RULES = (verdicts, problem_statements, aggregated_rows, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
     "DISTINGUISHING",
     "ENOUGH_TASKS",
     "CheckContext",
-    "Finding",
+    "CheckFinding",
     "attempt_number_column",
     "find_contradictions",
     "finding_error",
@@ -46,13 +46,13 @@ __all__ = [
 ]
 
 
-def find_contradictions(context: CheckContext) -> Iterator[Finding]:
+def find_contradictions(context: CheckContext) -> Iterator[CheckFinding]:
     """Find the contradictions between the rows of the files and the roles of their columns."""
     for test in dict.fromkeys(check.test for check in CHECKS):
         yield from test(context)
 
 
-def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
+def finding_error(finding: CheckFinding, batches: Sequence[Batch]) -> DataError:
     """The error for a certain finding. The error names the first file that contains the column."""
     diagnostic = finding.message(**finding.fields)
     column = finding.fields.get("column", "").strip("'")
@@ -61,6 +61,6 @@ def finding_error(finding: Finding, batches: Sequence[Batch]) -> DataError:
     return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.settles)
 
 
-def finding_warning(finding: Finding) -> Diagnostic:
+def finding_warning(finding: CheckFinding) -> Diagnostic:
     """The warning for a likely finding."""
     return replace(finding.message(**finding.fields), settles=finding.settles)

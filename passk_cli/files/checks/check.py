@@ -40,7 +40,7 @@ def value_at(record: Any, path: str) -> Any:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Finding:
+class CheckFinding:
     """A contradiction between the rows of the files and the roles of their columns.
 
     message : the type of the diagnostic. `fields` contains the values for its template.
@@ -75,7 +75,7 @@ class ReadingCheck:
     severity: str
     when: str
     settled_by: tuple[str, ...]
-    test: Callable[[CheckContext], Iterator[Finding]]
+    test: Callable[[CheckContext], Iterator[CheckFinding]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,10 +11,16 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import LIKELY, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.database import quote_text
 from passk_cli.files.reading.profile import DataProfile
-from passk_cli.files.roles import ENDED_WORDS, ENDINGS, FEEDBACK, name_words, spelled_last_key
+from passk_cli.files.roles import (
+    ENDED_WORDS,
+    ENDINGS,
+    FEEDBACK,
+    column_name_words,
+    normalized_last_key,
+)
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -65,7 +71,7 @@ ERRORS_AS_FAILURES = DiagnosticType(
 )  # fmt: skip
 
 
-def error_findings(context: CheckContext) -> Iterator[Finding]:
+def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find the column that shows the most failures with an error message or a true error flag."""
     profile = context.profile
     if context.is_known_format or not np.any(profile.verdict == 0):
@@ -74,9 +80,9 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
     names = [
         name
         for name in profile.columns
-        if name not in read | {*context.request.pool} and not name_words(name) & _NOT_ANSWERS
+        if name not in read | {*context.request.pool} and not column_name_words(name) & _NOT_ANSWERS
     ]
-    flags = [name for name in names if spelled_last_key(name) in _FLAG_NAMES]
+    flags = [name for name in names if normalized_last_key(name) in _FLAG_NAMES]
     texts = [name for name in names if profile.kind(name).name == "text" and name not in flags]
     kinds_by_column = [(name, _flagged_failures(context, name)) for name in flags]
     kinds_by_column += [
@@ -104,7 +110,7 @@ def error_findings(context: CheckContext) -> Iterator[Finding]:
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
     # If all attempts failed with an error, --where would leave no attempts.
-    yield Finding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.row_count :])
+    yield CheckFinding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.row_count :])
 
 
 def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str]:
@@ -140,7 +146,7 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     contains the reasons why the model failed.
     """
     profile = context.profile
-    column, is_ending_column = profile.columns[name], bool(name_words(name) & ENDINGS)
+    column, is_ending_column = profile.columns[name], bool(column_name_words(name) & ENDINGS)
     judged = (profile.task >= 0) & np.isfinite(profile.verdict)
     passing = np.unique(column.codes[judged & (profile.verdict == 1)])
     # A number such as 503 is an error code only in a column about how attempts ended.

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.checks.evenness import column_evenness
 from passk_cli.files.checks.settings import max_plausible_attempts
-from passk_cli.files.reading.non_result_files import find_copy
+from passk_cli.files.reading.non_result_files import find_duplicate_file
 from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
@@ -48,7 +48,7 @@ SUMMARY_FILE = DiagnosticType(
 )  # fmt: skip
 
 
-def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
+def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find files with the same model and tasks, if the file names differ in more than numbers."""
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"
@@ -75,9 +75,9 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
         int(np.bincount(profile.cell_codes + 1).max())
     ):
         return
-    if not column_evenness(profile.cell_codes, profile.file).is_likely_planned or find_copy(
-        ("", s) for s in sources
-    ):
+    if not column_evenness(
+        profile.cell_codes, profile.file
+    ).is_likely_planned or find_duplicate_file(("", s) for s in sources):
         return
     ends = {name.partition(".")[2] for name in map(os.path.basename, profile.files)}
     end = f".{ends.pop()}" if len(ends) == 1 else ".*"
@@ -95,10 +95,10 @@ def shared_task_findings(context: CheckContext) -> Iterator[Finding]:
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]
-    yield Finding(FILES_SHARE_TASKS, True, {"values": sorted(profile.files)}, tuple(ways))
+    yield CheckFinding(FILES_SHARE_TASKS, True, {"values": sorted(profile.files)}, tuple(ways))
 
 
-def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
+def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find summary files that passk would read as models.
 
     The tasks of a summary file are the models of other files, or the file counts the attempts in
@@ -120,7 +120,7 @@ def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
         else:
             continue
         without = SuggestedFix({"--exclude-model": (source.stem,)}, "leaves it out")
-        yield Finding(SUMMARY_FILE, True, {**fields, **why}, (without,), source.name)
+        yield CheckFinding(SUMMARY_FILE, True, {**fields, **why}, (without,), source.name)
     counts = [s for b, s in files if b.roles.shape == "counts" and not s.is_explicit]
     rows = [s for b, s in files if b.roles.shape != "counts"]
     if not counts or not rows or any(batch.layout.table for batch in context.batches):
@@ -132,7 +132,7 @@ def summary_file_findings(context: CheckContext) -> Iterator[Finding]:
         return {*profile.cell_codes[np.isin(profile.file, places)].tolist()} - {-1}
 
     if shared_cells := cells(counts) & cells(rows):
-        yield Finding(
+        yield CheckFinding(
             SUMMARY_FILE, True, {**fields, "counts": len(shared_cells)}, (), counts[0].name
         )
 

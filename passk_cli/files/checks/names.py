@@ -11,9 +11,9 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.database import quote_text
-from passk_cli.files.roles import name_strength, name_words, spelled_name
+from passk_cli.files.roles import column_name_words, normalized_column_name, role_name_strength
 from passk_cli.files.vocabulary import STATEMENT_WORDS, look_like_models
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few
@@ -75,7 +75,7 @@ ROWS_AS_TASKS = DiagnosticType(
 )  # fmt: skip
 
 
-def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
+def summary_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that are named like a total over other tasks."""
     task = context.column("task")
     names = [name for name in context.tasks_without_digits if _is_named_like_total(name)]
@@ -83,7 +83,7 @@ def summary_row_findings(context: CheckContext) -> Iterator[Finding]:
         texts = ", ".join(map(quote_text, names))
         without = f"{context.condition_sql(task)} NOT IN ({texts})"
         settle = SuggestedFix({"--where": without}, "leaves them out")
-        yield Finding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
+        yield CheckFinding(SUMMARY_ROWS, True, {"names": [*map(repr, names)]}, (settle,))
 
 
 def _is_named_like_total(name: str) -> bool:
@@ -97,18 +97,18 @@ def _is_named_like_total(name: str) -> bool:
     return 0 < len(terms) <= 2 and _SUM_WORDS.issuperset(terms)
 
 
-def header_findings(context: CheckContext) -> Iterator[Finding]:
+def header_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find a row that repeats the header of the table. Case is ignored."""
     task = context.column("task")
     if not any(batch.layout.kind == "csv" for batch in context.batches):
         return
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
-        if spelled_name(name.strip("\ufeff \t")) == spelled_name(task) and _is_header(
-            context, name
-        ):
+        if normalized_column_name(name.strip("\ufeff \t")) == normalized_column_name(
+            task
+        ) and _is_header(context, name):
             without = f"{context.condition_sql(task)} <> {quote_text(name)}"
             settle = SuggestedFix({"--where": without}, "leaves it out")
-            yield Finding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
+            yield CheckFinding(HEADER_ROWS, True, {"name": repr(name)}, (settle,))
             return
 
 
@@ -118,20 +118,20 @@ def _is_header(context: CheckContext, task: str) -> bool:
     if task not in (texts := profile.texts(column, 100_000)):
         return True
     row = int(np.flatnonzero(profile.columns[column].codes == texts.index(task))[0])
-    names = {spelled_name(name) for name in profile.columns}
+    names = {normalized_column_name(name) for name in profile.columns}
     values = [profile.texts_at(name, [row])[0] for name in profile.columns if name != column]
-    is_column_name = [spelled_name(value.strip()) in names for value in values if value]
+    is_column_name = [normalized_column_name(value.strip()) in names for value in values if value]
     return sum(is_column_name) >= 0.5 * len(is_column_name)
 
 
-def spelling_findings(context: CheckContext) -> Iterator[Finding]:
+def spelling_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that occur in two spellings."""
     groups: dict[str, list[str]] = {}
     for name in context.tasks:
         groups.setdefault(normalized_name(name), []).append(name)
     names = next((group for group in groups.values() if len(group) > 1), None)
     if names is not None:
-        yield Finding(SIMILAR_TASKS, False, {"names": [repr(name) for name in names]})
+        yield CheckFinding(SIMILAR_TASKS, False, {"names": [repr(name) for name in names]})
 
 
 def normalized_name(name: str) -> str:
@@ -149,7 +149,7 @@ def normalized_name(name: str) -> str:
     return re.sub(r"\s+", " ", number)
 
 
-def model_name_findings(context: CheckContext) -> Iterator[Finding]:
+def model_name_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find tasks that are named like models."""
     tasks, task = context.tasks, context.column("task")
     if (
@@ -159,25 +159,27 @@ def model_name_findings(context: CheckContext) -> Iterator[Finding]:
     ):
         return
     model = {} if len(context.models) > 1 else {"model": task}
-    finer = [name for name in context.unread_columns if name_strength("task", name)][:2]
+    finer = [name for name in context.unread_columns if role_name_strength("task", name)][:2]
     settles = [SuggestedFix({"--field": {"task": name, **model}}) for name in finer]
     settles.append(SuggestedFix({"--field": {"task": task}}, "if these are tasks and not models"))
-    yield Finding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
+    yield CheckFinding(UNLIKELY_TASKS, True, {"names": first_few(tasks)}, tuple(settles))
 
 
-def row_id_findings(context: CheckContext) -> Iterator[Finding]:
+def row_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find row ids that passk read as tasks although each question occurs in several rows."""
     profile, task = context.profile, context.column("task")
     column = profile.columns.get(task)
     if context.is_known_format or column is None or not 1 < profile.row_count == column.distinct:
         return
-    statements = [name for name in context.unread_columns if name_words(name) & STATEMENT_WORDS]
+    statements = [
+        name for name in context.unread_columns if column_name_words(name) & STATEMENT_WORDS
+    ]
     if statements and all(
         _has_mostly_repeated_values(profile.columns[name].codes) for name in statements
     ):
         fields = {"task": quote(task), "statement": quote(statements[0])}
         by_statement = SuggestedFix({"--field": {"task": statements[0]}})
-        yield Finding(ROWS_AS_TASKS, False, fields, (by_statement,))
+        yield CheckFinding(ROWS_AS_TASKS, False, fields, (by_statement,))
 
 
 def _has_mostly_repeated_values(codes: Ints) -> bool:

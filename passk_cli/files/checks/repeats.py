@@ -8,9 +8,9 @@ from shlex import quote
 import numpy as np
 
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import EITHER, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import SHORT, name_words, spelled_last_key
+from passk_cli.files.roles import SHORT, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -43,7 +43,7 @@ CACHED_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
+def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find records that are equal in every column, if this is unlikely by chance."""
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
@@ -69,18 +69,20 @@ def repeated_record_findings(context: CheckContext) -> Iterator[Finding]:
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
         # All attempts at a task contain the same question, so it does not show a copy.
-        of_attempts = column.distinct > cells or bool(name_words(name) & _ATTEMPT_WORDS)
-        long = profile.kind(name).longest > 4 or "id" in name_words(name)
+        of_attempts = column.distinct > cells or bool(column_name_words(name) & _ATTEMPT_WORDS)
+        long = profile.kind(name).longest > 4 or "id" in column_name_words(name)
         if column.present_share == 1 and unique and of_attempts and long:
             key = {"--field": {"attempt": name}, "--duplicates": "first"}
             once = SuggestedFix(key, "counts each record once")
             fields = {"rows": again, "column": quote(name), "order": False}
-            yield Finding(REPEATED_RECORDS, True, fields, (once, keep))
+            yield CheckFinding(REPEATED_RECORDS, True, fields, (once, keep))
             return
     half = profile.row_count // 2
     halves = profile.is_complete and half * 2 == profile.row_count and len(profile.files) == 1
     if halves and _has_mixed_outcomes(context, half) and np.all(records[:half] == records[half:]):
-        yield Finding(REPEATED_RECORDS, False, {"rows": half, "column": "", "order": True}, (keep,))
+        yield CheckFinding(
+            REPEATED_RECORDS, False, {"rows": half, "column": "", "order": True}, (keep,)
+        )
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
@@ -93,10 +95,10 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 
 
-def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
+def cached_attempt_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find attempts with an answer from a cache, if the task has several attempts."""
     profile = context.profile
-    flags = (name for name in profile.columns if spelled_last_key(name) in _CACHED_NAMES)
+    flags = (name for name in profile.columns if normalized_last_key(name) in _CACHED_NAMES)
     for name in (name for name in flags if name not in context.request.pool):
         sizes = np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1)
         several = (profile.cell_codes >= 0) & (sizes[np.maximum(profile.cell_codes, 0)] > 1)
@@ -104,7 +106,7 @@ def cached_attempt_findings(context: CheckContext) -> Iterator[Finding]:
         if rows:
             fields = {"rows": rows, "all": profile.row_count, "column": quote(name)}
             pool = SuggestedFix({"--pool": (name,)}, "counts them on purpose")
-            yield Finding(CACHED_ATTEMPTS, False, fields, (pool,))
+            yield CheckFinding(CACHED_ATTEMPTS, False, fields, (pool,))
             return
 
 

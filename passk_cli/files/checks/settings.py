@@ -20,7 +20,7 @@ from passk_cli.files.checks.check import (
     EITHER,
     LIKELY,
     CheckContext,
-    Finding,
+    CheckFinding,
     ReadingCheck,
     value_at,
 )
@@ -32,9 +32,9 @@ from passk_cli.files.roles import (
     ENDINGS,
     ROLES,
     SETTINGS,
-    name_strength,
-    name_words,
-    spelled_last_key,
+    column_name_words,
+    normalized_last_key,
+    role_name_strength,
 )
 from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
@@ -129,7 +129,7 @@ _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
 
 
-def setting_findings(context: CheckContext) -> Iterator[Finding]:
+def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find unread columns that have planned values or are named like a setting."""
     profile = context.profile
     restarting = [
@@ -137,7 +137,7 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
     ]
     if restarting and not any(look_like_models(profile.texts(name)) for name in restarting):
         order = {
-            n: (spelled_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct)
+            n: (normalized_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct)
             for n in restarting
         }
         column = profile.columns[min(restarting, key=order.__getitem__)]
@@ -162,13 +162,15 @@ def setting_findings(context: CheckContext) -> Iterator[Finding]:
             profile = context.refined_profile(names)
             columns = [profile.columns[name] for name in names if name in profile.columns]
     judged = []
-    for column in () if certain else (_with_merged_values(profile, column) for column in columns):
+    for column in (
+        () if certain else (_with_equal_values_merged(profile, column) for column in columns)
+    ):
         even = _setting_evenness(profile, column)
         if even.varying_share >= VARYING_SHARE:
             judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
     # The setting with the most values comes first, because it often determines the other settings.
-    certain.sort(key=lambda pair: _sort_key(context, pair[0]))
+    certain.sort(key=lambda pair: _finding_sort_key(context, pair[0]))
     for column, even in certain:
         yield _setting_finding(context, profile, column, even, certain=True)
     for column, even, verdict in judged if not certain else ():
@@ -189,14 +191,14 @@ def attempt_number_column(context: CheckContext) -> str:
     numbers = NUMBERING_WORDS - {"index", "idx"}
     numbering = []
     for name in context.unread_columns:
-        terms = name_words(name)
+        terms = column_name_words(name)
         is_number_name = len(terms) < 3 and terms & numbers and not terms & _HAPPENING
-        if is_number_name or spelled_last_key(name) in ROLES["attempt"].doubtful.split():
-            numbering += [name] * _numbers_attempts(profile, profile.columns[name])
+        if is_number_name or normalized_last_key(name) in ROLES["attempt"].doubtful.split():
+            numbering += [name] * _contains_attempt_numbers(profile, profile.columns[name])
     return numbering[0] if len(numbering) == 1 else ""
 
 
-def _numbers_attempts(profile: DataProfile, column: SampledColumn) -> bool:
+def _contains_attempt_numbers(profile: DataProfile, column: SampledColumn) -> bool:
     is_present = (profile.cell_codes >= 0) & (column.codes >= 0)
     most = int(np.bincount(profile.cell_codes[profile.cell_codes >= 0], minlength=1).max(initial=0))
     if (
@@ -220,14 +222,14 @@ def is_setting(column: str) -> bool:
     >>> [is_setting(name) for name in ("config.name", "judging_method", "name", "model_type")]
     [True, True, False, True]
     """
-    *above, last = map(spelled_last_key, column.split("."))
+    *above, last = map(normalized_last_key, column.split("."))
     return not _NAMES.isdisjoint((*above, last)) or last.rpartition("_")[2] in SETTING_ENDS
 
 
-def _sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
+def _finding_sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
     """The sort key of certain findings: named settings and columns with many values first."""
     name = column.name
-    numbers = bool(name_words(name) & NUMBERING_WORDS)
+    numbers = bool(column_name_words(name) & NUMBERING_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct
 
 
@@ -236,7 +238,7 @@ def _is_named_setting(context: CheckContext, name: str) -> bool:
     return is_setting(name) or (template is not None and name in template.names)
 
 
-def _with_merged_values(profile: DataProfile, column: SampledColumn) -> SampledColumn:
+def _with_equal_values_merged(profile: DataProfile, column: SampledColumn) -> SampledColumn:
     """Give equal numbers, such as 1 and 1.0, and times on the same day the same code."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
@@ -285,8 +287,10 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     if column.distinct > most and not is_consecutive(profile.cell_codes, profile.numbers(name)):
         return False
     is_named = _is_named_setting(context, name)
-    happens = name_words(name) & _HAPPENING and not (is_named or _value_dates(profile, column))
-    outcome = ROLES["outcome"].ranks.get(spelled_last_key(name)) == 0
+    happens = column_name_words(name) & _HAPPENING and not (
+        is_named or _value_dates(profile, column)
+    )
+    outcome = ROLES["outcome"].ranks.get(normalized_last_key(name)) == 0
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
@@ -294,7 +298,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     # if it divides the cells further.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = (
-        spelled_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
+        normalized_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
     )
     if attempt_column and numbers:
         pair_count = _count_cell_values(profile.cell_codes, column.codes)
@@ -351,14 +355,14 @@ def _is_planned(
 
 def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
     """Whether a column has the name of a setting and varies in at least half of the cells."""
-    exact = spelled_last_key(column.name) in _EXACT_NAMES and column.present_share == 1
+    exact = normalized_last_key(column.name) in _EXACT_NAMES and column.present_share == 1
     return exact and even.cells > 2 and even.varying_share >= 0.5
 
 
 def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether all values are numbers or words with a number (run1), or the name means a number."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
-    return numbered or bool(name_words(column.name) & NUMBERING_WORDS)
+    return numbered or bool(column_name_words(column.name) & NUMBERING_WORDS)
 
 
 def _setting_finding(
@@ -368,7 +372,7 @@ def _setting_finding(
     even: Evenness,
     *,
     certain: bool,
-) -> Finding:
+) -> CheckFinding:
     name, task, model = column.name, context.column("task"), context.column("model")
     values = sorted(profile.texts(name), key=_natural_key)
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
@@ -380,11 +384,11 @@ def _setting_finding(
         [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
     )
     # In a task name, the part of the benchmark comes before a number but after a question.
-    parts = (task, name) if spelled_last_key(task or "") in STATEMENT_WORDS else (name, task)
+    parts = (task, name) if normalized_last_key(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
     if even is _RESTARTING or _task_numbers_restart(context, profile, column):
-        return Finding(RESTARTING_TASKS, certain, fields, (tasks, split, pool))
+        return CheckFinding(RESTARTING_TASKS, certain, fields, (tasks, split, pool))
     once = (
         even.share_once > _ONCE_SHARE
         and not context.has_attempt_numbers
@@ -392,18 +396,18 @@ def _setting_finding(
     )
     if once and _value_dates(context.profile, context.profile.columns[name]):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
-        return Finding(UNREAD_NUMBER, certain, fields, (split, numbering, tasks, pool))
+        return CheckFinding(UNREAD_NUMBER, certain, fields, (split, numbering, tasks, pool))
     if once and _has_whole_numbers(profile, column):
         numbering = SuggestedFix({"--field": {"attempt": name}}, "numbers the attempts")
         order = [numbering, split, tasks, pool]
-        if name_words(name) & {"case", "item", "question", "problem", "instance", "q"}:
+        if column_name_words(name) & {"case", "item", "question", "problem", "instance", "q"}:
             finer_tasks = replace(tasks, options={"--field": {"task": f"{task},{name}"}})
             order = [finer_tasks, numbering, split, pool]
-        return Finding(UNREAD_NUMBER, certain, fields, tuple(order))
+        return CheckFinding(UNREAD_NUMBER, certain, fields, tuple(order))
     order = [split, *models, pool] if model else [*models, split, pool]
     if column.present_share == 1 and _may_be_task_part(context, profile, column):
-        order.insert(0 if spelled_last_key(name) in SUITE_NAMES else 2, tasks)
-    return Finding(POOLED_SETTINGS, certain, fields, tuple(order))
+        order.insert(0 if normalized_last_key(name) in SUITE_NAMES else 2, tasks)
+    return CheckFinding(POOLED_SETTINGS, certain, fields, tuple(order))
 
 
 def _natural_key(text: str) -> tuple[float, str]:
@@ -417,7 +421,7 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
     """Whether attempt numbers repeat within a task, but not within one value of the column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.column("attempt"))
-    terms = name_words(name)
+    terms = column_name_words(name)
     if attempt is None or terms & (_HAPPENING | NUMBERING_WORDS | _RESULT_WORDS):
         return False
     if 2 * column.distinct > profile.row_count or column.present_share < 1:
@@ -444,7 +448,7 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
     name = column.name
     if (
         _is_named_setting(context, name)
-        or name_strength("model", name)
+        or role_name_strength("model", name)
         or look_like_models(profile.texts(name))
     ):
         return False
@@ -454,10 +458,12 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
         == count_distinct(profile.task) * count_distinct(column.codes)
         > count_distinct(column.codes)
     )
-    if crossed and not (name_words(name) & SUITE_NAMES or name_strength("task", name)):
+    if crossed and not (column_name_words(name) & SUITE_NAMES or role_name_strength("task", name)):
         return False
     stated = (
-        profile.columns[c].codes for c in profile.columns if spelled_last_key(c) in STATEMENT_WORDS
+        profile.columns[c].codes
+        for c in profile.columns
+        if normalized_last_key(c) in STATEMENT_WORDS
     )
     # The profile of complete cells contains only the columns that the check requested.
     return not any(
@@ -474,11 +480,11 @@ def _task_numbers_restart(
 
     The last task numbers must differ. The result is also True if the column has an exact task name.
     """
-    if _is_named_setting(context, column.name) or name_words(column.name) & NUMBERING_WORDS:
+    if _is_named_setting(context, column.name) or column_name_words(column.name) & NUMBERING_WORDS:
         return False
     task = context.column("task")
-    if name_strength("task", column.name) == 3 or task not in profile.columns:
-        return name_strength("task", column.name) == 3
+    if role_name_strength("task", column.name) == 3 or task not in profile.columns:
+        return role_name_strength("task", column.name) == 3
     if profile.kind(task).name != "number":
         return False
     numbers, ends = profile.numbers(task), set()
@@ -494,7 +500,7 @@ def _task_numbers_restart(
     return len(ends) > 1
 
 
-def arm_findings(context: CheckContext) -> Iterator[Finding]:
+def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find settings that have one value per task, and so divide tasks into arms."""
     profile = context.profile
     is_judged = (profile.task >= 0) & np.isfinite(profile.verdict)
@@ -502,14 +508,14 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
         column = profile.columns[name]
         models = joined_codes(profile.series, column.codes)
         # A prompt is often the question of the task and not a setting.
-        if name_words(name) & STATEMENT_WORDS == name_words(name) or _separates_outcomes(
-            profile, column
-        ):
+        if column_name_words(name) & STATEMENT_WORDS == column_name_words(
+            name
+        ) or _separates_outcomes(profile, column):
             continue
         if (
             not 2 <= column.distinct <= _MOST_ARMS
             or column.present_share < 1
-            or name_words(name) & NUMBERING_WORDS
+            or column_name_words(name) & NUMBERING_WORDS
         ):
             continue
         n = np.bincount(column.codes[is_judged], minlength=column.distinct)
@@ -525,7 +531,7 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
         low, high = int(rates.argmin()), int(rates.argmax())
         error = (mean * (1 - mean) * (1 / n[low] + 1 / n[high])) ** 0.5
         is_planned = (
-            spelled_last_key(name) in _EXACT_NAMES
+            normalized_last_key(name) in _EXACT_NAMES
             and len({*n.tolist()}) == 1
             and n[0] >= _ENOUGH_ROWS
         )
@@ -534,11 +540,13 @@ def arm_findings(context: CheckContext) -> Iterator[Finding]:
             rate_texts = [f"{texts[arm]} {rates[arm]:.3f}" for arm in order.tolist()]
             ways = (SuggestedFix({"--by": (name,)}, "keeps them apart"),
                     SuggestedFix({"--pool": (name,)}, "pools them on purpose"))  # fmt: skip
-            yield Finding(POOLED_ARMS, False, {"column": quote(name), "rates": rate_texts}, ways)
+            yield CheckFinding(
+                POOLED_ARMS, False, {"column": quote(name), "rates": rate_texts}, ways
+            )
             return
 
 
-def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
+def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find lists of outcomes in which the scorers have the same names in all records."""
     batch = next((b for b in context.batches if b.roles.shape == "lists"), None)
     way = context.column("outcome").replace(EACH, "").rpartition(".")[0]
@@ -548,7 +556,7 @@ def scorer_list_findings(context: CheckContext) -> Iterator[Finding]:
     names = repeating_names([value for value in values if isinstance(value, list)])
     if names is not None and not all(map(NUMBERED.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
-        yield Finding(SEVERAL_VERDICTS, True, fields)
+        yield CheckFinding(SEVERAL_VERDICTS, True, fields)
 
 
 CHECKS = (
@@ -581,6 +589,6 @@ CHECKS = (
         POOLED_ARMS, LIKELY,
         "A setting has one value per task. In addition, the pass rates of two values differ by two"
         " standard errors, or all values have equally many rows.",
-        ("--by X", "--pool X"), arm_findings,
+        ("--by X", "--pool X"), pooled_arm_findings,
     ),
 )  # fmt: skip

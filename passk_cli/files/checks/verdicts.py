@@ -19,13 +19,13 @@ from passk_cli.files.checks.check import (
     CERTAIN,
     LIKELY,
     CheckContext,
-    Finding,
+    CheckFinding,
     ReadingCheck,
     value_at,
 )
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import read_records
-from passk_cli.files.roles import EQUAL, SHORT, name_words, spelled_last_key
+from passk_cli.files.roles import EQUAL, SHORT, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
@@ -119,7 +119,7 @@ LISTS_IN_ORDER = DiagnosticType(
 )  # fmt: skip
 
 
-def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
+def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns that could also be the outcome, if the user did not name the outcome column."""
     profile, outcome = context.profile, context.column("outcome")
     attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
@@ -134,7 +134,7 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
         yield _ambiguous_success_finding(context, outcome, attack)
         return
     for name in context.unread_columns:
-        if spelled_last_key(name).startswith("expected") and _contains_expected_verdicts(
+        if normalized_last_key(name).startswith("expected") and _contains_expected_verdicts(
             context, name, outcome
         ):
             agree = SuggestedFix(
@@ -144,32 +144,32 @@ def second_verdict_findings(context: CheckContext) -> Iterator[Finding]:
                 agree,
                 SuggestedFix({"--outcome": outcome}, "if the column is the verdict on the attempt"),
             )
-            yield Finding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
+            yield CheckFinding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
             return
     if context.request.scores_only:
         return
     judged = profile.verdict[(profile.task >= 0) & np.isfinite(profile.verdict)]
     constant = profile.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
-    expected = any(name_words(name) & EXPECTED_WORDS for name in context.unread_columns)
+    expected = any(column_name_words(name) & EXPECTED_WORDS for name in context.unread_columns)
     rivals = [
         name for name in context.unread_columns if _contradicts_outcome(context, name, outcome)
     ]
     if rivals:
-        less = constant or spelled_last_key(outcome) in ENDED_WORDS
+        less = constant or normalized_last_key(outcome) in ENDED_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
-        yield Finding(
+        yield CheckFinding(
             TWO_VERDICTS, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
         )
-    elif always and spelled_last_key(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
+    elif always and normalized_last_key(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
         way = SuggestedFix({"--outcome": outcome}, "if the column shows which tasks were solved")
-        yield Finding(ALWAYS_SUCCESS, True, facts, (way,))
+        yield CheckFinding(ALWAYS_SUCCESS, True, facts, (way,))
 
 
-def list_order_findings(context: CheckContext) -> Iterator[Finding]:
+def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find outcomes that compare two lists, if some lists differ only in the order of entries."""
     outcome = context.column("outcome")
     left, equal, right = outcome.partition(EQUAL)
@@ -185,17 +185,19 @@ def list_order_findings(context: CheckContext) -> Iterator[Finding]:
             reordered += first != second and sorted(first) == sorted(second)
     if reordered:
         fields = {"outcome": quote(outcome), "rows": reordered, "all": compared}
-        yield Finding(LISTS_IN_ORDER, False, fields)
+        yield CheckFinding(LISTS_IN_ORDER, False, fields)
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
     """The first column about attacks if the outcome is named success, otherwise ""."""
-    if not name_words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
+    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
         return ""
-    return next((name for name in context.profile.columns if name_words(name) & ATTACK_WORDS), "")
+    return next(
+        (name for name in context.profile.columns if column_name_words(name) & ATTACK_WORDS), ""
+    )
 
 
-def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> Finding:
+def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> CheckFinding:
     texts = context.profile.texts(outcome, _MOST_VALUES)
     verdicts = context.profile.verdicts(outcome)
     codes = context.profile.columns[outcome].codes
@@ -209,7 +211,7 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
         SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding the attack passes"),
     )
     fields = {"column": quote(outcome), "attack": quote(attack)}
-    return Finding(AMBIGUOUS_SUCCESS, True, fields, ways)
+    return CheckFinding(AMBIGUOUS_SUCCESS, True, fields, ways)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
@@ -228,11 +230,13 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     is always opposite to a constant outcome.
     """
     profile = context.profile
-    terms = name_words(name)
-    ended = spelled_last_key(outcome) in ENDED_WORDS
-    if _without_number(name) == _without_number(outcome):
+    terms = column_name_words(name)
+    ended = normalized_last_key(outcome) in ENDED_WORDS
+    if _without_final_number(name) == _without_final_number(outcome):
         return _values_differ(context, name, outcome)
-    predicted = "label" in terms and any(name_words(n) & PREDICTED_WORDS for n in profile.columns)
+    predicted = "label" in terms and any(
+        column_name_words(n) & PREDICTED_WORDS for n in profile.columns
+    )
     if predicted or _is_constant_per_task(profile, name, outcome):
         return False
     if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
@@ -244,7 +248,9 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     numbers = profile.numbers(name)
     present = numbers[np.isfinite(numbers)]
     if profile.kind(name).name == "number" and np.any((present != 0) & (present != 1)):
-        return bool(graded) and _lacks_threshold(numbers, profile.verdict, ended=ended)
+        return bool(graded) and _no_threshold_reproduces_outcome(
+            numbers, profile.verdict, ended=ended
+        )
     values = profile.verdicts(name)
     is_present = profile.columns[name].codes >= 0
     # A column with an unknown word is not a verdict.
@@ -271,7 +277,7 @@ def _is_constant_per_task(profile: DataProfile, name: str, outcome: str) -> bool
     return next(pairs) <= count_distinct(profile.cell_codes) < next(pairs)
 
 
-def _without_number(name: str) -> str:
+def _without_final_number(name: str) -> str:
     """Remove the number at the end of a column name, because pandas numbers repeated columns."""
     return re.sub(r"[._ -]?[0-9]+$", "", name)
 
@@ -292,7 +298,7 @@ def _values_differ(context: CheckContext, column: str, other_column: str) -> boo
     return any(first.lower() != second.lower() for first, second in texts)
 
 
-def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
+def _no_threshold_reproduces_outcome(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
     """Whether no threshold on a grade reproduces the outcome.
 
     Rows without a grade or without an outcome are ignored.
@@ -301,9 +307,9 @@ def _lacks_threshold(numbers: Floats, verdict: Floats, *, ended: bool) -> bool:
         an outcome that always passes.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
-    >>> _lacks_threshold(grades, verdict, ended=False)
+    >>> _no_threshold_reproduces_outcome(grades, verdict, ended=False)
     True
-    >>> _lacks_threshold(grades, np.array([0.0, 0.0, 1.0]), ended=False)
+    >>> _no_threshold_reproduces_outcome(grades, np.array([0.0, 0.0, 1.0]), ended=False)
     False
     """
     has_both = np.isfinite(numbers) & np.isfinite(verdict)

@@ -19,7 +19,7 @@ from passk_cli.files.export import as_os_error
 from passk_cli.files.history import repeated_run_error
 from passk_cli.files.reading.condition import CONDITION, condition_names
 from passk_cli.files.reading.layout import Batch, json_path
-from passk_cli.files.reading.non_result_files import find_copy
+from passk_cli.files.reading.non_result_files import find_duplicate_file
 from passk_cli.files.reading.records import (
     Record,
     first_bad_record,
@@ -36,7 +36,7 @@ from passk_cli.files.roles import (
     PICK,
     SETTINGS,
     find_column,
-    spelled_last_key,
+    normalized_last_key,
 )
 from passk_cli.files.sources.source import (
     SKIP_BAD_LINES,
@@ -49,10 +49,10 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.limits import MORE_MEMORY
-from passk_cli.outcomes.counts import TOO_MANY
+from passk_cli.outcomes.counts import TOO_MANY_ATTEMPTS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import list_known_names
-from passk_cli.text import plural, shortened
+from passk_cli.text import plural, truncated
 
 if TYPE_CHECKING:
     import duckdb
@@ -206,18 +206,18 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
     if roles.shape == "counts":
         n, c, too_many = counts
         if too_many:
-            return DataError(row.place, f"{roles.n} = {n}", TOO_MANY, name="bad-counts")
+            return DataError(row.place, f"{roles.n} = {n}", TOO_MANY_ATTEMPTS, name="bad-counts")
         count_texts = [f"{name} = {text}" if text else f"{name} is empty"
                  for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
         problem = f"{' and '.join(count_texts)} cannot be counts"
         remedy = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
         return DataError(row.place, problem, remedy, name="bad-counts")
     if _is_outcome_cut_off(row, str(outcome)):
-        problem = f"{shortened(str(outcome))!r} is at the end of the file, without a line end"
+        problem = f"{truncated(str(outcome))!r} is at the end of the file, without a line end"
         return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
-    problem = f'"{roles.outcome}" is {shortened(str(value))}'
+    problem = f'"{roles.outcome}" is {truncated(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()
     if not number and (plain := _plain_number(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, for example {plain}"
@@ -352,7 +352,7 @@ def missing_name_error(
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
         remedy = "other records have a model; label=path names one model for all records of a file"
         settle = SuggestedFix({"--where": present}, "leaves these out")
-    problem = f"no {role} in {shortened(text)}"
+    problem = f"no {role} in {truncated(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 
 
@@ -375,7 +375,7 @@ def repeated_attempt_error(
         before = f", first seen at {first.place}"
         two_files = later_row.source is not first.source
         remedy = "if the files are of different models, name them as label=path" * two_files
-        if remedy and find_copy([("", first.source), ("", later_row.source)]):
+        if remedy and find_duplicate_file([("", first.source), ("", later_row.source)]):
             remedy = f"the files are byte for byte the same: leave {later_row.source.name} out"
     place = (later_rows or [first])[0].place
     rows, contradicting = plural(repeats.rows, "duplicate row"), 0
@@ -435,7 +435,7 @@ def _differing_settings(
         if not above and (isinstance(value, dict) or isinstance(against, dict)):
             inside = [part if isinstance(part, dict) else {} for part in (value, against)]
             yield from _differing_settings(inside[0], inside[1], key)
-        elif spelled_last_key(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
+        elif normalized_last_key(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
             yield f"{above}.{key}".removeprefix(".")
 
 
@@ -473,6 +473,6 @@ def _not_a_list_error(
         return None
     if row is None:
         return None
-    problem = f'"{batch.roles.outcome}" is {shortened(row[1])}'
+    problem = f'"{batch.roles.outcome}" is {truncated(row[1])}'
     place, _ = record_at(batch, source, row[0])
     return BadRecordError(place, problem, "other records have a list of outcomes in this field")

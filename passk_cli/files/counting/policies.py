@@ -14,7 +14,7 @@ import numpy as np
 from passk_cli.diagnostic import Diagnostic, error_as_warning
 from passk_cli.errors import DataError
 from passk_cli.files.counting import diagnosis
-from passk_cli.files.counting.checks import (
+from passk_cli.files.counting.raw_text_checks import (
     OTHER_ENCODING,
     WITHOUT_GROUP,
     mixed_task_messages,
@@ -26,9 +26,9 @@ from passk_cli.files.reading.non_result_files import UnreadFileError, repeated_f
 from passk_cli.files.reading.schema_detection import NormalizedFiles
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import ATTEMPT_ROLES, COLUMN, amount_addends, find_column, usual_columns
-from passk_cli.outcomes.codes import cross_columns
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
+from passk_cli.outcomes.name_codes import cross_columns
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import Category, first_few
@@ -48,7 +48,7 @@ def build_counts(
     Errors: DataError, ParameterError.
     """
     request = statement.request
-    _require_understood(con, statement, tally, tolerant)
+    _require_valid_data(con, statement, tally, tolerant)
     cells, nameless = tally.cells, tally.cells["task"].missing_mask
     if nameless.any():
         cells = {name: values[~nameless] for name, values in cells.items()}
@@ -58,7 +58,7 @@ def build_counts(
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
-        _refuse_empty(con, statement, tally)
+        _raise_no_attempts_error(con, statement, tally)
     facts = _reading_facts(statement, attempts, tally, cells, attempted)
     facts = replace(facts, messages=_reading_messages(con, statement, attempts, cells, n, tolerant))
     undecided = cells["missing"][attempted].astype(np.int64)
@@ -99,7 +99,7 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
     )
 
 
-def _require_understood(
+def _require_valid_data(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
     """Raise an error for a label of several models, a missing outcome field, or invalid data."""
@@ -112,13 +112,15 @@ def _require_understood(
         absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent
-    _require_allowed(con, statement, tally, tolerant)
+    _require_no_data_errors(con, statement, tally, tolerant)
 
 
-def _refuse_empty(con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally) -> None:
+def _raise_no_attempts_error(
+    con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally
+) -> None:
     request = statement.request
     refusing = statement.with_changes(request=replace(request, missing="error"))
-    _require_allowed(con, refusing, tally, tolerant=False)
+    _require_no_data_errors(con, refusing, tally, tolerant=False)
     remedy = "is the file complete?"
     if request.where:
         values = diagnosis.condition_values_text(con, statement)
@@ -255,7 +257,7 @@ def _reading_facts(
     )
 
 
-def _require_allowed(
+def _require_no_data_errors(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
     """Raise an error for the first missing, unknown or repeated value, unless options allow it."""

@@ -19,10 +19,16 @@ import numpy as np
 
 from passk_cli.arrays import Ints
 from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
-from passk_cli.files.database import AS_IT_IS, missing_mask, quote_name, quote_text, with_all_memory
+from passk_cli.files.database import (
+    AS_IT_IS,
+    missing_mask,
+    quote_name,
+    quote_text,
+    retry_without_memory_limit,
+)
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
-from passk_cli.files.roles import ENDINGS, find_column, is_list_column, name_words
+from passk_cli.files.roles import ENDINGS, column_name_words, find_column, is_list_column
 from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
 # Number of blocks in a sample, and size of each block in bytes. Smaller files are read completely.
@@ -35,7 +41,7 @@ _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR = {"null", "bool", "number", "text"}
 
 
-class _SampleQuery(NamedTuple):
+class _SampledBatch(NamedTuple):
     """A batch in which each file is replaced by its sample.
 
     origins : path of a sample → path of the sampled file.
@@ -54,7 +60,7 @@ def profile_files(
 
     folder : the folder for the samples. The connection must be allowed to read it.
     """
-    return with_all_memory(con, lambda: _profile_files(con, statement, folder))
+    return retry_without_memory_limit(con, lambda: _profile_files(con, statement, folder))
 
 
 def _profile_files(
@@ -62,14 +68,15 @@ def _profile_files(
 ) -> DataProfile:
     con.execute("SET preserve_insertion_order = true")
     samples = [
-        _write_samples(con, batch, folder, i) for i, batch in enumerate(_kept_batches(statement))
+        _write_samples(con, batch, folder, i)
+        for i, batch in enumerate(_batches_of_kept_models(statement))
     ]
     is_complete = all(sample.is_complete for sample in samples)
     request = replace(statement.request, attempts=(), conversion=None, skip_bad=False)
     if not is_complete:
         # Samples are not filtered, because a filter might leave only a few rows.
         request = replace(request.with_all_models(), where="", only_tasks=(), exclude_tasks=())
-    batches = [_with_further_columns(con, sample.batch) for sample in samples]
+    batches = [_with_later_columns(con, sample.batch) for sample in samples]
     profile_statement = statement.with_changes(
         request=request, where=statement.where if request.where else ()
     )
@@ -82,7 +89,7 @@ def _profile_files(
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
     columns = tuple(first_of.values())
-    _fill_table(con, profile_statement, [*zip(batches, samples, strict=True)], columns)
+    _fill_profile_table(con, profile_statement, [*zip(batches, samples, strict=True)], columns)
     sql = _text_sql_by_column(batches, columns)
     for record in (name for name in columns if name in records):
         value = f"TRY_CAST(carried{columns.index(record)} AS JSON)"
@@ -108,17 +115,19 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
-        ending = not isinstance(below, dict) and any(name_words(part) & ENDINGS for part in path)
+        ending = not isinstance(below, dict) and any(
+            column_name_words(part) & ENDINGS for part in path
+        )
         if not above or ending:
             yield path
         if len(path) < 3:
             yield from _record_keys(below, path)
 
 
-def _fill_table(
+def _fill_profile_table(
     con: duckdb.DuckDBPyConnection,
     statement: Statement,
-    batches: Sequence[tuple[Batch, _SampleQuery]],
+    batches: Sequence[tuple[Batch, _SampledBatch]],
     columns: Sequence[str],
 ) -> None:
     names, counts = statement.names, statement.has_counts
@@ -141,7 +150,7 @@ def _fill_table(
         )
 
 
-def profile_cells(
+def profile_complete_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
     """Build a profile of all rows of every `one_in`-th task, chosen by hash. Errors:
@@ -210,7 +219,7 @@ def _codes_of_hashes(hashes: Any) -> Ints:
     return codes
 
 
-def _kept_batches(statement: Statement) -> Iterator[Batch]:
+def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
     for batch in statement.batches:
         named_sources = ((source, statement.names.get(source.path)) for source in batch.sources)
         request = statement.request
@@ -250,7 +259,7 @@ def _scalar_sql(text: str) -> str:
     return f"CASE WHEN left({text}, 1) NOT IN ('', '{{', '[') THEN {text} END"
 
 
-def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
+def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     """Add the columns that occur only in later records of the sample to a batch.
 
     If the records contain lists of outcomes, each record becomes one row without a verdict.
@@ -274,19 +283,19 @@ def _with_further_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch
 
 def _write_samples(
     con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
-) -> _SampleQuery:
+) -> _SampledBatch:
     layout = batch.layout
     if layout.kind == "parquet" or layout.table:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
-        return _SampleQuery(batch, {}, number <= _ROWS)
+        return _SampledBatch(batch, {}, number <= _ROWS)
     files = [layout.row_file] if layout.row_file else [source.path for source in batch.sources]
     total = sum(map(os.path.getsize, files))
     plain = bool(layout.row_file) or layout.packing == "none"
     if plain and total <= WHOLE_BYTES:
-        return _SampleQuery(batch, {}, is_complete=True)
+        return _SampledBatch(batch, {}, is_complete=True)
     if not layout.row_file and layout.kind not in ("jsonl", "csv"):
-        return _SampleQuery(batch, {}, is_complete=False)
+        return _SampledBatch(batch, {}, is_complete=False)
     blocks = _block_starts(files) if plain else _beginning_indices(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
@@ -300,7 +309,7 @@ def _write_samples(
             sample.write_bytes(first_bytes(batch.sources[number], size))
             complete = complete and os.path.getsize(sample) < size
     if layout.row_file:
-        return _SampleQuery(
+        return _SampledBatch(
             replace(batch, layout=replace(layout, row_file=next(iter(samples)))), {}, False
         )
     sources = (batch.sources[number] for number in blocks)
@@ -313,7 +322,7 @@ def _write_samples(
         for name, values in layout.constants.items()
     }
     layout = replace(layout, constants=constants, packing="none")
-    return _SampleQuery(
+    return _SampledBatch(
         replace(batch, layout=layout, sources=tuple(samples_as_sources)), samples, complete
     )
 

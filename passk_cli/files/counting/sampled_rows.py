@@ -14,9 +14,9 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.files.checks.check import CheckContext
 from passk_cli.files.counting.statement import BENCHMARKS, Statement
 from passk_cli.files.reading.profile import SampledColumn, joined_codes
-from passk_cli.files.roles import SETTINGS, name_words, spelled_last_key
+from passk_cli.files.roles import SETTINGS, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
-from passk_cli.outcomes.sampled import OrderedAttempts, SampledRows, TaskGroups
+from passk_cli.outcomes.row_sample import OrderedAttempts, SampledRows, TaskGroups
 
 # Minimum number of task groups. Fewer groups are probably categories, such as levels of difficulty.
 _FEWEST_GROUPS = 10
@@ -97,8 +97,8 @@ def _task_groups(
     profile = context.profile
     names = [
         name for name in context.unread_columns
-        if quote(name) not in settings and spelled_last_key(name) not in _NOT_GROUPS
-        and not name_words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
+        if quote(name) not in settings and normalized_last_key(name) not in _NOT_GROUPS
+        and not column_name_words(name) & (HAPPENING_WORDS | NUMBERING_WORDS)
         and profile.columns[name].distinct >= _FEWEST_GROUPS
     ]  # fmt: skip
     if not names or not is_judged.any():
@@ -110,7 +110,7 @@ def _task_groups(
     for name in names:
         column = profile.columns[name]
         codes = _task_codes(column, task, is_judged, tasks)
-        if codes is not None and not (once and _may_be_of_attempt(context, name)):
+        if codes is not None and not (once and _may_describe_attempts(context, name)):
             columns[name] = codes
     if not columns:
         return None
@@ -135,6 +135,6 @@ def _task_codes(column: SampledColumn, task: Ints, is_judged: Bools, tasks: int)
     return codes if _FEWEST_GROUPS <= int(codes.max()) + 1 <= tasks / 2 else None
 
 
-def _may_be_of_attempt(context: CheckContext, name: str) -> bool:
+def _may_describe_attempts(context: CheckContext, name: str) -> bool:
     """Whether the numbers in a column may be measurements of attempts, such as times."""
-    return not name_words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"
+    return not column_name_words(name) & _NAMING_WORDS and context.profile.kind(name).name != "text"

@@ -41,7 +41,7 @@ from passk_cli.files.roles import (
     amount_addends,
     find_column,
     is_list_column,
-    reaches_sql,
+    reaches_threshold_sql,
     verdict_sql,
 )
 from passk_cli.files.sources.paths import TEMPERATURE_NAMES, temperature_template
@@ -482,7 +482,9 @@ rows AS (SELECT row.* FROM picked)"""
         if request.passing_score is not None and roles.shape != "counts":
             # Many different scores would make many groups, so two strings replace scores.
             value = "TRY_CAST(outcome AS DOUBLE)"
-            passes = f"if({reaches_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
+            passes = (
+                f"if({reaches_threshold_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
+            )
             verdict = f"CASE WHEN isfinite({value}) THEN {passes} ELSE outcome END"
             return f"SELECT * REPLACE ({verdict} AS outcome) FROM (SELECT {rows} FROM {source})"
         return f"SELECT {rows} FROM {source}"

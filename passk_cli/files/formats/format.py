@@ -31,7 +31,7 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 INCOMPLETE_RUN = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
@@ -546,7 +546,7 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
     problem = (
-        f"{place} is {shortened(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
+        f"{place} is {truncated(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
     )
     raise BadRecordError(file.source.name, problem, "correct the file")
 
@@ -598,12 +598,12 @@ def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -
     """
     if requested in outcomes:
         return str(requested)
-    names = ", ".join(map(shortened, outcomes))
+    names = ", ".join(map(truncated, outcomes))
     if not outcomes:
         problem, remedy = "the file contains no outcome", "check whether its attempts were scored"
         raise DataError(place, problem, remedy, name="no-such-outcome")
     if requested is not None:
-        problem = f"the file contains no outcome {shortened(requested)!r}"
+        problem = f"the file contains no outcome {truncated(requested)!r}"
         remedy = did_you_mean_or_list(requested, outcomes)
         raise DataError(place, problem, remedy, name="no-such-outcome")
     if len(outcomes) > 1:

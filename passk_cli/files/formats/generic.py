@@ -33,15 +33,15 @@ from passk_cli.files.roles import (
     ROLES,
     SETTINGS,
     SUMMED_UP,
-    name_strength,
-    name_words,
-    spelled_name,
+    column_name_words,
+    normalized_column_name,
+    role_name_strength,
     usual_columns,
 )
 from passk_cli.files.sources.source import PACKED_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import first_few, shortened
+from passk_cli.text import first_few, truncated
 
 UNJUDGED_IDS = DiagnosticType(
     "unjudged-ids", WARNING,
@@ -119,7 +119,7 @@ def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
 
 
 def _names_task(columns: Iterable[str]) -> bool:
-    return any(ROLES["task"].ranks.get(spelled_name(name)) == 0 for name in columns)
+    return any(ROLES["task"].ranks.get(normalized_column_name(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
@@ -169,7 +169,7 @@ def _constant_values(
         for name, head in heads
         if name.lower() in _METADATA_KEYS and isinstance(head, dict)
         for key, value in head.items()
-        if spelled_name(key) in _MODELS and isinstance(value, str)
+        if normalized_column_name(key) in _MODELS and isinstance(value, str)
     }
     return {"model": models.pop(), **facts} if len(models) == 1 else facts
 
@@ -177,7 +177,7 @@ def _constant_values(
 def _require_record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecordError(place, f"{shortened(dumps(value))} is not a record", "expected an object")
+    raise BadRecordError(place, f"{truncated(dumps(value))} is not a record", "expected an object")
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
@@ -225,7 +225,7 @@ def _records_by_task(
         first = value[0] if isinstance(value, list) and value else value
         # If the records contain a task column, the key is not the task.
         key = "key" if isinstance(first, dict) and _names_task(first) else "task"
-        where = f"{place}: {shortened(task)}"
+        where = f"{place}: {truncated(task)}"
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
 
 
@@ -263,7 +263,7 @@ def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
         # A list of models, or of records with a task column, does not contain attempts at a single
         # task.
     names_its_tasks = kinds != {"record"} and any(
-        _names_task(entry.columns) or name_words(entry.key) & SUMMED_UP for entry in filled
+        _names_task(entry.columns) or column_name_words(entry.key) & SUMMED_UP for entry in filled
     )
     return not names_its_tasks and all(
         _has_outcome(entry.columns, ("acc", "accuracy")) for entry in filled
@@ -290,7 +290,9 @@ TASK_RECORDS = Format(
 
 def _record_lists(entries: Sequence[_DocumentEntry]) -> list[_DocumentEntry]:
     other_words = ONE_SIDED | SUMMED_UP
-    lists = [e for e in entries if e.kind == "records" and not name_words(e.key) & other_words]
+    lists = [
+        e for e in entries if e.kind == "records" and not column_name_words(e.key) & other_words
+    ]
     judged = [entry for entry in lists if _has_outcome(entry.columns)]
     top = _scalar_keys(entries)
     if _has_outcome(top):
@@ -324,7 +326,7 @@ def _single_list_contents(file: File) -> Contents:
 
 def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
     places = " and ".join(
-        shortened(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
+        truncated(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
     )
     raise DataError(
         file.source.name,
@@ -403,7 +405,7 @@ def _id_list_contents(file: File) -> Contents:
             if task in outcomes:
                 is_repeated = outcomes[task] == (key == passed)
                 conflict = "twice" if is_repeated else "as passed and as failed"
-                problem = f"the id {shortened(str(task))} is listed {conflict}"
+                problem = f"the id {truncated(str(task))} is listed {conflict}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
@@ -412,7 +414,7 @@ def _id_list_contents(file: File) -> Contents:
         fresh = [task for task in other_ids if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            fields = {"ids": len(fresh), "key": shortened(key)}
+            fields = {"ids": len(fresh), "key": truncated(key)}
             messages.append(UNJUDGED_IDS(passed=passed, failed=failed, **fields))
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
     return Contents(lambda request: rows, constants=_constant_values(document), messages=messages)
@@ -593,12 +595,12 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(lambda request: rows, constants=facts)
         if members:
             return Contents(lambda request: [dict(file.object_members(*keys))])
-        present = [shortened(name) for name, _ in islice(file.object_members(), _INSPECTED_MEMBERS)]
+        present = [truncated(name) for name, _ in islice(file.object_members(), _INSPECTED_MEMBERS)]
         remedy = did_you_mean_or_list(key, present) if present else ""
-        problem = f"the document contains no records below {shortened(key)!r}"
+        problem = f"the document contains no records below {truncated(key)!r}"
         raise NoResultsError(file.source.name, problem, remedy)
 
-    rule = f"the outcome of a record below {shortened(key)}; in an object, the key is the task"
+    rule = f"the outcome of a record below {truncated(key)}; in an object, the key is the task"
     return Format(
         "records-inside", rule, "", bool, contents, is_generic=True, example=Example((), "")
     )
@@ -628,7 +630,8 @@ def _records_in_elements(
         parts = {
             name: text
             for name, text in _require_record(place, record).items()
-            if isinstance(text, str) and not any(name_strength(role, name) for role in ROLE_WORDS)
+            if isinstance(text, str)
+            and not any(role_name_strength(role, name) for role in ROLE_WORDS)
         }
         siblings = parts | _constant_values(record, requested)
         yield from _records_below(record, keys[cut:], {}, place, requested, siblings)
@@ -655,7 +658,7 @@ def _records_of_members(
         )
     if without and not has_records:
         place = f"{file.source.name}: {without[0]}"
-        problem = f"the key {shortened(key)!r} is missing"
+        problem = f"the key {truncated(key)!r} is missing"
         raise BadRecordError(place, problem, "give a key that the document contains")
     if without:
         message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
@@ -681,7 +684,7 @@ def _records_below(
         key_column = _KEY_COLUMN.fullmatch(keys[0])
         if key_column is None and keys[0] not in value:
             remedy = did_you_mean_or_list(keys[0], value, "give a key that the document contains")
-            raise BadRecordError(place, f"the key {shortened(keys[0])!r} is missing", remedy)
+            raise BadRecordError(place, f"the key {truncated(keys[0])!r} is missing", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
         siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip

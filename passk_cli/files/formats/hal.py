@@ -11,7 +11,7 @@ from typing import Any
 
 from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 # passk does not load these keys, which contain the log of every call and every prompt.
 _SKIPPED_KEYS = ("raw_logging_results", "raw_eval_results", "task_prompts")
@@ -27,7 +27,7 @@ def _contents(file: File) -> Contents:
         raise NoResultsError(file.source.name, problem, "the benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
-        problem = f"task {shortened(min(contradictory))!r} both succeeded and failed"
+        problem = f"task {truncated(min(contradictory))!r} both succeeded and failed"
         raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
     agent = str(nested_value(config, "agent_name"))

@@ -28,7 +28,7 @@ from passk_cli.files.formats.format import (
     nested_value,
     require_type,
 )
-from passk_cli.files.roles import name_words
+from passk_cli.files.roles import column_name_words
 from passk_cli.suggested_fix import SuggestedFix
 
 UNFINISHED_RUN = DiagnosticType(
@@ -118,7 +118,9 @@ def _contents(file: File) -> Contents:
     model, number = run.get("model"), run.get("task_id") or run.get("run_id")
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_messages(file, header, len(samples))]
-    messages += [UNCLEAR_SCORE(score=name) for name in names if name_words(name) & _UNDESIRED_WORDS]
+    messages += [
+        UNCLEAR_SCORE(score=name) for name in names if column_name_words(name) & _UNDESIRED_WORDS
+    ]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
     return Contents(

@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
     judge_binary,
     require_type,
 )
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 _KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
 _OLD_KEYS = ("full_prompt", "predictions", "metrics", "specifics", "choices")
@@ -109,7 +109,7 @@ def _parse_python_text(file: File, text: object) -> Any:
         value = None
     if isinstance(value, list | dict):
         return value
-    problem = f"{shortened(str(text))} is neither a list nor a record in Python syntax"
+    problem = f"{truncated(str(text))} is neither a list nor a record in Python syntax"
     raise BadRecordError(file.source.name, problem, "give the file as lighteval wrote it")
 
 

@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     finite_number,
     nested_value,
 )
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 # Name of a list (without _ids) → outcome and reason. An instance in two lists gets the outcome of
 # the first list, which is more specific. For example, an infrastructure failure is also an error.
@@ -111,7 +111,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
         for task in map(str, lists.get(name, ())):
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
-                problem = f"the instance {shortened(task)!r} is both resolved and unresolved"
+                problem = f"the instance {truncated(task)!r} is both resolved and unresolved"
                 raise BadRecordError(place, problem, "correct the report")
     for name in _RUN:
         for task in map(str, lists.get(name, ())):

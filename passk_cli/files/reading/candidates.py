@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 from passk_cli.files.reading.record_discovery import (
     FieldValues,
-    RecordPlace,
-    find_places,
-    spelled_value,
+    RecordList,
+    find_record_lists,
+    value_text,
 )
 from passk_cli.files.request import RESERVED, Request
 from passk_cli.files.roles import (
@@ -40,11 +40,11 @@ from passk_cli.files.roles import (
     SUMMED_UP,
     VALUE,
     agreement_sql,
+    column_name_words,
     column_parts,
-    name_strength,
-    name_words,
+    normalized_last_key,
     parent_path,
-    spelled_last_key,
+    role_name_strength,
     usual_columns,
 )
 from passk_cli.files.sources.source import Source
@@ -187,7 +187,7 @@ def find_candidates(
     The result is empty for a file that a harness wrote. Errors: DataError if a file cannot contain
     results.
     """
-    places = find_places(con, sources, request)
+    places = find_record_lists(con, sources, request)
     readers = [_CandidateFinder(con, place, request) for place in places]
     readers = [reader for reader in readers if request.records in (None, reader.place.keys)]
     return [
@@ -197,9 +197,7 @@ def find_candidates(
 
 
 class _CandidateFinder:
-    def __init__(
-        self, con: duckdb.DuckDBPyConnection, place: RecordPlace, request: Request
-    ) -> None:
+    def __init__(self, con: duckdb.DuckDBPyConnection, place: RecordList, request: Request) -> None:
         self.con, self.place, self.request = con, place, request
         self.columns = place.columns
 
@@ -236,11 +234,13 @@ class _CandidateFinder:
             "model": [self._candidate("model", path) for path in self.model_columns],
             "setting": [self._candidate("setting", path) for path in self.setting_columns],
         }
-        usual = [c for c in lists_by_role["outcome"] if self._outcome_level(c.column) == 3]
+        usual = [c for c in lists_by_role["outcome"] if self._outcome_likelihood(c.column) == 3]
         unusual = [c for c in lists_by_role["outcome"] if c not in usual]
-        lists_by_role["outcome"] = [*usual, *self._pick_candidates(), *unusual]
+        lists_by_role["outcome"] = [*usual, *self._named_entry_candidates(), *unusual]
         verdicts = (p for p in outcomes if self.columns[p].verdicts == {0, 1})
-        if not lists_by_role["counts"] and not any(self._outcome_level(p) > 1 for p in verdicts):
+        if not lists_by_role["counts"] and not any(
+            self._outcome_likelihood(p) > 1 for p in verdicts
+        ):
             lists_by_role["outcome"] += [
                 *self._answer_match_candidates(),
                 *self._verdict_per_model_candidates(),
@@ -268,8 +268,8 @@ class _CandidateFinder:
     def attempt_likelihood(self) -> tuple[int, ...]:
         """The sort key of a list of records, which is highest for the likeliest list of
         attempts."""
-        task = max((self._task_level(path) for path in self.task_columns), default=0)
-        outcome = max((self._outcome_level(path) for path in self.outcome_columns), default=0)
+        task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
+        outcome = max((self._outcome_likelihood(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
         named_columns = sum(path in self.columns for path in self.request.named_columns.values())
         # Records of attempts come before records with lists of attempts.
@@ -279,7 +279,7 @@ class _CandidateFinder:
         strong = bool(self.task_columns) and outcome > 0
         # Lists of steps within attempts, and summaries, come last.
         is_attempt_list = not (
-            name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
+            column_name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
         )
         return (
             named_columns, weaker > 0 and is_attempt_list, weaker > 0, several, inside, strong,
@@ -300,7 +300,7 @@ class _CandidateFinder:
     @cached_property
     def task_columns(self) -> list[str]:
         """Columns that may be the task, without columns that group the rows like another column."""
-        paths = [path for path in self.columns if self._task_level(path)]
+        paths = [path for path in self.columns if self._task_likelihood(path)]
         # If each record has a task, a task field above the records describes the whole run.
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
@@ -322,23 +322,23 @@ class _CandidateFinder:
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
         paths = [path for path, column in self.columns.items() if path not in used_paths
                  and _can_be_names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
-        plain = [path for path in paths if not _names_something_else(path)]
+        plain = [path for path in paths if not _is_named_like_other_role(path)]
         return sorted(
             plain or ([] if self.task_columns else paths), key=lambda p: self.columns[p].is_integer
         )
 
-    def _task_level(self, path: str) -> int:
+    def _task_likelihood(self, path: str) -> int:
         """How likely it is that a column contains the task, from 0 to 3.
 
         3 means a usual task name, 2 a name with a word for tasks, and 1 values that look like
         tasks.
         """
-        column, strength = self.columns[path], name_strength("task", path)
+        column, strength = self.columns[path], role_name_strength("task", path)
         if not _has_one_scalar_kind(column) or path in (self.count_columns or ()):
             return 0
         if strength == 3:
             return 3
-        if _names_something_else(path) or not _can_be_names(column) or self._is_category(path):
+        if _is_named_like_other_role(path) or not _can_be_names(column) or self._is_category(path):
             return 0
         if strength:
             return 2
@@ -350,14 +350,16 @@ class _CandidateFinder:
         column = self.columns[path]
         sizes, longest = column.text_counts.values(), max(map(len, column.text_counts))
         even, few = len({*sizes}) == 1, len(sizes) < _FEW
-        level, is_inside = self._task_level(path), path not in self.place.above
+        level, is_inside = self._task_likelihood(path), path not in self.place.above
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
         """Whether one value of a column occurs with several questions or expected answers."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
-            is_statement = name_words(path_of_statement) & (STATEMENT_WORDS | {"gold", "expected"})
+            is_statement = column_name_words(path_of_statement) & (
+                STATEMENT_WORDS | {"gold", "expected"}
+            )
             if path_of_statement != path and is_statement and stated.is_text:
                 pairs = len({*zip(column.codes, stated.codes, strict=True)})
                 if min(pairs, len(stated.text_counts)) > 1.2 * len(column.text_counts):
@@ -365,13 +367,13 @@ class _CandidateFinder:
         return False
 
     def _task_candidate(self, path: str) -> Candidate:
-        usual = [task for task in self.task_columns if self._task_level(task) == 3]
+        usual = [task for task in self.task_columns if self._task_likelihood(task) == 3]
         is_only_task = self.task_columns == [path] and not self.weak_task_columns
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
         # One record per model is not an attempt. A single task describes the whole run.
-        certain = certain and not name_words(self.place.keys) & SUMMED_UP
+        certain = certain and not column_name_words(self.place.keys) & SUMMED_UP
         certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
         return replace(
             candidate, tally=column.spread_text, values=len(column.text_counts), certain=certain
@@ -383,22 +385,24 @@ class _CandidateFinder:
 
         If two columns have equal values, a column that is not named like a verdict is left out.
         """
-        paths = [path for path in self.columns if self._outcome_level(path)]
+        paths = [path for path in self.columns if self._outcome_likelihood(path)]
         paths = paths or [path for path in self.columns if self._is_constant_verdict(path)]
         paths.sort(key=self._outcome_rank, reverse=True)
         path_by_verdicts: dict[tuple[object, ...], str] = {}
         for path in paths:
-            is_named_verdict = self._outcome_level(path) > 1
+            is_named_verdict = self._outcome_likelihood(path) > 1
             path_by_verdicts.setdefault(
                 (path,) if is_named_verdict else self.columns[path].verdict_pattern or (path,), path
             )
         judged = {
-            self.columns[path].verdict_pattern for path in paths if self._outcome_level(path) > 1
+            self.columns[path].verdict_pattern
+            for path in paths
+            if self._outcome_likelihood(path) > 1
         }
         return [
             path
             for path in path_by_verdicts.values()
-            if self._outcome_level(path) > 1
+            if self._outcome_likelihood(path) > 1
             or self.columns[path].verdict_pattern not in judged - {()}
         ]
 
@@ -410,11 +414,11 @@ class _CandidateFinder:
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
         for path, column in self.columns.items():
-            if path in used_paths or column.has_lists or name_strength("attempt", path) == 3:
+            if path in used_paths or column.has_lists or role_name_strength("attempt", path) == 3:
                 continue
             names_another_thing = (
                 _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
-                or spelled_last_key(path) in SETTING_NAMES
+                or normalized_last_key(path) in SETTING_NAMES
             )
             # A rate such as hit_rate_at_3 describes a single attempt if it is always 0 or 1.
             if names_another_thing and not (
@@ -428,7 +432,9 @@ class _CandidateFinder:
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
     def _is_decisive_outcome(self, path: str) -> bool:
-        judged = self._outcome_level(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
+        judged = (
+            self._outcome_likelihood(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
+        )
         return judged and not _word_forms(path) & ENDED_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
@@ -438,7 +444,7 @@ class _CandidateFinder:
             and bool(terms & (VERDICT_WORDS | BAD_WORDS)) and not terms & _NOT_OUTCOMES
         )  # fmt: skip
 
-    def _outcome_level(self, path: str) -> int:
+    def _outcome_likelihood(self, path: str) -> int:
         """How likely it is that a column is the outcome, from 0 to 3.
 
         3 means a usual outcome name, 2 means a name with a word for verdicts, and 1 means values
@@ -446,11 +452,11 @@ class _CandidateFinder:
         """
         column = self.columns[path]
         terms = _word_forms(path)
-        strength = name_strength("outcome", path)
+        strength = role_name_strength("outcome", path)
         if path == self.request.named_columns.get("outcome"):
             return 3
         inner = column.has_lists and any(
-            name_words(key) & STEP_WORDS for key in parent_path(path).split(".")
+            column_name_words(key) & STEP_WORDS for key in parent_path(path).split(".")
         )
         if path in self.place.above or inner or not re.search(r"[^\W\d_]", path):
             return 0
@@ -471,7 +477,7 @@ class _CandidateFinder:
             contrary_terms = contrary_terms - {"max"}
         if strength < 3 and (contrary_terms or (is_named_like_average(path) and not flags)):
             return 0
-        if name_strength("attempt", path) and not like:
+        if role_name_strength("attempt", path) and not like:
             return 0
         level = 3 if strength == 3 else 2 if like else 1
         if flags:
@@ -489,7 +495,7 @@ class _CandidateFinder:
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
             not terms & ENDED_WORDS,
-            self._outcome_level(path),
+            self._outcome_likelihood(path),
             column.verdicts <= {0, 1},
             not self._is_prerequisite_flag(path),
             -column.missing_count,
@@ -512,7 +518,7 @@ class _CandidateFinder:
         counts = self.columns[path].text_counts
         return (
             2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
-            and (name_strength("outcome", path) > 0 or not self._is_constant_per_task(path))
+            and (role_name_strength("outcome", path) > 0 or not self._is_constant_per_task(path))
         )  # fmt: skip
 
     def _is_constant_per_task(self, path: str) -> bool:
@@ -526,8 +532,10 @@ class _CandidateFinder:
 
     def _outcome_candidate(self, path: str) -> Candidate:
         column, passing = self.columns[path], self._pass_fixes(path)
-        usual = [p for p in self.outcome_columns if self._outcome_level(p) == 3]
-        is_only_verdict = all(self._outcome_level(p) < 2 or p == path for p in self.outcome_columns)
+        usual = [p for p in self.outcome_columns if self._outcome_likelihood(p) == 3]
+        is_only_verdict = all(
+            self._outcome_likelihood(p) < 2 or p == path for p in self.outcome_columns
+        )
         # A constant column may be the outcome (no pass), or it shows how runs ended.
         constant = len(column.text_counts) < 2 <= self.place.rows
         certain = (
@@ -540,9 +548,11 @@ class _CandidateFinder:
     def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
         column, terms = self.columns[path], _word_forms(path)
         if column.verdicts <= {0, 1}:
-            attacks = any(name_words(column_name) & ATTACK_WORDS for column_name in self.columns)
+            attacks = any(
+                column_name_words(column_name) & ATTACK_WORDS for column_name in self.columns
+            )
             open_ = terms & BAD_WORDS or (attacks and terms & {"success", "successful", "achieved"})
-            if not open_ and (terms & VERDICT_WORDS or name_strength("outcome", path)):
+            if not open_ and (terms & VERDICT_WORDS or role_name_strength("outcome", path)):
                 return ()
             true, false = (
                 next((text for text in column.text_counts if column.verdict_of[text][0] == v), word)
@@ -602,7 +612,7 @@ class _CandidateFinder:
                 ]  # fmt: skip
         return entries_by_path
 
-    def _pick_candidates(self) -> list[Candidate]:
+    def _named_entry_candidates(self) -> list[Candidate]:
         candidates = []
         for entry in chain.from_iterable(self.named_verdict_entries.values()):
             option = SuggestedFix({"--field": {"outcome": entry.path}})
@@ -611,8 +621,10 @@ class _CandidateFinder:
 
     def _answer_match_candidates(self) -> list[Candidate]:
         plain = {path: column for path, column in self.columns.items() if _is_short(column)}
-        gold = [path for path in plain if name_words(path) & (EXPECTED_WORDS - {"label"})]
-        answers = [path for path in plain if name_words(path) & ANSWER_WORDS and path not in gold]
+        gold = [path for path in plain if column_name_words(path) & (EXPECTED_WORDS - {"label"})]
+        answers = [
+            path for path in plain if column_name_words(path) & ANSWER_WORDS and path not in gold
+        ]
         if not answers:
             # Without a column named like an answer, most values must be expected answers.
             expected = {text for path in gold for text in plain[path].text_counts}
@@ -623,14 +635,16 @@ class _CandidateFinder:
         # A column named "label" is the expected answer if there is an answer column. It is the
         # answer if there is a column with the true label.
         labels = [
-            path for path in plain if "label" in name_words(path) and path not in gold + answers
+            path
+            for path in plain
+            if "label" in column_name_words(path) and path not in gold + answers
         ]
         agreements = []
         for answer, expected_path in [*product(answers, gold + labels), *product(labels, gold)]:
             pairs = [
                 *zip(
-                    map(spelled_value, plain[answer].values),
-                    map(spelled_value, plain[expected_path].values),
+                    map(value_text, plain[answer].values),
+                    map(value_text, plain[expected_path].values),
                     strict=True,
                 )
             ]
@@ -665,7 +679,7 @@ class _CandidateFinder:
         flags = [
             p
             for p in self.verdict_flags
-            if p not in self.numbered_verdicts and not name_strength("attempt", p)
+            if p not in self.numbered_verdicts and not role_name_strength("attempt", p)
         ]
         # If each column is a model, all or none of the names contain words for verdicts.
         if (
@@ -690,13 +704,15 @@ class _CandidateFinder:
         The column has a name such as "winner", or values such as "A", "B" and "tie", or values that
         are column names.
         """
-        texts = {spelled_last_key(path) for path, column in self.columns.items() if column.is_text}
+        texts = {
+            normalized_last_key(path) for path, column in self.columns.items() if column.is_text
+        }
         paired = any(t[-1:] in {"a", "1"} and t[:-1] + chr(ord(t[-1]) + 1) in texts for t in texts)
         for path, column in self.columns.items():
             values = {text.lower() for text in column.text_counts}
             sides = values - _TIES
             signs = all(map(_SIDE_NAME.fullmatch, sides)) and (paired or sides < values)
-            if name_words(path) & _PREFERENCES or (
+            if column_name_words(path) & _PREFERENCES or (
                 0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
                 and {*self.outcome_columns} <= {path}
             ):  # fmt: skip
@@ -708,9 +724,9 @@ class _CandidateFinder:
         if self.count_columns:
             return ""
         rows = self.place.rows
-        ranks = [p for p, c in self.columns.items() if "rank" in name_words(p) and rows > 2
+        ranks = [p for p, c in self.columns.items() if "rank" in column_name_words(p) and rows > 2
                  and {*c.numbers} == {*range(1, rows + 1)}]  # fmt: skip
-        if ranks and not any(name_strength("task", path) == 3 for path in self.task_columns):
+        if ranks and not any(role_name_strength("task", path) == 3 for path in self.task_columns):
             return ranks[0]
         grades = [self.columns[path] for path in self.outcome_columns]
         rated = any(
@@ -729,7 +745,7 @@ class _CandidateFinder:
         once = any(len(self.columns[path].text_counts) == rows > 1 for path in naming_columns)
         short = all(map(_is_short, self.columns.values()))
         several = not grades and any(
-            _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_last_key(path)) for path in averages
+            _SEVERAL_ATTEMPTS_NAME.fullmatch(normalized_last_key(path)) for path in averages
         )
         return (
             next(iter([*averages, *self.outcome_columns]), "")
@@ -764,7 +780,7 @@ class _CandidateFinder:
         option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
         # If there is a verdict column, the counts may be the tests of one attempt.
-        attempts = name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
+        attempts = column_name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
             bool(attempts)
             and all(map(is_named_like_average, self.outcome_columns))
@@ -777,10 +793,12 @@ class _CandidateFinder:
         paths = [
             path for path, column in self.columns.items()
             if column.is_text and not (column.has_lists or column.missing_count)
-            and (name_strength("model", path) or look_like_models(column.text_counts))
-            and not name_words(path) & JUDGE_WORDS
+            and (role_name_strength("model", path) or look_like_models(column.text_counts))
+            and not column_name_words(path) & JUDGE_WORDS
         ]  # fmt: skip
-        paths.sort(key=lambda p: (-name_strength("model", p), len(self.columns[p].text_counts) < 2))
+        paths.sort(
+            key=lambda p: (-role_name_strength("model", p), len(self.columns[p].text_counts) < 2)
+        )
         path_by_codes: dict[tuple[int, ...], str] = {}
         for path in paths:
             path_by_codes.setdefault(self.columns[path].codes, path)
@@ -792,18 +810,18 @@ class _CandidateFinder:
         used_paths |= {*(self.count_columns or ())}
         paths = []
         for path, column in self.columns.items():
-            is_named_setting = spelled_last_key(path) in SETTING_NAMES
+            is_named_setting = normalized_last_key(path) in SETTING_NAMES
             if (
                 path in used_paths
                 or path in RESERVED
                 or not _can_be_names(column)
-                or name_words(path) & _STATEMENT_AND_ANSWER_WORDS
+                or column_name_words(path) & _STATEMENT_AND_ANSWER_WORDS
             ):
                 continue
             few = len(column.text_counts) <= _VALUES and len(column.text_counts) < self.place.rows
             if few and (is_named_setting or (column.is_text and not self._is_consequence(path))):
                 paths.append(path)
-        return sorted(paths, key=lambda path: spelled_last_key(path) not in SETTING_NAMES)
+        return sorted(paths, key=lambda path: normalized_last_key(path) not in SETTING_NAMES)
 
     def _is_consequence(self, path: str) -> bool:
         """Whether each value of a column occurs only with passes or only with failures."""
@@ -827,7 +845,8 @@ def is_named_like_average(path: str) -> bool:
     (True, True, False)
     """
     return bool(
-        name_words(path) & AVERAGE_WORDS or _SEVERAL_ATTEMPTS_NAME.fullmatch(spelled_last_key(path))
+        column_name_words(path) & AVERAGE_WORDS
+        or _SEVERAL_ATTEMPTS_NAME.fullmatch(normalized_last_key(path))
     )
 
 
@@ -839,11 +858,11 @@ def _has_one_scalar_kind(column: FieldValues) -> bool:
     return not (column.has_lists or column.missing_count) and (column.is_text or column.is_integer)
 
 
-def _names_something_else(path: str) -> bool:
+def _is_named_like_other_role(path: str) -> bool:
     contrary_name = (
-        name_words(path) & _NOT_TASKS
-        or spelled_last_key(path) in SETTING_NAMES
-        or name_strength("model", path)
+        column_name_words(path) & _NOT_TASKS
+        or normalized_last_key(path) in SETTING_NAMES
+        or role_name_strength("model", path)
     )
     return bool(contrary_name)
 
@@ -865,12 +884,14 @@ def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> lis
     return usual_columns(role, integer_columns) or [
         path
         for path in integer_columns
-        if name_words(path) & kinds and not _word_forms(path) & contrary_words
+        if column_name_words(path) & kinds and not _word_forms(path) & contrary_words
     ]
 
 
 def _word_forms(path: str) -> set[str]:
     """The words of a column name, in the singular and the plural."""
     return {
-        form for word in name_words(path) for form in (word, word.removesuffix("s"), f"{word}s")
+        form
+        for word in column_name_words(path)
+        for form in (word, word.removesuffix("s"), f"{word}s")
     }

@@ -21,10 +21,10 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import (
     POSITION,
     VALUE,
+    column_name_words,
     column_parts,
-    name_strength,
-    name_words,
-    spelled_last_key,
+    normalized_last_key,
+    role_name_strength,
     usual_columns,
 )
 from passk_cli.files.sources.arguments import is_read_once
@@ -33,7 +33,7 @@ from passk_cli.files.sources.paths import suggested_template
 from passk_cli.files.sources.source import REREAD_BYTES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest_names
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 if TYPE_CHECKING:
     import duckdb
@@ -122,7 +122,7 @@ def question_error(
         task_name = way.options.get("--field", {}).get("task", "task")
         tasks = places[0].get("task", ())
         columns = [task for task in tasks if task.column != POSITION]
-        stated = [task.values for task in columns if name_strength("task", task.column)]
+        stated = [task.values for task in columns if role_name_strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
         # Each file is certainly one task if each file has one row and no column may be the task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
@@ -150,7 +150,7 @@ def question_error(
             return trials.with_working_fixes(error)
     hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
     draft = [*_map_drafts(next(map_folders(data), ""))]
-    return _refusal_error(error, places) or _with_candidate_lines(
+    return _unusable_data_error(error, places) or _with_candidate_lines(
         error, places, trials, hidden, draft
     )
 
@@ -162,7 +162,7 @@ def _nested_field_error(
     nested = [
         path
         for path in candidate_set.columns
-        if "." in path and usual_columns(role, [spelled_last_key(path)])
+        if "." in path and usual_columns(role, [normalized_last_key(path)])
     ]
     refusal = error.with_changes(
         type(error),
@@ -203,7 +203,9 @@ def _misspelled_column_error(
     paths = [*candidate_set.columns]
     if not missing or missing in paths:
         return error
-    similar = [p for p in paths if spelled_last_key(p) == missing] or nearest_names(missing, paths)
+    similar = [p for p in paths if normalized_last_key(p) == missing] or nearest_names(
+        missing, paths
+    )
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()
@@ -211,7 +213,7 @@ def _misspelled_column_error(
     return error.with_changes(type(error), remedy=did_you_mean(similar), settles=settles)
 
 
-def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
+def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> DataError | None:
     """The error for a file that cannot contain outcomes (preferences or a summary), or None."""
     if error.name not in (
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
@@ -228,7 +230,7 @@ def _refusal_error(error: DataError, places: Sequence[Candidates]) -> DataError 
         column = places[0].summary
         meaning = (
             "the rank of a row"
-            if "rank" in name_words(column)
+            if "rank" in column_name_words(column)
             else "an average of several attempts"
         )
         problem = f"this is a summary: {column} is {meaning}"
@@ -263,7 +265,7 @@ def _with_candidate_lines(
     best = next((place for place in places if role in place), places[0])
     if role and role not in best and not (role != "model" and "counts" in best):
         return trials.with_working_fixes(error)
-    likely_found = likely_places(places)
+    likely_found = likely_record_lists(places)
     command = _certain_options(best, request) if len(likely_found) == 1 else None
     settles: Sequence[SuggestedFix] = ()
     question = _question_text(error, best, request)
@@ -302,7 +304,7 @@ def _map_drafts(folder: str) -> Iterator[SuggestedFix]:
         yield SuggestedFix({"--init": name}, why, "describe")
 
 
-def likely_places(places: Sequence[Candidates]) -> list[Candidates]:
+def likely_record_lists(places: Sequence[Candidates]) -> list[Candidates]:
     """The lists of records that contain a task and an outcome, or otherwise the first list."""
     candidates_with_both = []
     for place in places:
@@ -423,5 +425,5 @@ def candidate_lines(
     width = min(max((len(option) for _, option, *_ in rows), default=0), _OPTION_WIDTH)
     for role, option, tally, ways in rows:
         room = _COLUMNS - len(ways) - max(width, len(option)) - 13
-        text = tally if full else shortened(tally, max(room, _SHORTEST_TALLY))
+        text = tally if full else truncated(tally, max(room, _SHORTEST_TALLY))
         yield f"{role:8} {option:{width}}  {text}{ways}".rstrip()

@@ -10,7 +10,7 @@ import duckdb
 
 from passk_cli.errors import ParameterError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.limits import is_nested
+from passk_cli.limits import is_nested_deeper_than
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known_names
 
@@ -148,7 +148,7 @@ def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
         parsed: dict[str, Any] = json.loads(tree)
     except RecursionError:
         raise ParameterError(place, deep, name="bad-condition") from None
-    if is_nested(parsed, _MOST_LEVELS):
+    if is_nested_deeper_than(parsed, _MOST_LEVELS):
         raise ParameterError(place, deep, name="bad-condition")
     return parsed
 

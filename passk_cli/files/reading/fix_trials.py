@@ -55,7 +55,7 @@ class FixTrials:
             if request.suits is not None:
                 request.suits(counts)
         except PasskError as error:
-            return _UnsuitableCounts(error)
+            return _UnsuitableCountsError(error)
         return counts
 
     def complete_fix(
@@ -67,7 +67,7 @@ class FixTrials:
         mixing : whether the added options may pool settings or estimate them separately.
         """
         counts = self.counts(settle)
-        unsuited = isinstance(counts, _UnsuitableCounts) or rounds == 1
+        unsuited = isinstance(counts, _UnsuitableCountsError) or rounds == 1
         if not isinstance(counts, PasskError) or unsuited:
             return settle, counts
         for way in (
@@ -77,7 +77,7 @@ class FixTrials:
                 settle.merged(way), why=_joined_reasons(settle.why, _ASSUMPTIONS.get(repr(way), ""))
             )
             longer, read = self.complete_fix(extended, rounds - 1, mixing=mixing)
-            if not isinstance(read, PasskError) or isinstance(read, _UnsuitableCounts):
+            if not isinstance(read, PasskError) or isinstance(read, _UnsuitableCountsError):
                 return longer, read
         return settle, counts
 
@@ -106,7 +106,7 @@ class FixTrials:
                 continue
             longer, read = self.complete_fix(settle)
             following.append(read if isinstance(read, PasskError) else None)
-            if isinstance(read, _UnsuitableCounts):
+            if isinstance(read, _UnsuitableCountsError):
                 unsuited = read.reason
             elif not isinstance(read, PasskError) or read.name not in (error.name, *_DEAD_ENDS):
                 complete_fix = longer if not isinstance(read, PasskError) else settle
@@ -124,7 +124,7 @@ class FixTrials:
         return error.with_changes(type(error), settles=tuple(working.values()))
 
 
-class _UnsuitableCounts(PasskError):
+class _UnsuitableCountsError(PasskError):
     """The error for counts that a command cannot use. reason : the message of the command's
     error."""
 

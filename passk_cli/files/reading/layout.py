@@ -19,8 +19,8 @@ from passk_cli.files.roles import (
     PICK,
     POSITION,
     VALUE,
+    ColumnRoles,
     JoinedColumns,
-    Roles,
     agreement_sql,
     amount_addends,
     amount_sql,
@@ -285,7 +285,7 @@ class Layout:
         if sql_type != "VARCHAR" and EACH in keys:
             return self._entries_sql(name, keys)
         if list_key_index(keys) < len(keys) and EACH not in keys:
-            return self._picked_entry_sql(quote_name(name), keys)
+            return self._named_entry_sql(quote_name(name), keys)
         if self.has_typed_values:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
         if name not in nested:
@@ -326,7 +326,7 @@ class Layout:
         values = f"CAST(json_extract({quote_name(name)}, {json_path(keys[:cut])}) AS JSON[])"
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
-    def _picked_entry_sql(self, value: str, keys: Sequence[str]) -> str:
+    def _named_entry_sql(self, value: str, keys: Sequence[str]) -> str:
         """SQL for a field of the list entry with a given name: `scores[name=ok].value`.
 
         If two entries with this name have different values, the result contains both values and
@@ -342,8 +342,8 @@ class Layout:
         entries = self._nested_sql(value, keys[:cut])
         if not self.has_typed_values:
             entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
-        is_match = f"{self._picked_entry_sql(entry, key.split('.'))} = {quote_text(name)}"
-        picked = self._picked_entry_sql(entry, keys[cut + 1 :])
+        is_match = f"{self._named_entry_sql(entry, key.split('.'))} = {quote_text(name)}"
+        picked = self._named_entry_sql(entry, keys[cut + 1 :])
         matches = f"[{picked} FOR {entry} IN {entries} IF {is_match}]"
         return f"nullif(array_to_string(list_distinct({matches}), ' and '), '')"
 
@@ -411,7 +411,7 @@ class Batch:
     """Files with the same layout and the same roles of columns, which one SELECT reads."""
 
     layout: Layout
-    roles: Roles
+    roles: ColumnRoles
     sources: tuple[Source, ...]
 
     @property

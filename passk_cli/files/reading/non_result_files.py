@@ -61,7 +61,7 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
     return (results, strays) if results else ([*batches], [])
 
 
-def find_copy(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
+def find_duplicate_file(sources: Iterable[tuple[object, Source]]) -> tuple[Source, Source] | None:
     """Find the first file that is a byte-for-byte copy. Return the copy and the original file, or
     None.
 
@@ -99,7 +99,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
             first = stems.setdefault(stem, source)
             if first is not source and not source.is_explicit:
                 named_alike = source, first
-    copy = find_copy(files)
+    copy = find_duplicate_file(files)
     copy_and_original = copy or named_alike
     how = "byte for byte the same as" if copy else "named like"
     if copy_and_original is None:

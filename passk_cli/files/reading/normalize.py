@@ -53,7 +53,7 @@ from passk_cli.files.roles import (
     SETTINGS,
     SHORT,
     UNITS,
-    Roles,
+    ColumnRoles,
     field_columns,
     find_column,
     usual_columns,
@@ -62,7 +62,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.paths import folder_columns, path_columns, template_columns
 from passk_cli.files.sources.source import Source, json_line, type_kind, value_kind
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import plural, shortened
+from passk_cli.text import plural, truncated
 
 # If a model has several runs, the attempt numbers of each further run are increased by this number.
 _RUN_NUMBER_STEP = 1_000_000
@@ -110,14 +110,16 @@ def recognise_files(
             tables.append(source)
         else:
             known_files.append(RecognisedFile(file.without_text(), form))
-    covered = _covered_paths(known_files, [s for s in sources if not s.is_explicit])
+    covered = _duplicated_paths(known_files, [s for s in sources if not s.is_explicit])
     return (
         [known_file for known_file in known_files if known_file.source.path not in covered],
         [source for source in tables if source.path not in covered],
     )
 
 
-def _covered_paths(known_files: Sequence[RecognisedFile], candidates: Sequence[Source]) -> set[str]:
+def _duplicated_paths(
+    known_files: Sequence[RecognisedFile], candidates: Sequence[Source]
+) -> set[str]:
     paths = {os.path.abspath(source.name): source.path for source in candidates}
     names = sorted(paths)
     covered: set[str] = set()
@@ -157,7 +159,7 @@ def write_row_files(
     """
     result = NormalizedFiles()
     with ExitStack() as opened:
-        sheets, tables = _RowFiles(folder, request, result, opened), []
+        sheets, tables = _RowFileWriter(folder, request, result, opened), []
         for file in files:
             try:
                 if file.format.is_generic:
@@ -269,7 +271,7 @@ class _RowFile:
     """
 
     format: Format
-    roles: Roles | None
+    roles: ColumnRoles | None
     file: IO[bytes]
     path: Path | None = None
     types: dict[str, set[type]] = field(default_factory=dict)
@@ -303,7 +305,7 @@ class _RowFile:
             self.constants.setdefault(name, {}).update(values)
 
 
-class _RowFiles:
+class _RowFileWriter:
     """Writes the rows of files of known formats, and collects messages about the files.
 
     runs : (model, suite) → the names of the runs of the model.
@@ -315,7 +317,7 @@ class _RowFiles:
         self.runs: Mapping[tuple[object, object], list[str]] = {}
         self._folder, self._request, self._result = folder, request, result
         self._sheets: dict[object, _RowFile] = {}
-        self._roles: dict[object, Roles] = {}
+        self._roles: dict[object, ColumnRoles] = {}
         self._files = opened
         self._plays_a_part = _relevance_test(request)
         amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
@@ -377,7 +379,7 @@ class _RowFiles:
                 problem = "this record has no model, but other records of the file have a model"
                 remedy = "add the model, or remove the record"
                 raise DataError(unnamed, problem, remedy, name="missing-name")
-            self._note_file_facts(source, "attempts", number, table, row_request)
+            self._add_file_messages(source, "attempts", number, table, row_request)
             require_template_match(source, self._request, {}, None)
             self._row_file(recognised.format.name, recognised.format, None).append(page, source)
         result.note_task_kinds(source, task_kinds)
@@ -398,9 +400,9 @@ class _RowFiles:
                         broken.setdefault(name, value)
                 written_values = {n: v if self._plays_a_part(n) else _shortened(v) for n, v
                 in record.items()
-                       if self._plays_a_part(n) or _may_distinguish(n, v)}  # fmt: skip
+                       if self._plays_a_part(n) or _may_distinguish_attempts(n, v)}  # fmt: skip
                 page.write(source, f"{source.name}: record {number}", written_values)
-            self._note_file_facts(source, "records", number, contents, row_request)
+            self._add_file_messages(source, "records", number, contents, row_request)
             facts = {
                 name: str(v) for name, v in contents.constants.items() if name not in page.types
             }
@@ -457,14 +459,14 @@ class _RowFiles:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches
 
-    def _row_file(self, key: object, form: Format, roles: Roles | None) -> _RowFile:
+    def _row_file(self, key: object, form: Format, roles: ColumnRoles | None) -> _RowFile:
         if key not in self._sheets:
             path = self._folder / f"{len(self._sheets)}.rows.jsonl"
             file = self._files.enter_context(path.open("wb"))
             self._sheets[key] = _RowFile(form, roles, file, path)
         return self._sheets[key]
 
-    def _note_file_facts(
+    def _add_file_messages(
         self, source: Source, row_name: str, rows: int, table: Contents, row_request: RowRequest
     ) -> None:
         """Record the messages about a file. Raise NoResultsError if the file has no rows."""
@@ -485,7 +487,7 @@ class _RowFiles:
         if suite is not None and task is not None:
             task = f"{suite}/{task}"
         if isinstance(outcome, dict | list):
-            outcome = shortened(json.dumps(outcome))
+            outcome = truncated(json.dumps(outcome))
         elif isinstance(outcome, float) and not math.isfinite(outcome):
             outcome = None if math.isnan(outcome) else str(outcome)
         columns: dict[str, object] = {
@@ -504,7 +506,7 @@ class _RowFiles:
         }
         return {name: value for name, value in columns.items() if value is not None}
 
-    def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+    def _attempt_roles(self, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
         request = self._request
         judged = request.passing_score is not None and "score" in kinds
         usual_roles = {
@@ -522,7 +524,7 @@ class _RowFiles:
         return request.assign_roles(place, columns, {**usual_roles, **requested})
 
 
-def _may_distinguish(name: str, value: Any) -> bool:
+def _may_distinguish_attempts(name: str, value: Any) -> bool:
     """Whether a value may distinguish attempts. The key of a record is the task."""
     return name != "key" and isinstance(value, int | float | str | dict)
 

@@ -24,15 +24,15 @@ from passk_cli.files.roles import (
     EACH,
     ONE_SIDED,
     ROLE_WORDS,
-    Roles,
-    name_strength,
-    name_words,
+    ColumnRoles,
+    column_name_words,
+    role_name_strength,
     verdict_sql,
 )
 from passk_cli.files.sources.memory import register_table
 from passk_cli.files.sources.source import Source, json_or_none
 from passk_cli.files.vocabulary import NUMBERED
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 if TYPE_CHECKING:
     import duckdb
@@ -80,14 +80,14 @@ class FieldValues:
     @cached_property
     def text_counts(self) -> Counter[str]:
         """Map each value, as a string, to its number of occurrences."""
-        return Counter(map(spelled_value, self.present_values))
+        return Counter(map(value_text, self.present_values))
 
     @cached_property
     def numbers(self) -> list[float]:
         """The values as numbers. Empty if any value is not a number, or is true or false."""
         numbers = [
             self.verdict_of.get(text, (-1, None))[1]
-            for text in map(spelled_value, self.present_values)
+            for text in map(value_text, self.present_values)
         ]
         plain = bool not in {*map(type, self.present_values)}
         return [n for n in numbers if n is not None] if plain and None not in numbers else []
@@ -119,7 +119,7 @@ class FieldValues:
         if self.has_lists or self.verdicts != {0, 1}:
             return ()
         verdicts = [
-            self.verdict_of.get(spelled_value(value), (None, None))[0] for value in self.values
+            self.verdict_of.get(value_text(value), (None, None))[0] for value in self.values
         ]
         first = next(verdict for verdict in verdicts if verdict is not None)
         return tuple(None if verdict is None else verdict == first for verdict in verdicts)
@@ -138,7 +138,7 @@ class FieldValues:
         numbers = [*map(str, self.numbers)] and len(self.text_counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
-            f"{n:,}{sign}{shortened(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
+            f"{n:,}{sign}{truncated(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
         ]
         if more := len(self.text_counts) - len(texts):
             texts.append(f"{more:,} more")
@@ -156,7 +156,7 @@ class FieldValues:
 
 
 @dataclass(frozen=True, eq=False)
-class RecordPlace:
+class RecordList:
     """A list of records in a file, with its columns.
 
     keys : the value of --records, or "" at the top of the file. "{model}" stands for any key.
@@ -179,14 +179,14 @@ class RecordPlace:
         return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
 
 
-def spelled_value(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Write a value as a string, with "true" and "false" like in JSON."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def find_places(
+def find_record_lists(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
-) -> list[RecordPlace]:
+) -> list[RecordList]:
     """Find the lists of records in files. Only as many files as needed are read.
 
     The result is empty for files of a harness, because the format defines the outcomes. Errors:
@@ -201,11 +201,11 @@ def find_places(
         coverage = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
     places = [
-        _record_place(keys, pairs, verdict_of, coverage)
+        _build_record_list(keys, pairs, verdict_of, coverage)
         for keys, pairs in pairs_by_keys.items()
         if pairs
     ]
-    verdict_of.update(_judge_texts(con, places))
+    verdict_of.update(_verdicts_on_texts(con, places))
     return [place for place in places if place.columns]
 
 
@@ -251,8 +251,8 @@ def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
     return 2 * len(fields & other_fields) >= min(len(fields), len(other_fields)) > 0
 
 
-def _judge_texts(
-    con: duckdb.DuckDBPyConnection, places: Iterable[RecordPlace]
+def _verdicts_on_texts(
+    con: duckdb.DuckDBPyConnection, places: Iterable[RecordList]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     texts = {
         text
@@ -298,7 +298,7 @@ def _pairs_in_file(
             else []
         )
         document = stream if len(stream) > 1 else file.start_value
-    places = [*_nested_places([({}, document)])]
+    places = [*_nested_record_lists([({}, document)])]
     is_record_list = recognised is not None and recognised[1].name != "record"
     if isinstance(document, dict) and (not places or (several and not is_record_list)):
         yield "", [({}, document)]
@@ -320,7 +320,7 @@ def _table_rows(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request
 ) -> list[Mapping[str, Any]]:
     layout = detect_layout(con, source, request.format)
-    batch = Batch(layout, Roles("attempts", ""), (source,))
+    batch = Batch(layout, ColumnRoles("attempts", ""), (source,))
     return [record for _, record in islice(read_records(batch), MOST_RECORDS)]
 
 
@@ -330,7 +330,7 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
     return [json.loads(row) for (row,) in rows]
 
 
-def _nested_places(
+def _nested_record_lists(
     pairs: Pairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
     """The lists of records inside of values, as pairs (keys, records). The key "{}" stands for any
@@ -348,7 +348,7 @@ def _nested_places(
         entries = [(c, entry) for c, entry in lists if isinstance(entry, dict)][:MOST_RECORDS]
         if entries and not entries[0][1].keys() >= {"role", "content"}:
             yield keys, entries
-            yield from _places_in_records(entries, keys)
+            yield from _record_lists_in_records(entries, keys)
         elif keys[-1:] == ("{}",) and all(isinstance(entry, bool) for _, entry in lists):
             yield keys, [(context, {"outcomes": value}) for context, value in pairs]
         elif keys and are_outcomes([entry for _, entry in lists]) and len(lists) > 1:
@@ -376,44 +376,46 @@ def _nested_places(
             return
         if all(isinstance(v, dict) and not _has_names_as_keys(v, keys) for v in inner):
             yield (*keys, "{}"), members[:MOST_RECORDS]
-        yield from _nested_places(members, (*keys, "{}"))
+        yield from _nested_record_lists(members, (*keys, "{}"))
         return
     side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
         # Some keys of the object are names (for example of runs), and other keys are fields.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
-        yield from _nested_places(members, (*keys, "{}"))
+        yield from _nested_record_lists(members, (*keys, "{}"))
     contexts = [({**context, **_plain_fields(value)}, value) for context, value in objects]
     for key in names:
-        if not (name_words(key) & ONE_SIDED or "." in key or key in side_by_side):
+        if not (column_name_words(key) & ONE_SIDED or "." in key or key in side_by_side):
             members = [(context, value[key]) for context, value in contexts if key in value]
-            yield from _nested_places(members, (*keys, key))
+            yield from _nested_record_lists(members, (*keys, key))
 
 
-def _places_in_records(
+def _record_lists_in_records(
     entries: Pairs, keys: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], Pairs]]:
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
         members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
-        if not values or name_words(key) & ONE_SIDED:
+        if not values or column_name_words(key) & ONE_SIDED:
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
             # If a list has only one entry per record, the entries are not attempts.
             several = len(inside) > len(entries) or len(entries) == 1
             has_task_names = several and any(
-                name_strength("task", name) for name in (inside or [{}])[0]
+                role_name_strength("task", name) for name in (inside or [{}])[0]
             )
             if inside and (has_task_names or len(entries) == 1) and repeating_names(values) is None:
-                yield from _nested_places(members, (*keys, key))
+                yield from _nested_record_lists(members, (*keys, key))
         elif all(
             isinstance(value, dict) and _has_names_as_keys(value, (*keys, key)) for value in values
         ):
             inner = next(iter(values[0].values()))
-            if not isinstance(inner, dict) or any(name_strength("outcome", name) for name in inner):
-                yield from _nested_places(members, (*keys, key))
+            if not isinstance(inner, dict) or any(
+                role_name_strength("outcome", name) for name in inner
+            ):
+                yield from _nested_record_lists(members, (*keys, key))
 
 
 def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
@@ -449,15 +451,17 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
             for fields, next_fields in pairwise(firsts)
         )
     # Flags deep in a document are usually properties and not outcomes of tasks.
-    judging = bool(keys) and name_strength("outcome", keys[-1]) > 0
+    judging = bool(keys) and role_name_strength("outcome", keys[-1]) > 0
     is_near_the_top = len(keys) < 2 or keys[-1] == "{}" or judging
     flags = all(v is None or (type(v) is bool) or (judging and v in (0, 1)) for v in values)
-    return is_near_the_top and flags and not any(name_strength("outcome", name) for name in names)
+    return (
+        is_near_the_top and flags and not any(role_name_strength("outcome", name) for name in names)
+    )
 
 
-def _record_place(
+def _build_record_list(
     keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]], files: str
-) -> RecordPlace:
+) -> RecordList:
     """Build the list of records, and name the columns that contain the keys of objects."""
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
     coverage = " of ".join(filter(None, (coverage, files)))
@@ -480,7 +484,7 @@ def _record_place(
     usual = dict.fromkeys([*(name for _, record in pairs for name in record), *names])
     above = frozenset(paths) - inside.keys() - {*names}
     filled = {column.path: column for column in columns if column.present_values}
-    return RecordPlace(full_keys, len(pairs), filled, [*usual], above, coverage)
+    return RecordList(full_keys, len(pairs), filled, [*usual], above, coverage)
 
 
 def _level_names(
@@ -495,9 +499,11 @@ def _level_names(
     places = [place for place, key in enumerate(keys) if key == "{}"]
     names = [""] * len(places)
     task = max(
-        (name for row in rows[:1] for name in row), key=partial(name_strength, "task"), default=""
+        (name for row in rows[:1] for name in row),
+        key=partial(role_name_strength, "task"),
+        default="",
     )
-    inner = [str(row.get(task)) for row in rows] if name_strength("task", task) else []
+    inner = [str(row.get(task)) for row in rows] if role_name_strength("task", task) else []
     # If all records contain the same question, the question is not the task.
     inner = inner if len({*inner}) > 1 else []
     for level in reversed(range(len(places))):
@@ -512,7 +518,7 @@ def _level_names(
             name = "attempt"
         elif (
             "attempt" in names
-            or name_words(above) & ROLE_WORDS["task"]
+            or column_name_words(above) & ROLE_WORDS["task"]
             or _contexts_name_models(contexts)
         ):
             name = "task"
@@ -549,7 +555,7 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
 
 
 def _contexts_name_models(contexts: Sequence[Context]) -> bool:
-    return any(name_strength("model", name) for context in contexts[:1] for name in context)
+    return any(role_name_strength("model", name) for context in contexts[:1] for name in context)
 
 
 def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator[tuple[str, Any]]:
@@ -560,7 +566,9 @@ def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator
     """
     for name, value in record.items() if level <= _MOST_LEVELS else ():
         path = f"{prefix}{name}"
-        if (prefix and "." in name) or (isinstance(value, list) and name_words(name) & ONE_SIDED):
+        if (prefix and "." in name) or (
+            isinstance(value, list) and column_name_words(name) & ONE_SIDED
+        ):
             continue
         if isinstance(value, dict):
             yield from _flattened_fields(value, f"{path}.", level + 1)

@@ -27,7 +27,7 @@ from passk_cli.files.roles import (
     LINE,
     REPORT_COLUMNS,
     ROLES,
-    Roles,
+    ColumnRoles,
     absent_columns,
     assign_roles,
     field_columns,
@@ -161,7 +161,7 @@ def detect_batches(
         if source.label is not None or source.path in attempts.nameless
     }
     groups: dict[Any, list[tuple[Layout, Source]]] = {}
-    roles_by_kinds: dict[object, Roles] = {}
+    roles_by_kinds: dict[object, ColumnRoles] = {}
     for source in inputs.tables:
         try:
             layout = _table_layout(con, source, request, requested, to_the_end)
@@ -196,7 +196,7 @@ def detect_batches(
     del attempts.refused[refused:]
     if batches:
         named_files = {source.name for source in inputs.sources if source.is_explicit}
-        _require_read(batches, request, attempts.passed_over, named_files)
+        _require_matching_files(batches, request, attempts.passed_over, named_files)
     else:
         errors = sorted(
             attempts.passed_over, key=lambda error: not isinstance(error, UnreadFileError)
@@ -217,7 +217,7 @@ def detect_batches(
     return batches, {path: names[path] for path in nameless}
 
 
-def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> Roles:
+def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
     """Find the roles of the columns in a table. --outcome is the name of a column."""
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
@@ -271,7 +271,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
 
 
 def require_template_match(
-    source: Source, request: Request, kinds: Mapping[str, set[str]], roles: Roles | None
+    source: Source, request: Request, kinds: Mapping[str, set[str]], roles: ColumnRoles | None
 ) -> None:
     """Raise UnreadFileError if the path of a file with results does not match --path.
 
@@ -285,7 +285,7 @@ def require_template_match(
     raise UnreadFileError(error, None if roles is None else roles.outcome or roles.c)
 
 
-def _require_read(
+def _require_matching_files(
     batches: Sequence[Batch],
     request: Request,
     passed_over: Iterable[NoResultsError],
@@ -345,7 +345,7 @@ def _table_layout(
     return replace(layout, joined=request.joined_columns(layout.kinds))
 
 
-def _joined_batch(roles: Roles, files: Sequence[tuple[Layout, Source]]) -> Batch:
+def _joined_batch(roles: ColumnRoles, files: Sequence[tuple[Layout, Source]]) -> Batch:
     first = files[0][0]
     kinds: dict[str, frozenset[str]] = {name: frozenset() for name, _ in first.columns}
     constants: dict[str, dict[str, str]] = {}

@@ -20,7 +20,7 @@ from passk_cli.errors import (
     DataError,
     ParameterError,
     missing_file_error,
-    no_such_model,
+    no_such_model_error,
     similar_files,
 )
 from passk_cli.files.sources import remote
@@ -328,7 +328,7 @@ def missing_baseline_error(
         problem = "no such file, and no such model"
         similar = similar_files(name)
         if not similar or find_pattern(name, models)[1] or nearest_names(name, models):
-            return no_such_model(OptionValue(option, name), problem, name, models, option)
+            return no_such_model_error(OptionValue(option, name), problem, name, models, option)
         problem += f"; {did_you_mean(similar)}"
     return ParameterError(OptionValue(option, name), problem, name="no-such-model")
 

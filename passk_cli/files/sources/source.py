@@ -23,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 from passk_cli.errors import BadRecordError, DataError, NoResultsError
 from passk_cli.files.database import AS_IT_IS
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 if TYPE_CHECKING:
     import duckdb
@@ -371,7 +371,7 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
         return BadRecordError(place, str(error), "keep one")
     except RecursionError:
         problem = "the line is nested too deeply"
-    text = shortened(line.decode(errors="replace").strip())
+    text = truncated(line.decode(errors="replace").strip())
     return BadRecordError(place, f"{problem}: {text}", settles=[SKIP_BAD_LINES])
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.counting.checks import WITHOUT_GROUP
 from passk_cli.files.counting.outcome_word_messages import word_messages
+from passk_cli.files.counting.raw_text_checks import WITHOUT_GROUP
 from passk_cli.files.database import quote_name, shared_connection
 from passk_cli.files.mapping import NO_MAP, ColumnMap, read_maps
 from passk_cli.files.reading.layout import Layout
@@ -28,7 +28,7 @@ from passk_cli.files.roles import (
     amount_addends,
     amount_sql,
     column_parts,
-    reaches_sql,
+    reaches_threshold_sql,
     verdict_sql,
 )
 from passk_cli.files.sources.source import SKIP_BAD_LINES
@@ -154,7 +154,7 @@ def _group_key_sql(column: str, request: Request) -> str:
     # Spark compares only numbers that Spark and DuckDB read in the same way. DuckDB compares all
     # other values later.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
-    passes = f"if({reaches_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
+    passes = f"if({reaches_threshold_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"
 
 

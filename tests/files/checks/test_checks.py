@@ -15,13 +15,13 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, PasskWarning, read
-from passk_cli.commands.catalogue import messages
+from passk_cli.commands.catalogue import all_messages
 from passk_cli.files.checks import CHECKS
 from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
 from passk_cli.files.checks.evenness import column_evenness
 from passk_cli.files.request import Request
 from passk_cli.option import options_by_field
-from passk_cli.python.spelling import fix_in_python
+from passk_cli.python.python_calls import fix_in_python
 from passk_cli.suggested_fix import SuggestedFix
 from tests.conftest import Passk, jsonl, long_cases, mark_long_except
 from tests.files.checks.cases import MISLEADING, Case, Rows, attempts, honest
@@ -144,7 +144,7 @@ def test_honest_files_have_no_finding(seed: int, step: int) -> None:
 
 
 def test_a_check_is_declared_once_and_explained() -> None:
-    catalogue = messages()
+    catalogue = all_messages()
     for check in CHECKS:
         assert catalogue[check.message.name] is check.message
         assert check.message.meaning

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, PasskWarning, estimate, read
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 from tests.conftest import Passk, Write, long_cases
 from tests.files.formats.cells import DATA, cells
 from tests.files.formats.test_generic import write_document

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.study.notes import reading_notes
+from passk_cli.study.data_notes import reading_notes
 from tests.files.formats.cells import DATA, cells
 
 RUNS = DATA / "terminal_bench"

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files.roles import ROLES, spelled_name, usual_columns
+from passk_cli.files.roles import ROLES, normalized_column_name, usual_columns
 from tests.conftest import Passk, Write, jsonl, long_cases, mark_long_except
 from tests.proposals import commands
 
@@ -80,7 +80,7 @@ def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_p
     draw = random.Random(name)
     for role, column in ((r, c) for file in counts.facts.inputs for r, c in file.roles.items()):
         word = ""
-        while not word or spelled_name(word) in LISTED or word in rows[0]:
+        while not word or normalized_column_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices("bdfgklmprstvz", k=1) + draw.choices("aeiou", k=1)) * 2
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = lines(tmp_path / "model.jsonl", renamed)
@@ -153,7 +153,7 @@ def mutated(
     draw = random.Random(f"{seed} {form} {name}")
     for role, column in fields.items():
         word = ""
-        while not word or spelled_name(word) in LISTED or word in rows[0]:
+        while not word or normalized_column_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices(ascii_lowercase, k=draw.randrange(3, 9)))
         renamed = [{word if c == column else c: v for c, v in row.items()} for row in rows]
         path = folder / f"{role}-{form}"

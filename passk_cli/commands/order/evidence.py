@@ -31,13 +31,13 @@ from passk_cli.metrics.order import (
     neighbour_changes,
     neighbour_correlation,
     neighbour_correlation_of_trend,
-    rates_between,
+    rates_by_position_range,
     trend_scores,
     unsolved_shares,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.model import Estimate
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Estimate
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of
@@ -62,7 +62,7 @@ DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
 @dataclass(frozen=True)
-class AttemptOrder:
+class AttemptsInOrder:
     """The attempts of one model (and group) in the order in which they were made.
 
     The attempts of each task are consecutive rows of `passed`, as in `metrics.order`.
@@ -100,7 +100,7 @@ class AttemptOrder:
         return end is not None and end.kind == FIRST_PASS and end.chance < EVIDENCE_LEVEL
 
 
-class FirstVersusAny(NamedTuple):
+class FirstVersusPassAtK(NamedTuple):
     """first@k and pass@k, their difference, and the number of attempts up to the first pass.
 
     The number of attempts is at most k, and undefined if an unsolved task has too few attempts. The
@@ -148,9 +148,9 @@ class OrderEvidence:
     trend, neighbours, pairs : tests with adjusted p-values.  alpha : largest significant p-value.
     """
 
-    order: AttemptOrder
+    order: AttemptsInOrder
     rates: tuple[Result, ...]
-    first_versus_any: tuple[FirstVersusAny, ...]
+    first_versus_any: tuple[FirstVersusPassAtK, ...]
     slope: Result
     trend: OrderTest
     neighbours: OrderTest
@@ -270,7 +270,7 @@ class OrderEvidence:
         return low is not None and high is not None and low <= 0.0 <= high
 
 
-def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
+def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrder]:
     """The attempts of the series `best` in the order in which they were made.
 
     Errors: DataError if attempts with the same time or number have different outcomes.
@@ -293,7 +293,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptOrder]:
             )
         passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
         start = np.concatenate([[0], np.cumsum(n)])
-        orders.append(AttemptOrder(series, tasks, n, c, start, passed))
+        orders.append(AttemptsInOrder(series, tasks, n, c, start, passed))
     return orders
 
 
@@ -324,7 +324,7 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
 
 
 def _model_evidence(
-    study: Analysis, order: AttemptOrder, facts: Sequence[Result], edges: Ints
+    study: Analysis, order: AttemptsInOrder, facts: Sequence[Result], edges: Ints
 ) -> OrderEvidence:
     slope = _slope(study, order)
     lag = neighbour_correlation(neighbour_changes(order.start, order.passed), order.n, order.c)
@@ -343,11 +343,11 @@ def _model_evidence(
     )  # fmt: skip
 
 
-def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result]:
+def _rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
     # The unbiased estimate of the variance p(1 − p) of an outcome, from all attempts of its task.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
-    stretches = rates_between(order.start, order.passed, edges)
+    stretches = rates_by_position_range(order.start, order.passed, edges)
     for (tasks, attempts, values), low, high in zip(stretches, edges, edges[1:], strict=False):
         if not len(tasks):
             break
@@ -358,7 +358,7 @@ def _rates(study: Analysis, order: AttemptOrder, edges: Ints) -> Iterator[Result
         yield replace(rate, k=int(low) + 1, more={"k_to": int(high)})
 
 
-def _slope(study: Analysis, order: AttemptOrder) -> Result:
+def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
     several = order.n > 1
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
@@ -375,7 +375,7 @@ def _slope(study: Analysis, order: AttemptOrder) -> Result:
     return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
 
-def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) -> Result:
+def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: int) -> Result:
     attempts, solved = order.first
     expected = mean_attempts_used(order.survival, k)
     value: float | None = expected
@@ -399,8 +399,8 @@ def _attempts_used(study: Analysis, order: AttemptOrder, any_k: Result, k: int) 
 
 
 def _first_versus_any(
-    study: Analysis, order: AttemptOrder, first: Result, any_k: Result
-) -> FirstVersusAny:
+    study: Analysis, order: AttemptsInOrder, first: Result, any_k: Result
+) -> FirstVersusPassAtK:
     k, name = int(any_k.k or 0), f"{first.name} − {any_k.name}"
     difference = Result(order.series, name, k, Estimate(None, reason=any_k.estimate.reason))
     difference = replace(difference, size=any_k.size)
@@ -423,4 +423,4 @@ def _first_versus_any(
             reason = "; ".join(filter(None, (any_k.estimate.reason, mean.estimate.reason)))
             estimate = replace(mean.estimate, reason=reason, signed=True, unit="share")
             difference = replace(mean, k=k, estimate=estimate)
-    return FirstVersusAny(first, any_k, difference, _attempts_used(study, order, any_k, k))
+    return FirstVersusPassAtK(first, any_k, difference, _attempts_used(study, order, any_k, k))

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style, sentence_text
-from passk_cli.report.model import GateCheck, Report, signature_line
+from passk_cli.report.data_types import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 

@@ -12,7 +12,7 @@ import numpy as np
 from passk_cli.arrays import Ints, group_by, group_pairs
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS_FIX
-from passk_cli.files.roles import COLUMN, SETTINGS, name_strength, spelled_last_key
+from passk_cli.files.roles import COLUMN, SETTINGS, normalized_last_key, role_name_strength
 from passk_cli.files.sources.paths import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
 from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
@@ -26,14 +26,14 @@ from passk_cli.inference.stopping import (
     detect_optional_stopping,
 )
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import SeriesName, model_numbers
+from passk_cli.report.phrases import SeriesName, results_of_models_text
 from passk_cli.study.benchmarks import pooled_benchmarks_warning
 from passk_cli.study.completeness import uneven_attempts_warning
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.duplicate_runs import copied_models_warning
 from passk_cli.study.missing_outcomes import missing_outcome_notes
 from passk_cli.study.result import Result
-from passk_cli.study.values import NO_PASS, UNPRICED, TooFewAttempts, common_reason
+from passk_cli.study.values import NO_PASS_REASON, UNPRICED_REASON, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import plural
 
@@ -109,7 +109,7 @@ SKIPPED_FILES = DiagnosticType(
     " read the file.",
     example="note[skipped-files]: skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
-LEFT_FILES = DiagnosticType(
+LEFT_OUT_FILES = DiagnosticType(
     "left-files", WARNING, "left out {count:file} that may contain results: {files}",
     meaning="These files in a folder may contain results, but passk did not read them. They lack a"
     " column that --field names, their paths do not match --path, or they are histories that `passk"
@@ -243,8 +243,8 @@ NO_VALUE = DiagnosticType(
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
 # Maximum number of files for which passk suggests a command with one label per file.
-_LABELLED = 6
-_WITHOUT = {"answer": NO_ANSWER, "score": NO_SCORE}
+_MAX_LABELLED_FILES = 6
+_MESSAGES_BY_MISSING_ROLE = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
     "only-passes", WARNING,
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
@@ -348,7 +348,7 @@ ODD_K = DiagnosticType(
 )  # fmt: skip
 
 # Minimum number of attempts at a single task that passk regards as a total over several questions.
-_TOTAL = 10
+_MIN_ATTEMPTS_OF_TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks are"
@@ -378,15 +378,15 @@ MORE_ATTEMPTS = DiagnosticType(
 
 
 # The pass rate of first attempts does not depend on when sampling stops.
-_BIAS = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
+_PASS_RATE_TEXT = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
 _FIRST_AT_K = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
-_FIXED_BEFORE = (
+_REPORT_CRITERION = (
     "passk prints this warning if this pattern would have a probability below 1 % with a fixed"
     " number of attempts per task. The probability is adjusted for the number of models."
 )
-_BIASED = (
+_BIAS_REASON = (
     "pass@k assumes that the number of attempts was fixed before sampling. If the number depends on"
     " outcomes, easy tasks have few attempts and a high rate, and pass@k is biased. --short-tasks"
     " drop does not help, because it leaves out the easy tasks."
@@ -395,11 +395,11 @@ STOPPED_AT_PASS = DiagnosticType(
     "stopped-at-pass", WARNING,
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
-    " passes; " + _BIAS,
+    " passes; " + _PASS_RATE_TEXT,
     _FIRST_AT_K,
     meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
-    " attempt passes. " + _FIXED_BEFORE,
-    why=_BIASED,
+    " attempt passes. " + _REPORT_CRITERION,
+    why=_BIAS_REASON,
     advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
     " pass@k, make the same number of attempts at every task.",
     example="warning[stopped-at-pass]: attempts of alpha seem to stop at the first pass, so pass@k"
@@ -411,11 +411,11 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     "stopped-once-passed", WARNING,
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these tasks was solved;"
-    " sampling went on after a pass at {beyond:task}, as with batches; " + _BIAS,
+    " sampling went on after a pass at {beyond:task}, as with batches; " + _PASS_RATE_TEXT,
     "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
-    " attempts: every task with fewer attempts was solved. " + _FIXED_BEFORE,
-    why=_BIASED,
+    " attempts: every task with fewer attempts was solved. " + _REPORT_CRITERION,
+    why=_BIAS_REASON,
     advice="If the number of attempts was fixed before sampling, ignore this warning. Otherwise"
     " report first@k, or make the same number of attempts at every task.",
     example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has passed,"
@@ -428,11 +428,11 @@ REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
-    + _BIAS,
+    + _PASS_RATE_TEXT,
     _FIRST_AT_K,
     meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
-    " harness deleted a failed attempt when it was retried. " + _FIXED_BEFORE,
-    why=_BIASED,
+    " harness deleted a failed attempt when it was retried. " + _REPORT_CRITERION,
+    why=_BIAS_REASON,
     advice="Keep all attempts in the data. Report first@k, or make the same number of attempts"
     " at every task.",
     example="warning[replaced-failures]: retries of alpha seem to replace failed attempts, so"
@@ -440,12 +440,12 @@ REPLACED_FAILURES = DiagnosticType(
     " attempts ends with a pass; pass@1 is 0.92; use first@k for k ≤ 5 (first@5 is 0.88), or"
     " make 5 attempts at every task",
 )  # fmt: skip
-_STOPPED = {
+_MESSAGES_BY_STOPPING = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
-OF_STOPPING = tuple(message.name for message in _STOPPED.values())
+STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
 # Largest share of missing tasks for which the message about missing tasks is only a note.
-_FEW_LACKING = 0.05
+_MAX_SHARE_FOR_NOTE = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
@@ -505,7 +505,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.non_result_files:
         yield SKIPPED_FILES(count=len(facts.non_result_files), files=facts.non_result_files)
     if facts.left_out_files:
-        yield LEFT_FILES(count=len(facts.left_out_files), files=facts.left_out_files)
+        yield LEFT_OUT_FILES(count=len(facts.left_out_files), files=facts.left_out_files)
     if facts.without_outcome:
         files = facts.without_outcome
         yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
@@ -526,7 +526,7 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         files, one_model = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
         label_fix = SuggestedFix({}, "keeps them apart", labels=run_labels(files))
         pooled = replace(
-            POOLED_FILES(), settles=(label_fix,) * (one_model and len(files) <= _LABELLED)
+            POOLED_FILES(), settles=(label_fix,) * (one_model and len(files) <= _MAX_LABELLED_FILES)
         )
         differ = len({heat for _, heat in templates}) > 1
         yield POOLED_TEMPERATURES(template=templates[0][0]) if differ else pooled
@@ -535,7 +535,9 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         if len(columns) > 1:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
-            yield _WITHOUT.get(role, NO_VALUE)(attempts=attempts.valueless, role=role)
+            yield _MESSAGES_BY_MISSING_ROLE.get(role, NO_VALUE)(
+                attempts=attempts.valueless, role=role
+            )
     attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
@@ -544,8 +546,10 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def _may_name_models(column: str) -> bool:
-    is_setting = spelled_last_key(column) in SETTING_NAMES or spelled_last_key(column) in SETTINGS
-    return is_setting or name_strength("model", column) > 0
+    is_setting = (
+        normalized_last_key(column) in SETTING_NAMES or normalized_last_key(column) in SETTINGS
+    )
+    return is_setting or role_name_strength("model", column) > 0
 
 
 def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
@@ -575,14 +579,18 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
         diagnostic = MODELS_LACK_TASKS(
             lacking=[f"{name} {n:,} of {total:,}" for n, name, total in lacking]
         )
-        few = all(n <= _FEW_LACKING * total for n, _, total in lacking)
+        few = all(n <= _MAX_SHARE_FOR_NOTE * total for n, _, total in lacking)
         yield replace(diagnostic, severity=NOTE) if few else diagnostic
 
 
 def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning that each model has only one task, which may be a total over questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
-    if about_new and len(counts.n) == len(counts.series) and counts.n.min() >= _TOTAL:
+    if (
+        about_new
+        and len(counts.n) == len(counts.series)
+        and counts.n.min() >= _MIN_ATTEMPTS_OF_TOTAL
+    ):
         yield ONE_TASK(attempts=int(counts.n.max()))
 
 
@@ -611,7 +619,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     suspects.sort(key=lambda suspect: suspect[0].chance)
     for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
-        yield _STOPPED[kind](
+        yield _MESSAGES_BY_STOPPING[kind](
             models=[name for _, name, *_ in same_kind],
             model=model,
             tasks=tasks,
@@ -624,7 +632,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
         )
 
 
-def allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
+def largest_allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
     """The largest k for which all tasks have enough attempts; "" if -k would not help."""
     few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
@@ -646,10 +654,12 @@ def result_notes(
         return SHORT_TASKS if has_enough and short_tasks != "drop" else NO_NUMBER
 
     # Models without a price are reported by a different message.
-    short = [fact for fact in short if fact.estimate.reason not in (UNPRICED, NO_PASS)]
+    short = [
+        fact for fact in short if fact.estimate.reason not in (UNPRICED_REASON, NO_PASS_REASON)
+    ]
     # Ranges that are too wide for an estimate are reported above the table, not by a message.
     short = [fact for fact in short if not fact.is_range]
-    failed = [fact for fact in facts if fact.estimate.reason == NO_PASS]
+    failed = [fact for fact in facts if fact.estimate.reason == NO_PASS_REASON]
     causes = [
         *((fact, empty(fact) if fact.estimate.value is None else SHORT_TASKS_DROPPED,
            fact.estimate.reason) for fact in short),
@@ -672,9 +682,9 @@ def result_notes(
         pairs = [(fact.name, SeriesName(fact.series)) for fact, _ in same]
         reasons = [reason for _, reason in same]
         reason = common_reason(reasons)
-        k = allowed_k({fact.name for fact, _ in same}, reasons)
-        diagnostic = message(numbers=model_numbers(pairs), reason=reason, k=k)
-        if message is UNKNOWN_BOUNDS and all(_up_to_1(fact) for fact, _ in same):
+        k = largest_allowed_k({fact.name for fact, _ in same}, reasons)
+        diagnostic = message(numbers=results_of_models_text(pairs), reason=reason, k=k)
+        if message is UNKNOWN_BOUNDS and all(_has_scores_from_0_to_1(fact) for fact, _ in same):
             from_0 = SuggestedFix(
                 {"--bounds": "0,1"}, "sets these scores if scores range from 0 to 1"
             )
@@ -684,6 +694,6 @@ def result_notes(
     return notes
 
 
-def _up_to_1(fact: Result) -> bool:
+def _has_scores_from_0_to_1(fact: Result) -> bool:
     attempts = fact.values.attempts if fact.values else None
     return attempts is not None and attempts.value.min() >= 0.0 and attempts.value.max() <= 1.0

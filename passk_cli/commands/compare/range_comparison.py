@@ -14,16 +14,16 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import PairRecord
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 from passk_cli.inference.intervals import RANGE_METHOD
-from passk_cli.report.model import AnswerSentence, Cell, Column, Estimate
-from passk_cli.report.words import count_range
+from passk_cli.report.data_types import AnswerSentence, Cell, Column, Estimate
+from passk_cli.report.phrases import count_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.comparison import match_tasks
 from passk_cli.study.cover_ranges import range_without_value
-from passk_cli.study.headlines import name_with_groups
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+from passk_cli.study.value_range import name_with_groups
 
 # Number of rows that the table shows without --full.
 FIRST = 10

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from passk_cli.errors import ParameterError, refuse_if_any
 from passk_cli.files.roles import TRUTH
 from passk_cli.option import Option
-from passk_cli.report.words import plural
+from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class RequiredAttempts:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Metrics(RequiredAttempts):
+class MetricOptions(RequiredAttempts):
     """Options that choose metrics and k."""
 
     title: ClassVar[str] = "Metrics"

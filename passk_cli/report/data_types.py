@@ -213,7 +213,7 @@ class Column:
         return self.kind not in ("text", "strip")
 
 
-POINTS = Column("points", "share")
+POINTS_COLUMN = Column("points", "share")
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ class GateCheck:
 
 
 # The sign ⚠ marks a cell that readers of a leaderboard must not overlook.
-MARK = "\u26a0"
+WARNING_SIGN = "\u26a0"
 
 
 class LeaderboardRow(NamedTuple):
@@ -575,7 +575,7 @@ class Report:
 
 
 # Options that change the data that passk uses, with their default values.
-_POLICIES = {
+_DATA_OPTION_DEFAULTS = {
     "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
     **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),
 }  # fmt: skip
@@ -588,7 +588,7 @@ def caveats(report: Report) -> str:
     counts = ", ".join(plural(number, noun) for number, noun in numbers if number)
     policies = (
         f"{name} {value}" for name, value in report.signature.items()
-        if value != _POLICIES.get(name, value)
+        if value != _DATA_OPTION_DEFAULTS.get(name, value)
     )  # fmt: skip
     return " · ".join(filter(None, (counts, *policies)))
 

@@ -6,9 +6,9 @@ import math
 import re
 from collections.abc import Collection, Sequence
 
-from passk_cli.text import Category, all_of_count, first_few, join_names, names_that_fit, plural
+from passk_cli.text import Category, all_in_words, first_few, join_names, names_that_fit, plural
 
-__all__ = ["all_of_count", "first_few", "join_names", "names_that_fit", "plural"]
+__all__ = ["all_in_words", "first_few", "join_names", "names_that_fit", "plural"]
 
 
 def number_range(low: int, high: int) -> str:
@@ -77,14 +77,15 @@ class SeriesName(str):
         return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
 
 
-def model_numbers(pairs: Sequence[tuple[str, str]]) -> str:
+def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
     """A short phrase with the names of results and models.
 
     pairs : pairs (name of a result, model), in any order.
 
-    >>> model_numbers([("pass@1", "a"), ("pass@2", "b")])
+    >>> results_of_models_text([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
-    >>> model_numbers([(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")])
+    >>> pairs = [(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")]
+    >>> results_of_models_text(pairs)
     'pass@1, pass@2 of a and 3 more of 2 models'
     """
     pairs = list(dict.fromkeys(pairs))

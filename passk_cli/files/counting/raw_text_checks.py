@@ -18,7 +18,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import CANONICAL, usual_columns
 from passk_cli.files.sources.source import HEAD_BYTES, Source, csv_rows, open_bytes
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 OTHER_ENCODING = DiagnosticType(
     "other-encoding", WARNING,
@@ -113,7 +113,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
-                    problem = f"this row repeats the header ({shortened(','.join(row))})"
+                    problem = f"this row repeats the header ({truncated(','.join(row))})"
                     remedy = "remove the line, or read the files that were joined here"
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():

@@ -43,11 +43,16 @@ TESTS = {
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")
 # Bonferroni's method replaces min-P if the tests cannot use the same random sign flips.
 BONFERRONI = "bonferroni"
-ADJUSTED = {MIN_P: "min-P", BONFERRONI: "Bonferroni", HOLM: "Holm", BH: "Benjamini–Hochberg"}
-UNPAIRED = ("drop", "error")
+ADJUSTMENT_NAMES = {
+    MIN_P: "min-P",
+    BONFERRONI: "Bonferroni",
+    HOLM: "Holm",
+    BH: "Benjamini–Hochberg",
+}
+UNPAIRED_CHOICES = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
-VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
+GATE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
 # Verdict on a rule without its baseline, and on a rule about a quarantined task.
 NOT_JUDGED = "not judged"
 
@@ -71,7 +76,7 @@ def parse_margin(value: Any) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Rules:
+class ComparisonOptions:
     """Test, adjustment, family and margin of a comparison.
 
     test : name of the test, or None for the default test.
@@ -101,7 +106,7 @@ class Rules:
         parse=parse_margin)] = 0.0
     unpaired: Annotated[str, Option(
         "--unpaired", help="What to do with tasks that only one of two models"
-        " has", choices=UNPAIRED)] = "drop"
+        " has", choices=UNPAIRED_CHOICES)] = "drop"
     # fmt: on
 
     def without_flips(self) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from passk_cli.errors import ParameterError, no_such_model
+from passk_cli.errors import ParameterError, no_such_model_error
 from passk_cli.suggestions import list_known_names
 
 _NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
@@ -34,7 +34,7 @@ def select_models(
         if not names:
             option, patterns = (options[0], keep) if pattern in keep else (options[1], leave_out)
             further_patterns = [name for name in patterns if name != pattern]
-            raise no_such_model(
+            raise no_such_model_error(
                 "", f"no model {pattern!r}", pattern, models, option, further_patterns
             )
     selection = set().union(*(matching[pattern] for pattern in keep)) if keep else {*models}

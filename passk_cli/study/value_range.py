@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.report.model import AnswerSentence, Estimate
-from passk_cli.report.words import all_of_count, plural
+from passk_cli.report.data_types import AnswerSentence, Estimate
+from passk_cli.report.phrases import all_in_words, plural
 from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
@@ -19,7 +19,7 @@ from passk_cli.study.values import Series, common_reason
 _EQUAL, _NAMED = 1e-12, 3
 
 
-class Extreme(NamedTuple):
+class ExtremeValue(NamedTuple):
     """The models that have, or may have, the highest or the lowest value of a metric.
 
     estimate : the highest or lowest estimate, without an interval if there are several series.
@@ -50,12 +50,12 @@ class ValueRange:
         self.reason = common_reason([*filter(None, (fact.estimate.reason for fact in facts)), ""])
 
     @cached_property
-    def top(self) -> Extreme:
+    def top(self) -> ExtremeValue:
         """The series with the highest estimate."""
         return find_extreme(self.valued, self.groups, 1)
 
     @cached_property
-    def bottom(self) -> Extreme:
+    def bottom(self) -> ExtremeValue:
         """The series with the lowest estimate."""
         return find_extreme(self.valued, self.groups, -1)
 
@@ -66,7 +66,7 @@ class ValueRange:
 
 
 _WITHOUT = "{?without| {metric} cannot be computed for {without}.}"
-RANGE_ANSWERS = (
+VALUE_RANGE_ANSWERS = (
     Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
            lambda numbers: {"metric": numbers.metric, "reason": numbers.reason}),
@@ -81,7 +81,7 @@ RANGE_ANSWERS = (
            lambda numbers: {
                "metric": numbers.metric, "estimate": numbers.top.estimate,
                "without": numbers.without,
-               "models": all_series(len(numbers.valued), numbers.groups)}),
+               "models": all_series_words(len(numbers.valued), numbers.groups)}),
     Answer("range-of-values", lambda numbers: True,
            "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
            "{?unsure|; missing outcomes decide which models these are}." + _WITHOUT,
@@ -95,7 +95,7 @@ RANGE_ANSWERS = (
 
 
 # In these answers, k is the largest k for which a task has too few attempts.
-NONE_SHARED = (
+NO_SHARED_TASK_ANSWERS = (
     Answer("no-task-with-attempts", lambda k: k > 0, "There is no task with {k:attempt} by each"
     " model.",
            lambda k: {"k": k}),
@@ -111,7 +111,7 @@ def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> 
     >>> range_sentence(facts).fields["lowest"], range_sentence(facts).fields["high"].value
     ('b, c', 0.7)
     """
-    return next(first_true(RANGE_ANSWERS, ValueRange(facts, group_names)))
+    return next(first_true(VALUE_RANGE_ANSWERS, ValueRange(facts, group_names)))
 
 
 def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
@@ -120,38 +120,38 @@ def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ",
     >>> name_with_groups(("gpt-4", "0.2"), ["temperature"]), name_with_groups(("a", ""), ["b"])
     ('gpt-4, temperature 0.2', 'a, b ""')
     """
-    groups = f"{joint}{group_words(series[1:], group_names)}" if group_names else ""
+    groups = f"{joint}{named_group_values(series[1:], group_names)}" if group_names else ""
     return series[0] + groups
 
 
-def in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
+def results_in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
     """The results of the groups that have a name, or all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
-def group_words(values: Sequence[str], group_names: Sequence[str]) -> str:
+def named_group_values(values: Sequence[str], group_names: Sequence[str]) -> str:
     """The group values of a series with the names of their columns: "temperature 0.2"."""
     pairs = zip(group_names, values, strict=True)
     return ", ".join(f"""{name} {value or '""'}""" for name, value in pairs)
 
 
-def plural_series(count: int, group_names: Sequence[str]) -> str:
+def series_count_words(count: int, group_names: Sequence[str]) -> str:
     """A number of series: "3 models", or "3 combinations of model and temperature"."""
     if not group_names:
         return plural(count, "model")
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
 
 
-def all_series(count: int, group_names: Sequence[str] = ()) -> str:
+def all_series_words(count: int, group_names: Sequence[str] = ()) -> str:
     """All series in words: "both models", or "all 3 combinations of model and temperature"."""
-    return all_of_count(plural_series(count, group_names))
+    return all_in_words(series_count_words(count, group_names))
 
 
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
-) -> Extreme:
+) -> ExtremeValue:
     """The models with the highest (sign 1) or lowest (sign −1) value, among named groups if any."""
-    facts = in_named_groups(facts)
+    facts = results_in_named_groups(facts)
     spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
@@ -160,9 +160,9 @@ def find_extreme(
     certain = len(places) == 1 or max(ends.max(), most) - min(ends.min(), least) <= _EQUAL
     words = ("; " if group_names else ", " if certain else " or ").join(names)
     if len(names) > _NAMED:
-        words = ("" if certain else "one of ") + plural_series(len(names), group_names)
+        words = ("" if certain else "one of ") + series_count_words(len(names), group_names)
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return Extreme(names, words, Estimate(low, upper=high, unit=first.unit), certain)
-    return Extreme(names, words, first.without_interval if len(facts) > 1 else first, certain)
+        return ExtremeValue(names, words, Estimate(low, upper=high, unit=first.unit), certain)
+    return ExtremeValue(names, words, first.without_interval if len(facts) > 1 else first, certain)

@@ -9,12 +9,12 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import CERTAIN, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
-from passk_cli.files.roles import name_words
+from passk_cli.files.roles import column_name_words
 from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import shortened
+from passk_cli.text import truncated
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
@@ -38,17 +38,20 @@ COARSE_TASKS = DiagnosticType(
 )  # fmt: skip
 
 
-def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
+def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find questions that differ within tasks, or ids that differ in each row of a few tasks."""
     profile, task = context.profile, context.column("task")
     if context.is_known_format or not task:
         return
-    judged = "judge" in name_words(context.column("outcome"))
+    judged = "judge" in column_name_words(context.column("outcome"))
     for name in context.unread_columns:
-        stating = name_words(name) <= STATEMENT_WORDS
+        stating = column_name_words(name) <= STATEMENT_WORDS
         # The wording of a prompt may vary between attempts.
-        expected = name_words(name) & _EXPECTED_WORDS or name_words(name) >= {"ground", "truth"}
-        states = expected or (stating and not name_words(name) & _PROMPT_WORDS)
+        expected = column_name_words(name) & _EXPECTED_WORDS or column_name_words(name) >= {
+            "ground",
+            "truth",
+        }
+        states = expected or (stating and not column_name_words(name) & _PROMPT_WORDS)
         if not (states or stating):
             continue
         verdicts = profile.verdicts(name)
@@ -60,7 +63,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[Finding]:
         differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
         nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
         if differs >= _DIFFERING_SHARE and (states or nested):
-            yield _coarse_finding(context, name, example)
+            yield _coarse_task_finding(context, name, example)
             return
     yield from _unique_id_findings(context)
 
@@ -71,7 +74,7 @@ def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
     return abs(same - 0.5) > 0.4
 
 
-def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
+def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find an id column that differs in each row, if there are a few tasks with many rows."""
     profile = context.profile
     sizes, models = np.bincount(profile.task[profile.task >= 0]), profile.series.max(initial=0) + 1
@@ -80,12 +83,12 @@ def _unique_id_findings(context: CheckContext) -> Iterator[Finding]:
         return
     # If all tasks have equally many rows, the rows are probably attempts.
     for name in context.unread_columns if np.ptp(sizes) else ():
-        column, terms = profile.columns[name], name_words(name)
+        column, terms = profile.columns[name], column_name_words(name)
         ids = joined_codes(profile.series, column.codes)
         all_different = count_distinct(ids) == np.sum(ids >= 0) and column.present_share == 1
         if terms & _ID_WORDS and not terms & ROW_WORDS and all_different:
             example = np.flatnonzero(profile.task == int(sizes.argmax()))[:3].tolist()
-            yield _coarse_finding(context, name, example)
+            yield _coarse_task_finding(context, name, example)
             return
 
 
@@ -122,7 +125,7 @@ def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
     return 1 < tasks < values and pairs > 0.5 * tasks * values
 
 
-def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Finding:
+def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) -> CheckFinding:
     profile, task = context.profile, context.column("task")
     fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]
@@ -138,15 +141,19 @@ def _coarse_finding(context: CheckContext, name: str, rows: Sequence[int]) -> Fi
                 {"--field": {"task": name}}, f"if the tasks are the same under each {task}"
             )
         )
-    texts = [shortened(text, 40) for text in profile.texts_at(name, rows)]
+    texts = [truncated(text, 40) for text in profile.texts_at(name, rows)]
     fields = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}
-    return Finding(COARSE_TASKS, True, fields, tuple(settles))
+    return CheckFinding(COARSE_TASKS, True, fields, tuple(settles))
 
 
 def _determines_statement(profile: DataProfile, name: str, statement: str) -> bool:
     """Whether the task and an id column together determine the question."""
     column = profile.columns[name]
-    if not name_words(name) & _ID_WORDS or name_words(name) & ROW_WORDS or column.present_share < 1:
+    if (
+        not column_name_words(name) & _ID_WORDS
+        or column_name_words(name) & ROW_WORDS
+        or column.present_share < 1
+    ):
         return False
     together = joined_codes(profile.task, column.codes)
     differs, _ = _share_of_differing_tasks(together, profile.columns[statement].codes)

@@ -9,9 +9,9 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 from passk_cli.diagnostic import WARNING, DiagnosticType
-from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, Finding, ReadingCheck
+from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import EQUAL, name_words, parent_path, spelled_last_key
+from passk_cli.files.roles import EQUAL, column_name_words, normalized_last_key, parent_path
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
@@ -79,14 +79,14 @@ SUMMED_COSTS = DiagnosticType(
 )  # fmt: skip
 
 
-def row_count_findings(context: CheckContext) -> Iterator[Finding]:
+def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns with a number of attempts, points or tests that change the meaning of a row."""
     profile, outcome = context.profile, context.column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return
     scored = profile.kind(outcome).name == "number"
     names = [name for name in context.unread_columns if profile.kind(name).name == "number"
-             and (scored or name_words(name) <= _WEIGHT_WORDS)]  # fmt: skip
+             and (scored or column_name_words(name) <= _WEIGHT_WORDS)]  # fmt: skip
     if not names:
         return
     scores = profile.numbers(outcome)
@@ -98,24 +98,26 @@ def row_count_findings(context: CheckContext) -> Iterator[Finding]:
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two flags with opposite values, such as passed and failed, are not counts.
-            failed = spelled_last_key(name) == "failed" and np.any(scores + numbers != 1)
+            failed = normalized_last_key(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_test_total(context)):
                 compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")
-                yield Finding(COUNTED_TESTS, True, fields, (all_tests,) * below_total)
+                yield CheckFinding(COUNTED_TESTS, True, fields, (all_tests,) * below_total)
                 return
         if highest <= 1:
             continue
-        if name_words(name) <= _WEIGHT_WORDS and is_integer:
+        if column_name_words(name) <= _WEIGHT_WORDS and is_integer:
             yield from _weight_findings(context, name)
         elif (
-            name_words(name) <= _SIZE_WORDS and is_integer and _are_rates(outcome, scores, numbers)
+            column_name_words(name) <= _SIZE_WORDS
+            and is_integer
+            and _are_rates(outcome, scores, numbers)
         ):
-            yield Finding(RATES_OF_SEVERAL, True, fields)
+            yield CheckFinding(RATES_OF_SEVERAL, True, fields)
         elif _is_maximum_score(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
-            yield Finding(PARTIAL_SCORES, True, fields, (full,) * only)
+            yield CheckFinding(PARTIAL_SCORES, True, fields, (full,) * only)
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
@@ -125,7 +127,7 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]
-    is_rate_name = name_words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
+    is_rate_name = column_name_words(outcome) & _RATE_WORDS or np.any((rates > 0) & (rates < 1))
     if not (is_rate_name and len(n)) or rates.min() < 0 or rates.max() > 1:
         return False
     shares = np.round(rates * n) / n
@@ -133,7 +135,7 @@ def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
 
 
 def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
-    is_maximum_name = name_words(name) <= _MAXIMUM_WORDS and name_words(name) & {
+    is_maximum_name = column_name_words(name) <= _MAXIMUM_WORDS and column_name_words(name) & {
         "max",
         "possible",
         "out",
@@ -146,18 +148,20 @@ def _is_maximum_score(context: CheckContext, name: str, outcome: str) -> bool:
 
 
 def _is_pass_count_name(name: str) -> bool:
-    return name_words(name) <= _PASS_COUNT_WORDS and name_words(name) != {"n"}
+    return column_name_words(name) <= _PASS_COUNT_WORDS and column_name_words(name) != {"n"}
 
 
 def _is_total_name(name: str) -> bool:
-    return name_words(name) <= _TOTAL_WORDS and bool(name_words(name) & {"total", "tests"})
+    return column_name_words(name) <= _TOTAL_WORDS and bool(
+        column_name_words(name) & {"total", "tests"}
+    )
 
 
 def _has_test_total(context: CheckContext) -> bool:
     return any(map(_is_total_name, context.unread_columns))
 
 
-def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
+def _weight_findings(context: CheckContext, name: str) -> Iterator[CheckFinding]:
     profile = context.profile
     pairs = joined_codes(profile.cell_codes, profile.columns[context.column("outcome")].codes)
     rows = np.sum(pairs >= 0)
@@ -165,12 +169,12 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[Finding]:
         return
     # If all rows of a task have the same weight, it may be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
-    weighs = "weight" in name_words(name) and count_distinct(profile.cell_codes) == rows
+    weighs = "weight" in column_name_words(name) and count_distinct(profile.cell_codes) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
-    yield Finding(WEIGHTED_ROWS, True, fields, (once,) if weighs else ())
+    yield CheckFinding(WEIGHTED_ROWS, True, fields, (once,) if weighs else ())
 
 
-def running_total_findings(context: CheckContext) -> Iterator[Finding]:
+def running_total_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find cost columns that contain running totals."""
     profile, name = context.profile, context.column("cost")
     if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
@@ -182,7 +186,7 @@ def running_total_findings(context: CheckContext) -> Iterator[Finding]:
     # Costs that are only sorted usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
-        yield Finding(SUMMED_COSTS, False, fields)
+        yield CheckFinding(SUMMED_COSTS, False, fields)
 
 
 CHECKS = (
@@ -190,24 +194,24 @@ CHECKS = (
         COUNTED_TESTS, CERTAIN,
         "You did not name the outcome column. The outcome is a whole number named passed or"
         " correct, and there is a column named total or failed.",
-        ("--field outcome=passed==total",), row_count_findings,
+        ("--field outcome=passed==total",), aggregated_row_findings,
     ),
     ReadingCheck(
         WEIGHTED_ROWS, CERTAIN,
         "A column such as count or weight contains whole numbers above 1, and there is one row"
         " per task and outcome.",
-        ("--pool X",), row_count_findings,
+        ("--pool X",), aggregated_row_findings,
     ),
     ReadingCheck(
         RATES_OF_SEVERAL, CERTAIN,
         "The outcome is a rate, a column such as n or episodes is a number of attempts, and the"
         " product of both is a whole number.",
-        (), row_count_findings,
+        (), aggregated_row_findings,
     ),
     ReadingCheck(
         PARTIAL_SCORES, CERTAIN,
         "A column such as max_score contains a highest score above 1, and there is no threshold.",
-        ("--threshold X",), row_count_findings,
+        ("--threshold X",), aggregated_row_findings,
     ),
     ReadingCheck(
         SUMMED_COSTS, LIKELY,

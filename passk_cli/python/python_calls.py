@@ -13,18 +13,18 @@ from types import MappingProxyType
 from typing import Any
 
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.command import command_of
+from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import DeclaredOption, accepts, by_flag, split_at_commas
+from passk_cli.option import DeclaredOption, accepts_value, by_flag, split_at_commas
 from passk_cli.suggested_fix import (
     FULL_OPTION,
     OptionValue,
     SuggestedFix,
+    add_option_value,
     python_keywords,
     python_literal,
     quote_commas,
-    with_value,
 )
 from passk_cli.text import printable
 
@@ -75,9 +75,9 @@ class PythonCall:
         """
         options, name = dict(self.options), settle.command or self.name
         if name != self.name:
-            by_field = {option.field: option for option in command_of(name).options()}
+            by_field = {option.field: option for option in load_command(name).options()}
             options = {
-                f: v for f, v in options.items() if f in by_field and accepts(by_field[f], v)
+                f: v for f, v in options.items() if f in by_field and accepts_value(by_field[f], v)
             }
         for field, value in settle.options.items():
             before = options.get(field)
@@ -88,7 +88,7 @@ class PythonCall:
                 before = (
                     split_at_commas(quote_names(field, before)) if field != "threshold" else before
                 )
-            options[field] = with_value(field, before, value)
+            options[field] = add_option_value(field, before, value)
         call = self
         if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
             call = replace(self, data=settle.labelled_files(self.data))
@@ -151,9 +151,9 @@ def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None
     """
     if not any(name.startswith("-") for name in settle.options):
         return replace(settle, as_list=True)
-    flags = by_flag(options.values()) or _flags_of_all()
-    all_flags = by_flag(command_of(settle.command).options()) if settle.command else flags
-    fields = {flag: option.field for flag, option in all_flags.items()} | _OF_CHARTS
+    flags = by_flag(options.values()) or _all_options_by_flag()
+    all_flags = by_flag(load_command(settle.command).options()) if settle.command else flags
+    fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORDS
     # If the fix removes an option that Python does not have, Python can ignore the removal.
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
@@ -162,7 +162,7 @@ def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None
 
 
 # Options of charts on the command line → keywords of `Findings.chart`.
-_OF_CHARTS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
+_CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
 def spell_for_python(
@@ -185,10 +185,10 @@ def spell_for_python(
         return ".tables"
     if flag.startswith("passk "):
         return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"
-    option = _flags(options).get(flag)
+    option = _options_by_flag(options).get(flag)
     if option is not None and option.base is bool and value is None:
         return f"{option.field}=True"
-    field = _OF_CHARTS.get(flag, flag) if option is None else option.field
+    field = _CHART_KEYWORDS.get(flag, flag) if option is None else option.field
     return f"{field}={_quoted(value or '')}"
 
 
@@ -203,13 +203,15 @@ def document_for_python(text: str, options: Options) -> str:
     '`passk_cli.describe("FILE", init="passk.toml")` writes a map.'
     """
     text = re.sub(r" ?`passk help [^`]*` [^.]*\.", "", text)
-    text = re.sub(r"(?<=`)passk [a-z]+ [^`]*(?=`)", lambda line: call_of(line[0], options), text)
+    text = re.sub(
+        r"(?<=`)passk [a-z]+ [^`]*(?=`)", lambda line: call_from_command(line[0], options), text
+    )
 
     def keyword(match: re.Match[str]) -> str:
         flag, value = match.groups()
         return (
             spell_for_python(OptionValue(flag, value), options)
-            if flag in _flags(options)
+            if flag in _options_by_flag(options)
             else match[0]
         )
 
@@ -223,22 +225,22 @@ def _quoted(value: str) -> str:
     return python_literal(value, "") if value else ""
 
 
-def _flags(options: Options) -> Options:
-    return {**_flags_of_all(), **by_flag(options.values())}
+def _options_by_flag(options: Options) -> Options:
+    return {**_all_options_by_flag(), **by_flag(options.values())}
 
 
 @cache
-def _flags_of_all() -> Options:
-    return by_flag(option for name in COMMANDS for option in command_of(name).options())
+def _all_options_by_flag() -> Options:
+    return by_flag(option for name in COMMANDS for option in load_command(name).options())
 
 
-def call_of(line: str, options: Options) -> str:
+def call_from_command(line: str, options: Options) -> str:
     """A command line as a Python call.
 
-    >>> call_of("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})
+    >>> call_from_command("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})
     'passk_cli.estimate("runs/*.jsonl", k=(1, 5), by="temperature")'
     """
-    fields = _flags(options)
+    fields = _options_by_flag(options)
     _, name, *words = shlex.split(line)
     places = [place for place, word in enumerate(words) if word.startswith("-")]
     files = [_quoted(word) for word in words[: min(places, default=None)]]

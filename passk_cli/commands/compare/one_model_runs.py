@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from passk_cli.commands.question import Read
+from passk_cli.commands.question import ReadCounts
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.roles import COLUMN
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.paths import run_labels
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.words import all_of_count, plural
+from passk_cli.report.phrases import all_in_words, plural
 from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
@@ -30,11 +30,11 @@ class OneModelRuns:
     counts: Counts
     files: Sequence[str]
     request: Request
-    read: Read
+    read: ReadCounts
 
     def explained_error(self, error: OneModelError) -> ParameterError:
         """The error for data with one model. Its suggestions were tested with the data."""
-        files = all_of_count(plural(len(self.files), "file"))
+        files = all_in_words(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:
             arguments = SuggestedFix({}, labels=run_labels(paths)).labelled_files(paths)
@@ -65,13 +65,13 @@ class OneModelRuns:
     def _fixes(self) -> Iterator[SuggestedFix]:
         file = self.counts.facts.inputs[0]
         if "," in file.roles.get("outcome", ""):
-            yield from self._tested_fix({"--field": {"model": COLUMN}})
+            yield from self._fix_if_it_works({"--field": {"model": COLUMN}})
         if self._has_several_files:
             for name in [file.roles.get("attempt", ""), *file.unused][:_TRIED]:
-                yield from self._tested_fix({"--field": {"model": name}}) if name else ()
-            yield from self._tested_fix({}, run_labels(self.files))
+                yield from self._fix_if_it_works({"--field": {"model": name}}) if name else ()
+            yield from self._fix_if_it_works({}, run_labels(self.files))
 
-    def _tested_fix(
+    def _fix_if_it_works(
         self, options: dict[str, object], labels: Mapping[str, str] | None = None
     ) -> Iterator[SuggestedFix]:
         settle = SuggestedFix(options, labels=labels or {})

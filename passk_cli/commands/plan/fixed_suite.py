@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from passk_cli.report.model import Column, Estimate
-from passk_cli.report.words import SeriesName
+from passk_cli.report.data_types import Column, Estimate
+from passk_cli.report.phrases import SeriesName
 from passk_cli.study.answer import Answer
-from passk_cli.study.noise import NoiseOfModel
+from passk_cli.study.noise import SeriesNoise
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import GROUPS, MODEL, Section, data_field
 from passk_cli.study.values import Series
@@ -18,7 +18,7 @@ from passk_cli.study.values import Series
 class SuiteDesign(NamedTuple):
     """A number of attempts per task of the suite, for one model."""
 
-    noise: NoiseOfModel
+    noise: SeriesNoise
     attempts: int
 
     @property
@@ -87,7 +87,7 @@ class FixedSuiteTable(Section[SuiteDesign]):
 
 
 def suite_designs(
-    noises: Iterable[NoiseOfModel], allowed_difference: float, attempts: Sequence[int]
+    noises: Iterable[SeriesNoise], allowed_difference: float, attempts: Sequence[int]
 ) -> Iterator[SuiteDesign]:
     """The designs of each model with the requested numbers of attempts.
 
