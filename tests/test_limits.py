@@ -103,17 +103,25 @@ def groups(number: int) -> str:
 @pytest.mark.parametrize(
     ("arguments", "content", "message"),
     [
-        (["tasks"], models_apart(2000), "2,000 models at 2,000 tasks: 4,000,000 pairs of a model"),
+        (["tasks"], models_apart(2000), "2,000 models at 2,000 tasks: there are 4,000,000 pairs"),
         (["tasks", "--matrix"], models_apart(2000), "names some models"),
-        (["report", "-o", "x.html"], models_apart(1001), "1,001 models on a page, at most 1,000"),
-        (["compare", "--by", "lang"], groups(MOST_GROUPS + 1), "--by lang: 2,001 groups"),
+        (
+            ["report", "-o", "x.html"],
+            models_apart(1001),
+            "1,001 models on a page, but at most 1,000",
+        ),
+        (["compare", "--by", "lang"], groups(MOST_GROUPS + 1), "--by lang: there are 2,001 groups"),
         (
             ["compare", "-m", "pass@1"],
             models_at_a_task(450),
             "450 models have 101,025 pairwise diff",
         ),
         (["gate", "--by", "lang", "--min", "pass@1=0"], groups(MOST_GROUPS + 1), "--where"),
-        (["report", "--by", "lang", "-o", "x.html"], groups(101), "--by lang: 101 groups, at most"),
+        (
+            ["report", "--by", "lang", "-o", "x.html"],
+            groups(101),
+            "--by lang: there are 101 groups, but at most",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -109,8 +109,8 @@ def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
     # A check of the data can stop a command, and then it cannot be left out.
     assert "If the data contains a clear" in passk("help", "unread-column").out
     assert "passk stops" not in text
-    all_messages = passk("help", "messages").out
-    assert all_messages().keys() <= set(all_messages.split())
+    overview = passk("help", "messages").out
+    assert all_messages().keys() <= set(overview.split())
     result = passk("help", "noisy-attempt")
     assert (result.code, "did you mean noisy-attempts?" in result.err) == (2, True)
 

@@ -142,7 +142,12 @@ def test_what_is_published_carries_its_warnings_and_policies(
     assert " · missing fail · exclude-task t1" in text
     assert "lack outcomes unevenly" in text
     assert "missing=fail" in text
-    opens = {"html": "<details", "md": "<details>", "markdown": "<details>", "latex": "% say below"}
+    opens = {
+        "html": "<details",
+        "md": "<details>",
+        "markdown": "<details>",
+        "latex": "% write below the table",
+    }
     link = '<a href="#notes">' if form == "p.html" else opens[form.rpartition(".")[2]]
     assert link in text
     plain = passk("estimate", *words[:1], "--model", "a", "-m", "pass@1", "-f", "markdown").out

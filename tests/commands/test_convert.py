@@ -299,13 +299,13 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "--with", "n", "--counts"],
-            "--with: this does not work with --counts",
+            "--with: a table of counts has no single attempts",
         ),
         (["missing.csv", "--counts"], 'missing.csv:3: "passed" has no value'),
         (["missing.csv", "--missing", "error"], 'missing.csv:3: "passed" has no value'),
         (
             ["a.csv", "--counts", "--missing", "keep"],
-            "--missing keep: this does not work with --counts",
+            "--missing keep: a table of counts has no single attempts",
         ),
         (
             ["a.csv", "--missing", "bounds"],
@@ -313,7 +313,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "--threshold", "0.5,1"],
-            "--threshold 0.5,1: this works only with --counts",
+            "--threshold 0.5,1: this works only for a table of counts",
         ),
         (["counts.csv"], "counts.csv: the file contains counts"),
         (["wrong.csv"], 'wrong.csv:3: "passed" is "maybe"'),
@@ -328,7 +328,7 @@ def test_without_a_file_the_table_goes_to_stdout(passk: Passk, tmp_path: Path) -
         ),
         (
             ["a.csv", "-f", "every-eval-ever", "--counts"],
-            "--format every-eval-ever: this does not work with --counts",
+            "--format every-eval-ever: a table of counts has no single attempts",
         ),
         (["empty.jsonl"], "empty.jsonl: a task has an empty name, which csv cannot store"),
     ],
@@ -447,7 +447,7 @@ def test_every_eval_ever_has_texts_of_attempts(tmp_path: Path) -> None:
 def test_counts_have_no_attempts(tmp_path: Path) -> None:
     counts = passk_cli.read(SAMPLES / "tau_airline.csv")
     with pytest.raises(
-        passk_cli.ParameterError, match="a table of counts; counts=True writes counts"
+        passk_cli.ParameterError, match="only for a table of counts; counts=True writes counts"
     ):
         passk_cli.convert(counts, output=tmp_path / "a.csv")
     with pytest.raises(passk_cli.ParameterError, match="output=FILE names the file"):

@@ -132,7 +132,7 @@ def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     report = report_of(counts, Confidence(), CurveQuestion(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.messages
-    with pytest.raises(ParameterError, match="the most any task has is 5"):
+    with pytest.raises(ParameterError, match="no task has more than 5"):
         report_of(counts, Confidence(), CurveQuestion(max_k=6))
 
 

@@ -165,7 +165,7 @@ def test_a_target_within_the_attempts_is_read_off_the_data() -> None:
                "k up to which pass^k ≥ 0.999 of starcoder-15b-racket: 0 [0, 0].")),
         (["--to", "10"],
          "pass@10 of starcoder-15b-racket is 0.179 [0.081, 0.315]."
-         " This k is within the attempts made."),
+         " This k is not larger than the number of attempts made."),
         (["--to", "1000", "-m", "pass^k"],
          "pass^1000 of starcoder-15b-racket is 0.035 [0.000, 0.147]."),
     ],

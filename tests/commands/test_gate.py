@@ -232,7 +232,7 @@ def test_a_file_against_itself_is_no_change(passk: Passk, run: Run) -> None:
     path = run("new", range(60))
     result = passk("gate", path, "--baseline", path, "--max-drop", "pass@1=0.1")
     assert result.code == 0
-    assert "no change: new.csv is both the new run and the baseline" in result.err
+    assert "nothing can change, because new.csv is both the new run and the baseline" in result.err
     # A difference that is not significant is called neither a loss nor a gain.
     assert result.out.startswith("PASS: pass@1 of new changed by 0.000 [-0.069, +0.069], not sig")
 
@@ -252,7 +252,7 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     assert result.code == 2
     assert result.err == (
         "error[no-such-model]: --baseline old: this file does not exist, and"
-        " only files can be read together as a baseline; name only one model\n"
+        " several baselines must all be files; name existing files or only one model\n"
     )
     result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
     assert (
@@ -460,7 +460,10 @@ def test_sides() -> None:
 def test_clusters_must_agree() -> None:
     new = Counts.from_cells([("m", "a", 2, 1)]).with_clusters({"a": "x"})
     old = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 1)])
-    with pytest.raises(DataError, match="task 'a' belongs to cluster 'y', to 'x' in the new run"):
+    with pytest.raises(
+        DataError,
+        match="task 'a' belongs to cluster 'y' in the baseline, but to 'x' in the new run",
+    ):
         BaselineMatch.from_two_files(new, old.with_clusters({"a": "y", "b": "y"}), "old.csv")
     sides = BaselineMatch.from_two_files(new, old.with_clusters({"a": "x", "b": "y"}), "old.csv")
     assert sides.counts.clusters == ("x", "y")

@@ -291,7 +291,7 @@ def test_false_alarms_can_be_asked_for(passk: Passk, most: str, code: int, word:
 
 def test_false_alarms_are_about_a_rehearsal(passk: Passk) -> None:
     result = passk("gate", TAU, "--min", "pass@1=0.4", "--max-false-alarms", "0.02")
-    assert (result.code, " --rehearse  # adds it\n" in result.err) == (2, True)
+    assert (result.code, " --rehearse  # adds a rehearsal\n" in result.err) == (2, True)
     # A run that cannot pass is not what is asked here.
     low = ["--min", "pass@1=0.9", "--rehearse", "--baseline", TAU, "--max-false-alarms", "1"]
     assert passk("gate", TAU, *low).code == 0

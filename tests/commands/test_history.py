@@ -690,7 +690,7 @@ def test_what_is_recorded_next_is_a_line_to_copy(
     (tmp_path / "run.csv").write_text("task,passed,cost\na,1,2\na,0,3\nb,1,1\nb,1,1\n")
     monkeypatch.chdir(tmp_path)
     refused = passk("trend", "run.csv", "-m", "cost")
-    (line,) = re.findall(r"^  passk (.*)  # records the run with today's date$", refused.err, re.M)
+    (line,) = re.findall(r"^  passk (.*)  # records it as today's run$", refused.err, re.M)
     assert (refused.error, line.partition(" --at ")[0]) == (
         "no-history", "record run.csv --to history.parquet")  # fmt: skip
     assert line.endswith(" --with cost")

@@ -197,7 +197,7 @@ def test_no_power_law_without_three_temperatures_or_where_chance_makes_one() -> 
     two = answer(cold_and_warm, "pass@1")
     (law,) = facts(two, "power law")
     assert law["estimate"] is None
-    reason = "not fitted: T* has 2 values (4, 60); a power law needs 3 above 0"
+    reason = "not fitted: T* has 2 values (4, 60); a power law needs 3 values above 0"
     assert law["note"] == reason
     laws = next(table for table in two.tables if table.title == "T* = factor · k^exponent")
     assert [row[-1] for row in laws.rows] == [reason]

@@ -323,7 +323,7 @@ def test_python_watches_data_in_memory() -> None:
     assert output.frame.tasks.tolist() == [21]
     with pytest.raises(ParameterError, match="contains task t01 twice"):
         passk_cli.watch(counts, order=[*TASKS, "t01"], minimum="pass@1=0.5")
-    with pytest.raises(ParameterError, match="looks, at most 500"):
+    with pytest.raises(ParameterError, match="looks, but at most 500"):
         passk_cli.watch(counts, order=["completion"], planned=5000, every=1, minimum="pass@1=0.5")
 
 

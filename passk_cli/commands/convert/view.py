@@ -71,7 +71,7 @@ class ConvertQuestion(Question, ConvertOptions):
         form, request = output_format(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
-        about = OptionValue("--spark-master"), "this option works only with --engine spark", without
+        about = OptionValue("--spark-master"), "only Spark uses this option", without
         refuse_if_any("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionValue, object] = {
@@ -79,7 +79,7 @@ class ConvertQuestion(Question, ConvertOptions):
                 OptionValue("--format", form): form == "every-eval-ever",
                 OptionValue("--missing", KEEP): self.missing == KEEP,
             }
-            problem = "this does not work with --counts, which writes no single attempts"
+            problem = "a table of counts has no single attempts, to which this option applies"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
             settles = MISSING_FIXES if self.missing == KEEP else settles
         else:
@@ -89,7 +89,7 @@ class ConvertQuestion(Question, ConvertOptions):
                 "data": isinstance(options.source, Counts),
                 OptionValue("--threshold", thresholds): len(request.threshold) > 1,
             }
-            problem, settles = "this works only with --counts", _COUNTS
+            problem, settles = "this works only for a table of counts", _COUNTS
             if self.engine == "spark" and request.map is None:
                 options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
                 settles = (SuggestedFix(options_of_fix, "writes counts"),)
