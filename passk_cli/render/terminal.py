@@ -61,7 +61,7 @@ def table(report: Report, style: Style) -> str:
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))
         answer.highlight_regex(_MAIN_CLAUSE, "bold")
-        answer.highlight_regex(r"^[A-Z]+(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
+        answer.highlight_regex(r"\b[A-Z]{4,}(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
         console.print(answer)
         console.print()
     hidden = dict[str, None]()

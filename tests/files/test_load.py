@@ -434,7 +434,7 @@ def test_fractions_further_down_are_not_rounded(write: Write) -> None:
 def test_models_are_named_by_files_folders_and_labels(write: Write, passk: Passk) -> None:
     text = "task,passed\na,1\n"
     first, second = write("x/results.csv", text), write("y/results.csv", text)
-    assert read([first, second]).series == (("x/results",), ("y/results",))
+    assert read([first, second]).series == (("x",), ("y",))
     assert read([f"new={first}", second]).series == (("new",), ("results",))
     labelled = [f"same={first}", f"same={second}"]
     assert cells(labelled, duplicates="keep") == {("same", "a"): (2, 2)}
@@ -446,8 +446,8 @@ def test_models_are_named_by_files_folders_and_labels(write: Write, passk: Passk
     ):
         read(f"new={several}")
     assert read(first.parent.parent / "*" / "results.csv").series == (
-        ("x/results",),
-        ("y/results",),
+        ("x",),
+        ("y",),
     )
     assert len(read(first.parent.parent).series) == 4
 

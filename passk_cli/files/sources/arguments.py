@@ -233,30 +233,27 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
     return path
 
 
-# File names that are the same for every model.
-_GENERIC_STEMS = ("report", "final_report", ".report", ".latest_test_run")
-
-
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """The model name of each file without a model column: its label, or its file name.
 
-    If file names are equal, the folders in which the paths differ are added. If the file name is
-    the same for every model, for example "report", only the folders are used.
+    If file names are equal, the folders in which the paths differ are added. If all files have the
+    same name, for example "results", only the folders are used.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
     common = (
         os.path.commonpath([os.path.dirname(os.path.abspath(p)) for p in plain]) if plain else ""
     )
+    folders = {os.path.dirname(os.path.abspath(path)) for path in plain}
+    has_one_file_name = len(times) == 1 and len(folders) == len(plain)
     names = {}
     for source in sources:
         if source.label is not None:
             names[source.path] = source.label
         elif source.name in plain:
             below = os.path.relpath(os.path.abspath(source.name), common)
-            folder, stem = os.path.split(without_suffixes(below))
-            is_nameless = stem.lower() in _GENERIC_STEMS and set(times) == {source.stem}
-            names[source.path] = folder if is_nameless and folder else without_suffixes(below)
+            folder = os.path.dirname(below) if has_one_file_name else ""
+            names[source.path] = folder or without_suffixes(below)
         else:
             in_memory = {"<stdin>": "stdin", ROWS: UNNAMED}
             stem = source.stem if source.frame is None else UNNAMED
