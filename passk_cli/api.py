@@ -51,7 +51,7 @@ DATA_HELP = (
     " table, or Counts from `read`."
 )
 
-# Output option of the command line → its equivalent in Python.
+# Maps each output option of the command line to its equivalent in Python.
 _OF_RESULT = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
@@ -214,7 +214,10 @@ def python_function(name: str) -> Callable[..., Findings]:
             positional = positional if data is None else (data, *positional)
             positional_names, data = positional_names[1:], None
         if len(positional) > len(first):
-            raise TypeError(f"{name}() takes {' and '.join(positional_names)}; name other options")
+            raise TypeError(
+                f"{name}() takes only {' and '.join(positional_names)} by position; pass all"
+                " other options as keywords"
+            )
         keywords = dict(zip(first, positional, strict=False)) | keywords
         python_call = PythonCall(name, data, dict(keywords))
         frame_as = keywords.pop("frame_as", FRAME_LIBRARIES[0])
@@ -271,11 +274,10 @@ def _answer_question(
 ) -> Findings:
     data = call.data
     if isinstance(data, Counts):
-        # Options about reading have no effect on Counts, which were read before.
         for field in (*options_by_field(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
-                    f"these counts were read before; leave {field}= out, or give it to read(…)",
+                    f"these counts were already read; leave {field}= out, or pass it to read(…)",
                     name="contradicting-options",
                 )
         arguments = {**arguments, "cluster": data.cluster}
@@ -321,7 +323,7 @@ def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCoun
             if isinstance(data, Counts) and data.group_names:
                 split = ", ".join(data.group_names)
                 raise ParameterError(
-                    f"these counts are split by {split}; read the other data as counts, too",
+                    f"these counts are split by {split}; read the other data with read(…), too",
                     name="contradicting-options",
                 )
             return load(source_data, request, tolerant=question.tolerant)

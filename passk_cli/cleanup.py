@@ -127,7 +127,6 @@ def _convert_write_errors(path: Path) -> Iterator[None]:
     except FileExistsError:
         raise
     except BrokenPipeError:
-        # The path is a pipe such as /dev/stdout, and the process that reads from it has ended.
         return
     except OSError as error:
         raise unwritable_error(path, error) from None

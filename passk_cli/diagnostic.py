@@ -16,10 +16,9 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# Name → type of message, for all modules that are imported.
+# Maps each name to its message type, for all modules that are imported.
 DECLARED: dict[str, DiagnosticType] = {}
 
-# A string, a value, or a pair of a value and the kind of column that sets the format of the value.
 Piece = Any
 
 

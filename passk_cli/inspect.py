@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from inspect_ai.util import EarlyStop
 
 _RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
-# Id of a running Inspect evaluation → the object that may stop the evaluation.
+# Maps the id of a running Inspect evaluation to the object that may stop the evaluation.
 _running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
 
 

@@ -110,7 +110,7 @@ def refuse_many_draws(resamples: int, columns: int) -> None:
     if resamples * columns > MOST_DRAWS:
         raise ParameterError(
             OptionValue("--resamples", str(resamples)),
-            f"this number is too large for {columns:,} results; choose at most"
+            f"this number of resamples is too large for {columns:,} results; choose at most"
             f" {MOST_DRAWS // columns:,}",
             name="too-large",
         )

@@ -126,7 +126,7 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Group → its options. This cache exists because evaluating annotations is slow.
+# Maps each group to its options. This cache exists because evaluating annotations is slow.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 

@@ -28,15 +28,12 @@ MARKER = (
 )
 # Options of `passk gate` that you can use as rules for a test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-# Numbers of additional attempts that the error suggests if a test could never pass or never fail.
 _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
-# The outcome in the report of an attempt, which pytest counts neither as passed nor as failed.
 ATTEMPT = "attempt"
 _ITEM = "_passk"
 # Maximum number of tracebacks of failed attempts below a verdict.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
-# Name of every test in the data of its gate. The name is removed from the sentences of the gate.
 _TEST = "this test"
 
 
@@ -57,7 +54,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
     out = config.getoption("--passk-out")
     if out and Path(out).suffix not in (".csv", ".jsonl"):
-        raise pytest.UsageError(f"--passk-out {out}: no format has this suffix; use .csv or .jsonl")
+        raise pytest.UsageError(
+            f"--passk-out {out}: passk has no format with this suffix; use .csv or .jsonl"
+        )
     if out and not Path(out).absolute().parent.is_dir():
         raise pytest.UsageError(
             f"--passk-out {out}: the output folder does not exist; create it first"
@@ -118,7 +117,7 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
         raise ValueError(f"attempts={attempts!r}: the value must be a whole number of at least 1")
     for name in rules:
         if name not in RULES:
-            raise ValueError(f"no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
+            raise ValueError(f"there is no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("there is no rule to check; give min or min_each")
     try:

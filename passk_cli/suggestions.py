@@ -10,13 +10,14 @@ from glob import escape
 
 from passk_cli.text import names_that_fit
 
-# Minimum likeness between a word and a suggested name, and maximum difference from the best
-# likeness.
+# Minimum similarity between a word and a suggested name, and maximum difference from the best
+# similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
 _MARK = r"[\s_.:/\-]"
-# Maximum number of letters of a name that an error suggests in full instead of as a pattern.
+# Maximum length of a model name that an error suggests in full. For a longer name, the error
+# suggests a pattern.
 _SHORT = 40
-# Words that people use → names in passk, without punctuation.
+# Maps words that people use to names in passk, without punctuation.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",
@@ -208,6 +209,7 @@ def _likeness(word: str, name: str) -> float:
     matcher = SequenceMatcher(None, name, word)
     if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
-    # Two swapped letters are one typing mistake, so they reduce the likeness only a little.
+    # Two swapped letters are one typing mistake, so they reduce the similarity of two words only a
+    # little.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
     return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

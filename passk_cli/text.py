@@ -15,9 +15,9 @@ from typing import Any
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORDS = re.compile(r"[^-_/ ]+")
-# Cost of an additional gap in a short name. The cost of removing a word is between 0.01 and 3.3.
 _GAP = 0.25
-# Maximum number of words in a name that passk weighs, because more words take too long.
+# Maximum number of words in a name that passk shortens word by word, because more words take too
+# long.
 _MAX_WORDS = 50
 # Invisible characters that are safe, because they join emoji, and letters in Persian and Hindi.
 _JOINERS = "\u200c\u200d"
@@ -313,8 +313,6 @@ def _without_middle(
                 return shorter
         return ""
 
-    # If a length is wide enough, or matches only one name, then this is also true of each longer
-    # length.  Therefore both limits can be found by bisection.
     lengths = range(2, len(text))
     first = bisect_left(lengths, True, key=lambda length: bool(cut(length)))
     lengths = lengths[first:]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# The newest release, or the next release if there is no release. Reports show this version, so that
-# their text does not change with each commit.
+# Version that reports show: the newest release, or the next release before the first release. It
+# does not change with each commit, so reports do not change either.
 RELEASE = "0.1.0"
 
 

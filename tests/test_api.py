@@ -151,7 +151,7 @@ def test_exact_rates_in_memory(kind: str, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(findings.frame, expected.frame)
     with pytest.raises(
         passk_cli.ParameterError,
-        match="by=: this option applies to outcomes, but the data is exact",
+        match="by=: this option applies to outcomes, but the data contains exact",
     ):
         passk_cli.curve(data[kind], by="task")
 
@@ -326,7 +326,7 @@ def test_counts_are_not_read_again() -> None:
         ("missing", "fail"),
     ):
         with pytest.raises(
-            passk_cli.ParameterError, match=f"these counts were read before; leave {field}="
+            passk_cli.ParameterError, match=f"these counts were already read; leave {field}="
         ):
             passk_cli.estimate(counts, **{field: value})
     with pytest.raises(
@@ -369,7 +369,7 @@ def test_numbers_are_taken_as_python_has_them(k: Any) -> None:
         (
             "where",
             FRAME.assign(there=True).there,
-            "where=: the value is a mask; write the condition as",
+            "where=: the value is a boolean mask; write the condition as",
         ),
         ("by", [0, 1, 2] * 90, "by=0, 1, 2 and 267 more: write COLUMN"),
         ("fields", {"task": 3}, "no column '3'"),
@@ -521,7 +521,10 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
     assert all("intervals: .tables" in text and "--full" not in text for text in bundle.values())
     for wrong, problem in (
         (lambda: findings.chart("forest"), "there is no chart named 'forest'; there are curves"),
-        (lambda: chart.save(tmp_path / "x.csv"), "no format has this suffix; use .png"),
+        (
+            lambda: chart.save(tmp_path / "x.csv"),
+            "passk has no output format with this suffix; use .png",
+        ),
         (lambda: findings.chart(highlight=["c"]).svg, 'highlight="c": the chart has no such model'),
         (
             lambda: findings.chart(size="wide"),
@@ -529,7 +532,7 @@ def test_a_chart_is_shown_and_saved(tmp_path: Path) -> None:
         ),
         (
             lambda: findings.chart(panel="t").svg,
-            'panel="t": this column does not split the models; by=COLUMN splits by one',
+            'panel="t": the models are not split by this column; by=COLUMN splits by one',
         ),
         (lambda: passk_cli.describe(SMALL, by="T").chart(), "there is nothing to draw$"),
     ):

@@ -214,7 +214,7 @@ def test_what_is_refused_is_an_error_of_its_module(run) -> None:
     result = run(module + "def test_a(): pass\n")
     result.assert_outcomes(errors=1)
     assert result.ret == pytest.ExitCode.INTERRUPTED
-    lines = ["test_a: @pytest.mark.passk: no rule 'mim'; did you mean min?"]
+    lines = ["test_a: @pytest.mark.passk: there is no rule 'mim'; did you mean min?"]
     result.stdout.fnmatch_lines(lines)
     marks = f"@pytest.mark.passk(attempts=9, rules={RULES})\n"
     result = run("import pytest\n@pytest.mark.xfail\n" + marks + "def test_a(): pass\n")

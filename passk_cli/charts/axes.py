@@ -9,12 +9,12 @@ from itertools import pairwise, product
 
 from passk_cli.report.phrases import duration_text
 
-# Maximum number of ticks at values of the data, and maximum number of digits of such a value.
+# Maximum number of ticks at data values, and maximum number of digits of such a data value.
 _MOST_TICKS, _DIGITS = 12, 4
 # Ticks of a time axis in minutes. A tick is about four times the tick before: 1 s, 4 s, 15 s, 1 min
 # …
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
-# Unit of an axis → function that writes the label of a tick.
+# Maps the unit of an axis to the function that writes the label of a tick.
 _WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
 # Maximum number of ticks at unevenly spaced values of the data.
 _MOST_UNEVEN = 5
@@ -167,7 +167,6 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
             if axis.tick_values
             else values
         )
-    # A scale needs at least two ticks, and zero is one of the two ticks if the axis contains zero.
     for most in (3, 6):
         values = _round_ticks(axis.low, axis.high, most)
         ends = sorted({*values[:1], *values[-1:]})

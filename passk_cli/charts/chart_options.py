@@ -21,22 +21,22 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# If a picture has more than 8 models, only the first 5 models have colours, so that you can
-# distinguish the colours.
+# A picture with more than 8 models shows only the first 5 models in colour, because readers cannot
+# distinguish more colours.
 MOST_MODELS, _LEADING = 8, 5
-# If more than 4 lines have bands, only 3 lines keep a band, because many bands hide each other.
+# A panel with more than 4 bands keeps only the first 3 bands, because many bands hide each other.
 _MOST_BANDS, _BANDED = 4, 3
 # Maximum number of letters in the name of a model.
 _LETTERS = 24
 _LIMITS = ("low", "high")
-# Unit of length → number of pixels.
+# Maps each unit of length to its number of pixels.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# The width of half a page, at which letters have a size of 7 to 8 points.
+# Width of half a page. At this width, letters have a size of 7 to 8 points.
 HALF_PAGE = 3.25 * _UNITS["in"]
-# Maximum number of pixels of a side.  Larger pictures need minutes to draw, and few programs open
-# them.
+# Maximum number of pixels per side of a picture. Larger pictures need minutes to draw, and few
+# programs open them.
 _MOST_PIXELS = 10_000
-# A picture for a screen is larger than a picture for paper by this factor.
+# Factor by which a picture for a screen is larger than a picture for paper.
 _ON_SCREEN = 1.5
 
 
@@ -195,7 +195,9 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             else [SuggestedFix({"--by": (Placeholder("COLUMN"),)}, "splits by one")]
         )
         raise ParameterError(
-            OptionValue("--panel", column), "this column does not split the models", settles=settles
+            OptionValue("--panel", column),
+            "the models are not split by this column",
+            settles=settles,
         )
     place = plot.groups.index(column) + 1
 
@@ -250,8 +252,6 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
     preferred = {
         name: zlib.crc32(name.encode(errors="replace")) % size for name in sorted(set(names))
     }
-    # A name with a unique hash keeps its index, so that its colour does not change with further
-    # models.
     hues = dict(fixed or {})
     owner = {
         place: name for name, place in reversed(preferred.items()) if place not in hues.values()

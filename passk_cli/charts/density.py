@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# Minimum bandwidth that smooths a density of evenly spaced values, as a multiple of the gap between
-# values.
+# Minimum bandwidth of a density, as a multiple of the gap between evenly spaced values.
 _SMOOTH = 0.6
 
 

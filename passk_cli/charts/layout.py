@@ -16,8 +16,8 @@ from passk_cli.text import display_width, short_names
 
 R = TypeVar("R", bound=Row)
 
-# Kind of a line → lengths of its dashes and gaps. Any other kind gets an unused pattern from
-# DASHES.
+# Maps the kind of a line to the lengths of its dashes and gaps. Any other kind gets an unused
+# pattern from DASHES.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 # Maximum number of labels at line ends, and maximum distance by which a label is moved, in text
@@ -149,8 +149,6 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     if any(across.place(row["x"]) < 0.98 for row in last):
         return []
     places = [up.place(row["y"]) for row in last]
-    # With these limits, labels stay inside the picture at the top, and above the ticks at the
-    # bottom.
     heights = spread_positions(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []

@@ -24,12 +24,10 @@ from passk_cli.text import printable
 
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
-# Number of pixels per unit of a drawing on a page, width of a panel in a plot with one, two or more
-# panels, and width of a heat map.
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
 # Number of png pixels per pixel of the picture, for a screen and for paper (300 per inch).
 _SHARP, _PRINTED = 2.0, 300 / 96
-# Number of pixels per inch, and of points per pixel.
+# Number of pixels per inch, and number of points per pixel.
 _INCH, _POINT = 96, 0.75
 # Placeholder in a page for the content security policy.
 POLICY = "passk-policy"
@@ -99,7 +97,8 @@ def _pdf(svg_text: str) -> bytes:
         import vl_convert
     except ImportError:
         raise ParameterError(
-            OptionValue("--chart", "FILE.pdf"), "PDF needs a package that is not installed",
+            OptionValue("--chart", "FILE.pdf"),
+            "drawing a PDF needs a package that is not installed",
             "pip install 'passk-cli[pdf]'", name="missing-package",
         ) from None  # fmt: skip
     return bytes(vl_convert.svg_to_pdf(svg_text))

@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# Possible distances between a name and its point. Only the smallest distance needs no leader line.
+# Possible distances between a point and its label. Only the smallest distance needs no leader
+# line.
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
-# Possible directions of a name from its point, in degrees, in order of preference.
+# Possible directions from a point to its label, in degrees, in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
-# A name may cover an obstacle if this reduces the distance to its point by more than this length.
 _COVERING = 20.0
 # Half of the width of the square that a point covers.
 _RADIUS = 3.2

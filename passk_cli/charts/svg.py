@@ -30,14 +30,14 @@ from passk_cli.text import short_names
 
 # Text sizes of axis numbers (7 points), names (7.5 points) and titles (8 points).
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
-# Height of a text line, margin of a drawing, length of a tick, gap between panels, and gap between
-# legend items.
+# Sizes in pixels: height of a text line, margin of a drawing, length of a tick, gap between
+# panels, and gap between legend items.
 _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Maximum share of the width for row names, in a plot with one panel and in a plot with several
 # panels.
 _MOST_NAMES = 0.45, 0.42
-# Maximum factor by which full row names widen a picture, and maximum share of the width for names
-# at line ends.
+# Maximum factor by which a picture is widened to show full row names, and maximum share of the
+# width for names at line ends.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
 # Minimum height of a row and of a panel of curves, and minimum width of a panel without tick labels
 # and with tick labels.
@@ -45,9 +45,8 @@ _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
 # Radius of a point and of its tooltip area, and stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _RAISED = re.compile("[⁰⁴-⁹]+")
-# Share of the background colour in the colour of a model's last setting.
 _SHADE = 0.42
-# Corners of the shapes of points. None is a circle.
+# Corners of the shapes that mark points in a chart. The shape None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -305,7 +304,6 @@ class _PlotDrawer:
         words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
         )
-        # The panels of a line share one axis title, which is centred below the line.
         wide = self.room - self.left_margin - self.right_margin
         title = "".join(
             _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
@@ -346,8 +344,6 @@ class _CurveDrawer(_PlotDrawer):
 
     def arrange(self) -> None:
         self.axis = replace(self.lines.across, length=self.width)
-        # The labels of vertical reference lines are above the panel, in several lines if labels
-        # would overlap. The title of the y-axis is above these labels.
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
         for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
@@ -388,7 +384,8 @@ class _CurveDrawer(_PlotDrawer):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dash_attribute(dash)}'
                 yield self._legend_item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
-        # A panel with one series needs no legend, because the panel's name shows the series.
+        # A panel with only one series needs no legend, because the title of the panel names the
+        # series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.scattered and len(self.panels) == 1
         if (
@@ -759,7 +756,7 @@ class _HeatDrawer(_RowDrawer):
         rows = panel_rows(self.plot.rows, panel)
         most = max(row["high"] for row in rows)
         axis = Axis(0, most, self.plot.x_title, length=self.width)
-        # Cells overlap a little, so that the background is not visible between cells.
+        # Cells of a heat map overlap a little, so that no background is visible between them.
         columns = {
             (
                 low,

@@ -7,7 +7,7 @@ from functools import partial
 
 from passk_cli.text import display_width, wrap_text
 
-# Letter → width in Liberation Sans and Arial, as a share of the font size.
+# Maps each letter to its width in Liberation Sans and Arial, as a share of the font size.
 _WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -24,7 +24,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of a text in units of the drawing (approximate for scripts other than Latin)."""
     text = text.replace("\u00a0", " ")
     width = sum(_WIDTHS.get(letter, 0.62 * display_width(letter)) for letter in text)
-    # Bold words are at most 8 % wider.
+    # Bold words are at most 8 % wider than normal words.
     return size * width * (1.08 if bold else 1.0)
 
 

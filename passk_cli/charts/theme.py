@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# passk contains Liberation Sans, and Arial has the same widths.
+# passk includes the font Liberation Sans, because Liberation Sans and Arial have the same letter
+# widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 
 

@@ -33,7 +33,6 @@ def run_demo(run: Callable[[Sequence[str]], int]) -> int:
         for goal, line in STEPS.items():
             words = shlex.split(line)
             print(f"\n# {goal}\n$ {line}", flush=True)
-            # Messages and remedies repeat the command line.
             sys.argv[1:] = words[1:]
             if code := run(words[1:]):
                 return code

@@ -12,8 +12,6 @@ from passk_cli.diagnostic import ERROR, DiagnosticType, template_pattern
 from passk_cli.option import DeclaredOption
 
 FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
-# Maximum number of lines of a short help text at 80 columns, minimum number of shared options in
-# the text, and the fields of shared options, sorted by importance.
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
@@ -147,7 +145,6 @@ def _option_sections(
 def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     from passk_cli.metrics.registry import family_patterns
 
-    # If a command has a fixed list of metrics, the help of the option --metric contains the list.
     if any(
         option.field == "metrics" and option.option.complete
         for _, option in options_by_title(declaration)

@@ -54,7 +54,7 @@ from passk_cli.text import cut_long_words, is_github_runner, printable, shield_f
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# Severity of a message → escape code of the colour in a terminal.
+# Maps the severity of a message to the escape code of its colour in a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
@@ -106,7 +106,9 @@ class ChartOptions:
         """Raise ParameterError for chart options without --chart, and for unknown suffixes."""
         if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
-                OptionValue(choices[0]), "this option needs a chart", name="contradicting-options",
+                OptionValue(choices[0]),
+                "this option applies only to charts, and no chart is"
+                " drawn", name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
         if gone := [chart for chart in self.chart if chart in ("-", "terminal")]:
@@ -119,7 +121,8 @@ class ChartOptions:
             if Path(file).suffix.lower() not in PICTURES:
                 raise ParameterError(
                     OptionValue("--chart", file),
-                    f"no picture has this suffix; use {', '.join(PICTURES)}", name="bad-output",
+                    "passk draws no pictures with this suffix; use"
+                    f" {', '.join(PICTURES)}", name="bad-output",
                 )  # fmt: skip
 
     @property
@@ -189,8 +192,8 @@ class OutputOptions:
         " change.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="Explain the methods in sentences for a paper.",
-        detail="The sentences appear below the tables, with BibTeX. In LaTeX, the sentences use"
-        " \\cite. In JSON, the key methods contains the sentences.")] = False
+        detail="The sentences appear below the tables, with BibTeX. In LaTeX, the sentences cite"
+        " sources with \\cite. In JSON, the key methods contains the sentences.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 
@@ -208,7 +211,7 @@ class OutputOptions:
         charting.check()
         if self.stacked and "latex" not in map(self._format_of_target, self._targets):
             raise ParameterError(
-                OptionValue("--stacked"), "this option needs an output in LaTeX",
+                OptionValue("--stacked"), "this option applies only to LaTeX output",
                 name="contradicting-options",
                 settles=[SuggestedFix({"--format": "latex"})],
             )  # fmt: skip
@@ -232,13 +235,14 @@ class OutputOptions:
         if guessed and self.form is None:
             suffixes = ", ".join(fitting)
             raise ParameterError(
-                f"{guessed[0]}: no format has this suffix; use {suffixes}",
+                f"{guessed[0]}: passk has no output format with this suffix; use {suffixes}",
                 name="bad-output",
                 settles=[SuggestedFix({"--format": Placeholder("NAME")}, "names it")],
             )
         if self.form is not None and len(files) > 1 and not unknown and None not in self._targets:
             raise ParameterError(
-                OptionValue("-f", self.form), "the suffix of each output sets its format",
+                OptionValue("-f", self.form),
+                "with several output files, the suffix of each file sets its format",
                 name="bad-output",
                 settles=[SuggestedFix({"--format": None}), SuggestedFix({"--output": ("-",)},
                 "is stdout")],

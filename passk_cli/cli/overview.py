@@ -23,7 +23,7 @@ _BELOW = (
 )
 _NARROWEST = 40
 # Maximum width of a name in the left column of a help text, and gap between the columns. A wider
-# name has a separate line.
+# name gets a separate line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]

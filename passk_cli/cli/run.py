@@ -86,7 +86,7 @@ def _run(
     if declaration.paged and edge["form"] == "html":
         has_page = any(Path(file).suffix == ".html" for file in edge["output"] or ())
         raise ParameterError(
-            OptionValue("--format", "html"), "a page must be written to a file",
+            OptionValue("--format", "html"), "an HTML page must be written to a file",
             name="bad-option-value",
             settles=[SuggestedFix({"--format": None} | ({} if has_page else {"-o": "report.html"}),
                             "writes it")],
@@ -132,7 +132,8 @@ def _run(
                 lambda message: message_filter.filter_report(message, output.words),
             )
     except PasskError as error:
-        # A CI pipeline expects a verdict in these outputs, so the outputs must contain the error.
+        # A CI pipeline expects a verdict in the output files, so an error is also written to the
+        # output files.
         if declaration.judges:
             from passk_cli.cli.fix_commands import add_commands
 
@@ -158,7 +159,7 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.fix_commands import commands_for_fixes
 
-        # Without -o, passk prints no page but a command that writes the page.
+        # Without -o, passk does not print the page but a command that writes the page to a file.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands_for_fixes([paged], sys.argv[1:])
         print(

@@ -15,10 +15,10 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
-# This file is the source of the documentation's glossary page.
+# This constant is the path of the glossary, which the documentation also shows.
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Further topics of `passk help` → their texts. Terms of the glossary and declared names are not
-# listed.
+# Maps further topics of `passk help` to their texts. Terms of the glossary and declared names are
+# not listed here.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
@@ -73,7 +73,6 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
-    # Some metrics, for example cover@0.8, have a success rate in place of k.
     spellings.append(metric.partition("@")[0] + "@τ")
     spellings += [spelling.removesuffix("s") for spelling in spellings]
     terms = glossary()

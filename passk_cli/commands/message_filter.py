@@ -26,8 +26,8 @@ class MessageOptions:
         parse="passk_cli.commands.catalogue:parse_message_names")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Leave a message out.",
-        detail="NAME is the name of a message. You can repeat the option. The signature of the"
-               " report lists the ignored names.",
+        detail="NAME is the name of a message. You can repeat the option. The last line of"
+               " the report lists the ignored messages.",
         parse="passk_cli.commands.catalogue:parse_names")] = ()
     # fmt: on
 

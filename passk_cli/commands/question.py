@@ -77,15 +77,16 @@ class Question:
     reads_again: ClassVar[bool] = False
     # Whether the command reports metrics at a single k, unlike commands about tasks or curves.
     of_metrics: ClassVar[bool] = True
-    # Why the command does not support missing outcomes that may pass or fail; "" if it does.
+    # Reason why the command does not support missing outcomes that may pass or fail, or "" if the
+    # command supports them.
     unbounded: ClassVar[str] = ""
-    # Option → why the option does not support missing outcomes that may pass or fail.
+    # Maps an option to the reason why it does not support missing outcomes that may pass or fail.
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
-    # Why labels cannot correct the result of the command; "" if they can.
+    # Reason why labels cannot correct the result of the command, or "" if they can.
     uncorrected: ClassVar[str] = (
         "labels correct pass rates of a judge, but this result uses each single verdict"
     )
-    # Option → why labels cannot correct the result of the option.
+    # Maps an option to the reason why labels cannot correct its result.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # Maximum number of groups of --by. More groups would take minutes.
     most_groups: ClassVar[float] = math.inf

@@ -23,22 +23,20 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
 FAMILIES = ("gaussian", "exponential", "power-law")
-#: The scales and k's of the grid in the article, and the range of pass@k with a power law of T*.
+#: Scales and values of k in the article's grid, and range of pass@k in which the article finds a
+#: power law of T*.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_RANGE = (0.03, 0.98)
-#: For a power law of tasks, the article finds no power law of T* up to this k.
 SCALING_FROM = 20
-#: Largest |c| at which a power law of tasks is cut off.
 LARGEST_TASK = 1 << 20
-#: Largest accepted values. Without them, sums over tasks would grow without limit.
+#: Largest accepted parameter values. With larger values, sums over tasks would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
 # Total weight of the tasks that are left out, which is below the rounding error of a sum.
 _NEGLIGIBLE = 2.0**-60
-# Step of log T in the scan for the best temperature. A maximum is wider than this step.
+# Step of log T in the search for the best temperature. A peak of pass@k is wider than this step.
 _SCAN_STEP = 0.4
-# Minimum share of failures for which T* is reported. Below it, left-out tasks would matter.
 _ALL_PASS = 1e-12
 
 
@@ -116,7 +114,6 @@ def temperature_of_moment(moment: float) -> float:
 
     if moment == 0:
         return 0.0
-    # For T ≥ 2, E g² equals T to the last bit. For q = exp(−1/2T) ≤ ½, E g² is below 4q.
     if moment >= 2:
         return float(moment)
     low = 0.5 / math.log(4 / moment)
@@ -129,7 +126,8 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
     """
-    # This discrete normal distribution is the distribution of generations at temperature scale².
+    # If the toy model samples at the temperature scale², its answers follow this discrete normal
+    # distribution.
     reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
@@ -168,7 +166,7 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     """
     if family not in FAMILIES:
         question = did_you_mean_or_list(family, FAMILIES)
-        raise ParameterError(f"there is no family {family!r}; {question}")
+        raise ParameterError(f"the toy model has no family named {family!r}; {question}")
     if not 0 < spread <= LARGEST_SPREAD:
         raise ParameterError(
             f"the spread must be above 0 and at most {LARGEST_SPREAD:g}; got {spread:g}"
@@ -230,7 +228,6 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
-    # If c = 0 is a task, T starts below the T at which other tasks pass: k·p(1|T) < 1e-18.
     low = low or 0.5 / math.log(1e18 * max(ks))
     points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
     scan = np.exp(np.linspace(math.log(low), math.log(high), points))
@@ -354,7 +351,6 @@ def _log_failure_probability(c: Floats, t: float) -> Floats:
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))
     if above_half.any():
-        # Only g = 0, the likeliest generation, can have a probability above ½.
         with np.errstate(divide="ignore"):
             failing[above_half] = np.log(-np.expm1(logs[above_half]))
     return failing

@@ -86,7 +86,6 @@ def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> l
     (lowest,) = con.execute(f"WITH {statement.rows_sql(None)} SELECT {lows} FROM rows").fetchall()
     kept_roles = []
     for role, low in zip(roles, lowest, strict=True):
-        # The SQL expression turns a value that is not a number into minus infinity.
         wrong = low is not None and low < 0
         if role in required and wrong:
             problem = f"{role} below 0" if math.isfinite(low) else "values that are not numbers"
@@ -204,7 +203,12 @@ def _require_writable(form: str, place: str, request: Request, tally: Tally) -> 
         if "" in tally.cells[role].names:
             name_kind = "model" if role == "name" else role
             problem = f"a {name_kind} has an empty name, which csv cannot store"
-            raise DataError(place, problem, "write .jsonl or .parquet", name="missing-name")
+            raise DataError(
+                place,
+                problem,
+                "choose an output file with the suffix .jsonl or .parquet",
+                name="missing-name",
+            )
     if form != EVERY_EVAL_EVER.name:
         return
     if tally.cells["graded"].any():

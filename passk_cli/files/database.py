@@ -23,7 +23,8 @@ FILE_COLUMN = "#source"
 PLACE_COLUMN = "#place"
 # Name of the column with the number of a row in its file, from 1.
 NUMBER_COLUMN = "#number"
-# Without this option, DuckDB would replace columns by those from folders named key=value.
+# Without this option, DuckDB would replace columns of the file by columns from folders named
+# key=value.
 AS_IT_IS = ", hive_partitioning=false"
 
 
@@ -94,7 +95,7 @@ def quote_text(text: str) -> str:
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # Memory limits in bytes, per thread and at least in total, above which DuckDB moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# Number of rows of a result above which DuckDB must return the memory to the system.
+# Number of rows in a result from which DuckDB must return memory to the operating system.
 _MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -141,7 +142,6 @@ def connect(
         little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
         if little < float(number) * _UNITS[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
-    # These two settings come last, because they lock all settings.
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
     con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
     return con
@@ -310,7 +310,6 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
     try:
         query = "SELECT name, coalesce(num_children, 0) FROM parquet_schema($p)"
         described = (con or shared_connection()).execute(query, {"p": path})
-        # The first element of the schema is the table itself. Child elements follow their parent.
         elements = iter(described.fetchall())
     except duckdb.Error:
         return []

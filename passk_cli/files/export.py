@@ -29,13 +29,16 @@ def output_format(path: Path, form: str | None = None) -> str:
     """
     if decode_name(path) != str(path):
         raise ParameterError(
-            f"{decode_name(path)}: the name is not UTF-8; choose another name", name="bad-output"
+            f"{decode_name(path)}: this file name is not valid UTF-8; choose another name",
+            name="bad-output",
         )
     require_folder(path)
     form = form or path.suffix[1:]
     if form not in _FORM_OPTIONS:
         suffixes = ", ".join(f".{name}" for name in FORMS)
-        raise ParameterError(f"{path}: choose one of the suffixes {suffixes}", name="bad-output")
+        raise ParameterError(
+            f"{path}: choose a file name with one of the suffixes {suffixes}", name="bad-output"
+        )
     return form
 
 

@@ -52,7 +52,7 @@ def parse_history(to: str) -> str:
     if path.suffix != ".parquet":
         raise ParameterError(
             OptionValue("--to", to),
-            "a history is a .parquet file, or a folder (a name that ends with /)",
+            "a history must be a .parquet file or a folder (a name that ends with /)",
             name="bad-output",
         )  # fmt: skip
     require_folder(path)
@@ -72,7 +72,8 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     """
     con = shared_connection()
     con.register("given_", dict(columns))
-    # Lists need an explicit type, because DuckDB cannot detect the type if all entries are missing.
+    # List columns need an explicit type, because DuckDB cannot detect the type if all entries are
+    # missing.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
         for role, name in ATTEMPT_LISTS.items() if name in columns
@@ -137,7 +138,9 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
             problem = f"{file}: its runs are grouped by {split}, but the new run is grouped by {by}"
             with_groups = SuggestedFix({"--by": None} | ({"--by": tuple(groups)} if groups else {}))
             raise ParameterError(
-                f"{problem}; record to another file", name="other-groups", settles=[with_groups]
+                f"{problem}; record the run to another file",
+                name="other-groups",
+                settles=[with_groups],
             )
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
@@ -162,7 +165,7 @@ def _translate_history_errors(place: Path) -> Iterator[None]:
     except duckdb.Error as error:
         raise DataError(
             str(place), f"the file is not readable as Parquet ({str(error).splitlines()[0]})",
-            "the run was not recorded; restore the file, or record to another file",
+            "the run was not recorded; restore the file, or record the run to another file",
             name="damaged-file",
         ) from None  # fmt: skip
 

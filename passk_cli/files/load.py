@@ -76,9 +76,7 @@ HIDDEN_FILES = DiagnosticType(
     example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
     " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
-# Number of rows for a profile of complete cells, and minimum number of tasks in this profile.
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-# First characters of JSON files and archives. "" means that the file has not been opened yet.
 _OPENINGS = {"", "{", "[", "PK"}
 # Lighteval is the only harness that writes Parquet. Its files have one of these columns.
 _METRIC_COLUMNS = {"metric", "metrics"}
@@ -138,7 +136,6 @@ def _count_files(
         write_labels(request, data, folder, load)
         fields = {role: name for role, name in request.fields.items() if role != TRUTH}
         request = replace(request, fields=fields)
-    # The connection is closed here, because an error in a notebook would keep its threads.
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
             from passk_cli.files.attempts.solutions import register_functions
@@ -163,7 +160,6 @@ def _count_files(
             )
         except DataError as error:
             if not files and sources[0].label is not None:
-                # With one data frame per model, the error already names the frame.
                 raise
             from passk_cli.files.reading.column_questions import question_error
 
@@ -307,7 +303,6 @@ class _CountsReader:
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                # The outcome may be in a column that occurs only in later records.
                 numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
                 empty = ["outcome"] * bool(tally.all_cells["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
@@ -347,7 +342,8 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
-            # Repeated attempt numbers suggest that another column distinguishes the attempts.
+            # Repeated attempt numbers suggest that attempts also differ in some setting, which has
+            # a column of its own.
             reported = [
                 replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
             ]

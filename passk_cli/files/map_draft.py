@@ -59,11 +59,11 @@ class MapDraft:
         name = sources[0].name
         if not places:
             problem = "passk knows this format, or the file contains no records"
-            raise DataError(name, problem, "the file needs no map", name="no-results")
+            raise DataError(name, problem, "this file does not need a map", name="no-results")
         if not any(places[0].get(role) for role in _VERDICT_ROLES):
             problem = "no column shows whether an attempt passed"
             raise DataError(
-                name, problem, "a map needs an outcome column", name="no-outcome-column"
+                name, problem, "a map needs a column with outcomes", name="no-outcome-column"
             )
         ends = {"".join(_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []

@@ -27,14 +27,14 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
-#: Name of the map file next to the data, name of its tables, and the value of --map for no map.
+#: Name of the map file in the data's folder, name of the tables in a map, and the value of --map
+#: for no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
 # Options that are not keys of a map, because they do not define the meaning of columns.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
-# Result of `_fitting_map` for a file that passk wrote, which needs no map.
 _OWN_OUTPUT = "written by passk"
 # Keys of a map that passk ignores if an option names the outcome.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
@@ -63,7 +63,7 @@ UNMAPPED = DiagnosticType(
 
 
 class FoundMapPath(str):
-    """The path of a map next to the data. The map does not necessarily cover the data."""
+    """The path of a map file in the folder of the data. The map may not cover the data."""
 
 
 @cache
@@ -157,13 +157,14 @@ def apply_maps(
             next(s.name for s in sources if fit_by_path[s.path] is fit) for fit in maps_used[:2]
         ]
         problem = f"{' and '.join(ends)} belong to different tables"
-        raise ParameterError(name, problem, "read the files in two commands", name="bad-map")
+        raise ParameterError(
+            name, problem, "read these files with two separate commands", name="bad-map"
+        )
     messages = [MAPPED(map=maps_used[0].place)] if isinstance(path, FoundMapPath) else []
     if unmapped:
         messages.append(
             UNMAPPED(count=len(unmapped), map=maps_used[0].place, files=[s.name for s in unmapped])
         )
-    # A file that the map covers must contain results, like a file that the user named.
     read = [replace(source, is_explicit=True) for source in sources if source not in unmapped]
     return read, maps_used[0].merged_request(without), messages
 

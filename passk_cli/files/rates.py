@@ -61,7 +61,8 @@ def exact_rates(
     """
     if families and data is not None:
         raise ParameterError(
-            OptionValue("--rates"), "this option replaces files; use only one of them",
+            OptionValue("--rates"),
+            "exact success rates replace result files; use either rates or files",
             name="contradicting-options",
         )  # fmt: skip
     if not families and data is None:
@@ -95,7 +96,10 @@ def parse_rates(texts: Sequence[str]) -> tuple[RateFamily, ...]:
                 )
             rates.append(rate)
         if not name or name in families:
-            raise ParameterError(OptionValue("--rates", text), "each family needs a different name")
+            raise ParameterError(
+                OptionValue("--rates", text),
+                "each list of rates needs a different name, for example easy=0.8,0.9",
+            )
         families[name] = RateFamily(name, np.array(rates))
     return tuple(families.values())
 
@@ -123,7 +127,7 @@ def read_rates(data: Any, request: Request) -> tuple[RateFamily, ...]:
             outcome_file = sources[batches.index(None)].name
             place = exact[0].sources[0].name
             problem = f"the file contains exact rates, but {outcome_file} contains outcomes"
-            raise DataError(place, problem, "give either files with rates or files with outcomes")
+            raise DataError(place, problem, "use either files with rates or files with outcomes")
         _require_no_options(request)
         names = model_names(sources)
         rates: dict[str, dict[str, tuple[float, str]]] = {}
@@ -163,7 +167,8 @@ def _require_no_options(request: Request) -> None:
     for option in (*changed_options(request), *["--cluster"] * bool(request.cluster)):
         if option != "--from":
             raise ParameterError(
-                OptionValue(option), "this option applies to outcomes, but the data is exact rates",
+                OptionValue(option),
+                "this option applies to outcomes, but the data contains exact rates",
                 name="contradicting-options",
             )  # fmt: skip
 
@@ -172,7 +177,9 @@ def _add_rates(batch: Batch, name: str, rates: dict[str, dict[str, tuple[float, 
     """Add the rates of a file to `rates`, a map from family and task to (rate, place)."""
     source, layout, roles = batch.sources[0], batch.layout, batch.roles
     if wrong := first_bad_record(source, layout):
-        raise DataError(wrong.place, wrong.problem, "each row needs all columns", name="bad-rate")
+        raise DataError(
+            wrong.place, wrong.problem, "each row needs a value in every column", name="bad-rate"
+        )
     family, before = name, sum(len(tasks) for tasks in rates.values())
     for place, record in read_records(batch):
         value = record.get(str(roles.outcome))

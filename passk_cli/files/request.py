@@ -60,7 +60,7 @@ MISSING_COST_FIXES = (
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
 # The choice that keeps an outcome or cost missing, for example in a converted table.
 KEEP = "keep"
-# Format of a table → the specification of the format.
+# Maps the format of a table to the specification of the format.
 TABLES = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
@@ -90,14 +90,18 @@ def parse_fields(value: Any) -> Mapping[str, str]:
             )
         if not equals or not column:
             raise ParameterError(
-                OptionValue("--field", text), f"write ROLE=COLUMN with a role of {', '.join(ROLES)}"
+                OptionValue("--field", text),
+                f"write ROLE=COLUMN, with one of the roles {', '.join(ROLES)}",
             )
         if EQUAL in column and any(len(column_parts(part)) != 2 for part in column.split(",")):
-            raise ParameterError(OptionValue("--field", text), "== compares two columns")
+            raise ParameterError(
+                OptionValue("--field", text),
+                "write two columns to compare, for example outcome=answer==target",
+            )
         if len(
             {*(first_columns := [part.partition(EQUAL)[0] for part in column.split(",")])}
         ) < len(first_columns):
-            raise ParameterError(OptionValue("--field", text), "a column occurs twice")
+            raise ParameterError(OptionValue("--field", text), "the same column is named twice")
         if role in fields:
             raise ParameterError(
                 OptionValue("--field", role),
@@ -125,7 +129,7 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
         if aliases.setdefault(name, canonical) != canonical:
             raise ParameterError(
                 OptionValue("--alias", name),
-                f"the alias has two names ({aliases[name]}, {canonical}); give only one",
+                f"the name is an alias of two models, {aliases[name]} and {canonical}; choose one",
                 name="contradicting-options",
             )  # fmt: skip
     return aliases
@@ -236,7 +240,8 @@ def parse_thresholds(value: Any) -> tuple[float, ...]:
         numbers = {math.nan}
     if any(math.isnan(number) for number in numbers):
         raise ParameterError(
-            OptionValue("--threshold", text), "write a number, or several, for example 0.2,0.5,0.8"
+            OptionValue("--threshold", text),
+            "write one number or several numbers, for example 0.2,0.5,0.8",
         )
     return tuple(sorted(numbers))
 
@@ -254,7 +259,7 @@ def parse_where(value: Any) -> str:
     if not all(isinstance(condition, str) for condition in value):
         raise ParameterError(
             OptionValue("--where"),
-            "the value is a mask; write the condition as text, or filter the data frame",
+            "the value is a boolean mask; write the condition as text, or filter the data frame",
         )
     return (
         " AND ".join(f"({condition})" for condition in value) if len(value) > 1 else "".join(value)
@@ -494,7 +499,8 @@ class Request:
             if other_outcome != all_outcome:
                 raise ParameterError(
                     OptionValue("--all", ",".join(self.all_of)),
-                    f"the outcome is also {other_outcome}; use only one of the options",
+                    f"another option sets the outcome to {other_outcome}; use only one of these"
+                    " options",
                     name="contradicting-options", settles=[SuggestedFix({"--all": None})],
                 )  # fmt: skip
             object.__setattr__(self, "fields", {**self.fields, "outcome": all_outcome})
@@ -515,7 +521,8 @@ class Request:
         if labels and labels in column_parts(outcome):
             raise ParameterError(
                 OptionValue("--field", f"outcome={outcome}"),
-                f"{labels} is the truth, which corrects the outcome of a judge",
+                f"{labels} contains the labels, which correct outcomes, so it cannot be the"
+                " outcome",
                 name="contradicting-options",
                 settles=[
                     SuggestedFix(
@@ -591,20 +598,20 @@ class Request:
         if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
                 OptionValue("--missing", "fail"),
-                f"a failure scores {lowest:g}, which passes at {threshold:g};"
-                " choose higher thresholds", name="contradicting-options",
+                f"a failed attempt gets the score {lowest:g}, which passes at the threshold"
+                f" {threshold:g}; choose higher thresholds", name="contradicting-options",
                 settles=[SuggestedFix({"--missing": "drop"}, "leaves missing outcomes out")],
             )  # fmt: skip
         if {*self.attempts} - {"score"}:
             raise ParameterError(
-                "several thresholds need metrics of passes or scores; choose one threshold",
+                "several thresholds are possible only for metrics of passes or scores; choose one"
+                " threshold",
                 name="contradicting-options",
             )
         return replace(self, threshold=(math.inf,), attempts=("score",))
 
     def _require_passes(self) -> None:
         problem = ""
-        # A cost can be known although the outcome is missing.
         other_roles = [role for role in self.attempts if role not in UNITS]
         if len(self.threshold) > 1:
             problem = "a missing score passes every threshold or none; give one threshold"
@@ -613,7 +620,6 @@ class Request:
             fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
-            # With labels, the metric already uses only passes.
             problem += "; use metrics of passes, for example pass@k and pass^k" * (
                 not self.has_labels
             )
@@ -739,7 +745,6 @@ class Request:
             fails=self.fails,
             strict=True,
         )
-        # Columns of --by, and the keys in --records, separate the lists.
         within = (*self.by, *re.findall(r"\{(\w+)\}", self.records or ""))
         return joined_columns(self.named_columns, columns, judged, within)
 

@@ -52,7 +52,7 @@ class Role:
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Names of task columns that also occur in files that do not contain results.
+# Names of task columns that also occur in files without results.
 LOOSE = "id name user_input message_id nodeid row_number"
 # The role of labels, which show whether an attempt truly passes if a judge gave the outcome.
 TRUTH = "truth"
@@ -149,7 +149,8 @@ ROLES: dict[str, Role] = {
     ),
     "minutes": Role("human_minutes expert_minutes", values="length"),
     "date": Role("release_date", values="date"),
-    # This role needs --field, because a column named "truth" usually contains the right answer.
+    # The role "truth" needs --field, because a column named "truth" usually contains the right
+    # answer.
     TRUTH: Role("", values="label"),
     "n": Role(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
@@ -161,15 +162,16 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# Last words of column names that contain "system" or "model" but are not a model's name.
+# Last words of column names that contain "system" or "model" but do not contain the name of a
+# model.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
 # Roles of columns that passk reads only if a metric or an option needs them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# Role of an amount → its unit, and each unit in column names → SQL that converts a number to the
-# role's unit.
+# Unit of each amount role, and SQL that converts a number with a unit in its column name to the
+# unit of the role.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -331,7 +333,8 @@ def assign_roles(
         ):
             if name == COLUMN:
                 raise NoResultsError(
-                    place, f"{COLUMN} needs several outcome columns, but there is only one",
+                    place,
+                    f"{COLUMN} needs several outcome columns, but there is only one outcome column",
                     name="no-such-column",
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
                     "names one column per model")],
@@ -397,7 +400,7 @@ def _role_choices(
             used_columns = {*task} if len(task) == 1 else set[str]()
             choices[role] = _role_columns(role, columns, overrides, used_columns, by)
     if "score" in choices:
-        # If no column is the outcome, the score is also the outcome.
+        # If a table has a score but no outcome column, the score is also the outcome.
         choices["score"] = choices["score"] or [*choices["outcome"]]
         if "outcome" not in overrides:
             other_outcomes = [c for c in choices["outcome"] if c not in choices["score"]]
@@ -459,7 +462,6 @@ def _model_columns(
     place: str, choices: Sequence[str], columns: Mapping[str, set[str]]
 ) -> list[str]:
     name_columns = [column for column in choices if "record" not in columns[column]]
-    # Only an object named "model" raises the error, because "system" or "engine" may be a machine.
     objects = [column for column in choices if normalized_column_name(column).startswith("model")]
     if objects and not name_columns:
         problem = f"{objects[0]!r} is an object and not the name of a model"
@@ -502,7 +504,6 @@ def _require_attempt_roles(
             remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
             raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
         if role in ("line", TRUTH, "tokens_cached") or role in by_role:
-            # Cached tokens are optional, and labels from a second file are joined later.
             continue
         if role != "attempt":
             derived = _derived_columns(columns)
@@ -811,7 +812,6 @@ def verdict_sql(
     # The SQL function trim removes only spaces, so tabs and line breaks first become spaces.
     word = f"lower(trim(translate({outcome}, chr(9) || chr(10) || chr(13), '   ')))"
     number = f"TRY_CAST({outcome} AS DOUBLE)"
-    # The most common words come first, so DuckDB rarely evaluates the slower cases.
     usual = ""
     if threshold is None:
         if not (passes or fails):
@@ -826,7 +826,6 @@ def verdict_sql(
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches_threshold_sql(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
-    # The words contain no quotes, so a tuple of words is written in SQL like in Python.
     missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     words = "" if only else words
@@ -913,7 +912,8 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
     columns = list(columns)
     feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
     if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
-        # In LangSmith tables, a status only shows that the run ended.
+        # In LangSmith tables, the status only shows that the run ended, so the status is not the
+        # outcome.
         usual = {*ROLES[role].names[0]} - {"status"}
         return [column for column in columns if normalized_column_name(column) in usual] + feedback
     ranks = {column: ROLES[role].ranks.get(normalized_column_name(column)) for column in columns}

@@ -15,7 +15,7 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words in names of columns with verdicts. The next lists also contain words for grades.
+# Words in names of columns with verdicts. The two lists below also contain words for grades.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -36,8 +36,8 @@ BAD_WORDS = _word_set(
 )
 # Words for attacks. If a file contains such a column, "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# Words for the end of a run. Those in the first list may also mean a verdict. Those in the second
-# list only mean that a run ended.
+# Words for the end of a run. Words in the first list may also be verdicts. Words in the second
+# list mean only that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
 # Words for questions, expected answers, predictions, and answers.
@@ -55,8 +55,8 @@ NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Names of settings that change how a model behaves. Longer names may end in a word of the first
-# list.
+# Names of settings that change how a model behaves. Longer column names may end with a word of the
+# first list.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"

@@ -78,8 +78,8 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     return _sorted_with_places(p)[0].copy()
 
 
-# Each method takes the p-values of one family and the smallest p-value that each test can reach (or
-# None), and returns the adjusted p-values.
+# Maps the name of a method to a function of the p-values of one family and the smallest p-value
+# that each test can reach (or None). The function returns the adjusted p-values.
 ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
@@ -97,6 +97,5 @@ def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Indices]:
 
 def _in_original_order(raised: Floats, order: Indices, p: Floats) -> Floats:
     adjusted = np.full(p.shape, np.nan)
-    # Rounding in m·p/m must not lower an adjusted p-value below the original p-value.
     adjusted.flat[order] = np.clip(raised, p.flat[order], 1.0)
     return adjusted

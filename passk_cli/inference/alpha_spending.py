@@ -28,8 +28,9 @@ from passk_cli.inference.weighted_means import NORMAL
 SMALLEST_ALPHA = 1e-6
 # Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
 _FARTHEST = 6.0
-# Number of quadrature nodes per standard deviation of an increment. The total number is rounded up
-# to a multiple of _FEWEST. With these nodes the integral is exact to 1e-12.
+# Number of quadrature nodes per standard deviation of the increment between interim looks. The
+# total number is rounded up to a multiple of _FEWEST. With this number of nodes, the integral is
+# exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 

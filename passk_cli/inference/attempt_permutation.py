@@ -20,10 +20,10 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Two differences of a task that are at most this far apart are treated as equal.
+# Two differences at a task are treated as equal if they are at most this far apart.
 DIFFERENCE_TOLERANCE = 1e-9
-# Total number of deals, and minimum and maximum number per task, for metrics that need more than
-# counts of passes. _BLOCK_ROWS limits a block of deals to about 64 MB.
+# Total number of random permutations, and minimum and maximum number per task, for metrics that
+# need more than counts of passes. _BLOCK_ROWS limits a block of permutations to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 
@@ -176,7 +176,6 @@ def _pool_attempts(
             rows].tolist(),
             strict=True,
         ):  # fmt: skip
-            # Metrics of scores do not depend on whether an attempt passed.
             passes = 0 if metric.kind.required_attempt_data == "score" else passes
             counts = classes.setdefault(value, [0, 0, 0, 0])
             counts[side] += count - passes

@@ -111,7 +111,6 @@ def pointwise_level(draws: Floats, level: float) -> float:
     outside = max(share * count, min(10, count - 1))
     inside = math.floor(outside)
     columns = np.ascontiguousarray(np.round(draws, 12).T)
-    # Sorting only the outermost draws is faster, and is enough unless many draws are equal.
     few = min(inside + 1, count - 1)
     rank = _rank_of_band(columns, inside, few) or _rank_of_band(columns, inside, count - 1) or count
     tail = rank / count * (share * count / outside)

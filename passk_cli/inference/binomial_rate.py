@@ -100,5 +100,5 @@ def below_rate_p_values(n: ArrayLike, c: ArrayLike, rate: float) -> Floats:
 def _checked_counts(n: ArrayLike, c: ArrayLike, least: int = 1) -> tuple[Ints, Ints]:
     n, c = np.broadcast_arrays(np.asarray(n, dtype=np.int64), np.asarray(c, dtype=np.int64))
     if np.any(n < least) or np.any(c < 0) or np.any(c > n):
-        raise ValueError(f"every task needs n >= {least} and 0 <= c <= n")
+        raise ValueError(f"at every task, n must be at least {least}, and c between 0 and n")
     return n, c

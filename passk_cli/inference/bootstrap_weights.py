@@ -41,7 +41,6 @@ WEIGHT_KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
-# Array types of cached weights. Multinomial weights are whole numbers below 256.
 _STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 

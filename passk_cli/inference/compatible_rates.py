@@ -24,7 +24,6 @@ _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 _SMALLEST_RATE_TIMES_K = 0.02
 # Weights (sharpness) of the log likelihood in successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
-# Sharpness of the barrier for the smooth masses with which a search starts.
 _SMOOTH_SHARPNESS = 100.0
 # Maximum number of Newton steps, and the gain of a step below which the search stops.
 _STEPS, _SMALL_GAIN = 100, 1e-4
@@ -33,9 +32,8 @@ _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
 # arithmetic with numbers near the smallest float is slow.
 _MIN_LOG_LIKELIHOOD = -300.0
-# First weight of the mean in the search for its minimum, and maximum number of weights.
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# Accuracy of the minimum mean, and largest distance of the log likelihood from its limit.
+# Tolerance of the minimum mean, and tolerance of the log likelihood at its limit.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
@@ -262,10 +260,10 @@ class CompatibleRates:
         """The compatible distributions for more attempts per task, with expected counts as data."""
         from scipy.stats import binom
 
-        # Pass counts in a wide bin are replaced by the middle of the bin.
         first = np.geomspace(1, attempts, _BINS)
         if self.thresholds:
-            # With thresholds, rates far from 0 are important too, so every bin is narrow.
+            # If a metric uses thresholds, rates far from 0 also affect the result, so every bin is
+            # narrow.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
         least = binom.sf(first[:, None] - 1, attempts, self.rates)

@@ -348,7 +348,7 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # Contributions are scaled, because rounding must not depend on the currency.
+        # Contributions of tasks are scaled, so that rounding errors do not depend on the currency.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]

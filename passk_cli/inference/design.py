@@ -68,8 +68,8 @@ class BetaRates:
         largest = math.sqrt(self.mean * (1.0 - self.mean))
         if not 0.0 <= self.spread <= largest * (1.0 + _SPREAD_TOLERANCE):
             raise ParameterError(
-                f"rates with a mean of {self.mean:g} have a spread from 0 (all rates are the same)"
-                f" to {largest:.4g} (all are 0 or 1); got {self.spread:g}"
+                f"the spread of rates with a mean of {self.mean:g} must be between 0 (all rates are"
+                f" the same) and {largest:.4g} (all rates are 0 or 1); got {self.spread:g}"
             )
 
     @property

@@ -24,7 +24,6 @@ _FEW = (6.0, 3.0)
 _UNDERSTATED = 1.25
 # Minimum variance of a log variance, and minimum number of rows that can be moderated.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-# Full allowance: T² times the variance that a missed difference of 1 adds to the mean of T tasks.
 _MISSED = 2.0
 
 
@@ -213,7 +212,6 @@ def difference_distribution(
     given_ends = [d] if between is None else np.asarray(between, dtype=np.float64)
     ends = [np.atleast_2d(end) for end in given_ends]
     largest = np.max([np.abs(end).max(axis=1) for end in ends], axis=0)
-    # Differences are divided by the reach, because their squares may overflow or become 0.
     unit = np.full(len(d), reach) if np.isfinite(reach) else np.where(largest > 0, largest, 1.0)
     low = _scaled_unit_totals(ends[0], unit, clusters)
     high = low if between is None else _scaled_unit_totals(ends[1], unit, clusters)

@@ -19,11 +19,8 @@ from passk_cli.inference.roots import find_root, parabola_peaks
 # estimate of θ has the standard error 1/√T at every π. _STEPS is the number of points per standard
 # error, and _FEWEST is the minimum number of points.
 _STEPS, _FEWEST = 10, 64
-# Probabilities are negligible beyond this number of standard deviations plus this number of tasks.
 _REACH, _BEYOND_POISSON = 7.0, 40
 _BLOCK = 64
-# Position of the critical value between the largest z that is not significant (0) and the smallest
-# significant z (1). Without a significant z, it is at least _BEYOND × the normal quantile.
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within this distance of ±1 is set to ±1.
 _BOUND_TOLERANCE = 1e-9
@@ -34,7 +31,6 @@ _FEW_TASKS = 20_000
 # Up to this number of tasks, a rounded floating-point root is always the right integer.
 _MAX_EXACT_ROOT_TASKS = 100_000
 _CELLS = 1 << 21
-# Number of z values per search step, and width of an interval with only one attainable z.
 _TRIED, _NARROW = 16, 1e-10
 
 
@@ -58,7 +54,7 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     """
     b, c = np.broadcast_arrays(checked_whole_counts("b", b), checked_whole_counts("c", c))
     if tasks < 1 or np.any(b + c > tasks):
-        raise ValueError("tasks must be at least 1, and at least b + c")
+        raise ValueError("the number of tasks must be at least 1, and at least b + c")
     gaps, discordant = np.abs(b - c).ravel(), (b + c).ravel()
     square = gaps * gaps
     divisor = np.maximum(np.gcd(square, discordant), 1)
@@ -70,7 +66,6 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     n = np.arange(tasks + 1)
     for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
         rows = discordant_rows[block]
-        # For each number of discordant tasks, this is the smallest |b − c| that reaches z.
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _MAX_EXACT_ROOT_TASKS:

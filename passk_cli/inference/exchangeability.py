@@ -35,7 +35,6 @@ COPIED, _ENOUGH = 0.1, 5.0
 SMALLEST_P = 1e-12
 # Number of standard deviations beyond which the tail probability of the trend score is negligible.
 _REACH = 12.0
-# Number of frequencies in a block, and size below which a characteristic function is set to 0.
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
 _STEPS = 1 << 12
@@ -285,7 +284,7 @@ class CopiesTest:
     expected : mean of `differing_tasks` over all orders of the outcomes.
     expected_by_rates : mean of `differing_tasks` if attempts with the same pass rates pass randomly
         chosen tasks.
-    tasks : number of tasks with both attempts, with passes and with failures.
+    tasks : number of tasks that have both attempts, at least one pass and at least one failure.
     p : probability of `differing_tasks` or fewer.  adjusted : p adjusted by Holm's method.
     """
 
@@ -354,7 +353,6 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
         passes_first * (tasks - passes_second) + passes_second * (tasks - passes_first)
     ) / np.maximum(tasks, 1)
     share = 2.0 * c * (n - c) / (n * (n - 1.0))
-    # Pairs of attempts that exist at the same tasks have the same distribution.
     lengths = np.concatenate([[0], np.unique(np.minimum(n, width))])
     for shorter, longer in zip(lengths[:-1].tolist(), lengths[1:].tolist(), strict=True):
         group = (second >= shorter) & (second < longer)

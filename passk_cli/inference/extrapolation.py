@@ -21,11 +21,13 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
 # Maximum k of pass@k for which passk extrapolates.
 MAX_K = 1_000_000_000
-# Maximum width of a range for which passk gives a point estimate.
+# Maximum width of an extrapolated range for which passk reports a point estimate.
 MAX_RANGE_WIDTH = 0.4
-# A k is known if at least this many tenths of the tasks have k attempts.
+# A metric at a given k is treated as known if at least this many tenths of the tasks have k
+# attempts.
 _MOST_TASKS = 9
-# Factors for the number of attempts that are tried, and maximum number of attempts per task.
+# Factors by which passk tries to increase the number of attempts, and maximum number of attempts
+# per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
 # Number of k's to which the log-logit line is fitted, evenly spaced in log k.
 _LINE_KS = 24

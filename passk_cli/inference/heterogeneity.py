@@ -188,7 +188,6 @@ def guarded_limits(
     )
     units = len(columns) if setting.clusters is None else int(setting.clusters.max()) + 1
     rng = named_generator(setting.seed, f"guard atom {units}")
-    # The share of the total Dirichlet weight of a guard atom with weight ½ has a Beta distribution.
     share = rng.beta(0.5, units, len(means))[:, None]
     limits = []
     ends = np.cumsum([job.task_values.shape[1] for job in jobs])[:-1]

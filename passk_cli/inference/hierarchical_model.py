@@ -22,8 +22,6 @@ from passk_cli.metrics.polynomials import Polynomial
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
-# Number of points per axis in later grids, and number of grids. _COUNTS and _KEPT are shares of the
-# largest weight above which a point is covered by the next grid, and is included in the result.
 _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
@@ -31,7 +29,8 @@ _KEPT = 1e-3
 # Centre of the logistic prior of log s. Under this prior, widely spread and nearly equal rates are
 # both plausible. A flat prior would cut off the tail of the posterior if rates are near 1.
 _PRIOR_SIZE = 5.0
-# Prior probability of no point mass at 0. The probability of no point mass at 1 is the same.
+# Prior probability that the model has no point mass at 0. The probability of no point mass at 1 is
+# the same.
 _NO_LUMP = 0.5
 
 

@@ -179,7 +179,7 @@ class MetricCounts:
 def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[float, float]:
     bounds = hull_of_mean(metric, tasks)
     if bounds is None:
-        raise ValueError(f"{metric.name} has no hull")
+        raise ValueError(f"{metric.name} does not support the hull interval")
     return bounds.limits(tail)
 
 

@@ -22,9 +22,10 @@ _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
 # Number of tasks of similar difficulty over which the expected agreement is averaged.
 _BLOCK = 10
-# Standard deviation of a normal distribution, divided by its median absolute deviation.
+# Ratio of the standard deviation of a normal distribution to its median absolute deviation.
 _PER_MAD = 1.4826
-# Number of partners per submission that are tested for equal texts: those with most equal texts.
+# Maximum number of submissions that are compared with a submission for equal texts. The
+# submissions with most equal texts are chosen.
 _PARTNERS = 3
 
 

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
-# Method for differences of −1, 0 and 1.
+# Interval method for task differences that are −1, 0 or 1.
 PAIRED_SCORE = "paired-score"
-# Method for values that are corrected by labels.
+# Interval method for values that are corrected by labels.
 LOGIT_T = "logit-t"
-# Method for ratios of means and for the test that two ratios are equal (`ratio`).
+# Interval method for ratios of means and for the test that two ratios are equal (`ratio`).
 FIELLER = "fieller"
-# Method for quantities for which the counts determine only a range (`compatible_rates`).
+# Interval method for quantities for which the counts determine only a range (`compatible_rates`).
 RANGE_METHOD = "range"
 _VALUES_TOGETHER = 1 << 21
 # Maximum number of differences in a block, so that the block fits into the processor's cache.
@@ -194,7 +194,8 @@ class Interval:
 Limits = tuple[float, float]
 
 NEEDS_BOUNDS = "needs the lowest and highest possible score"
-# Number of tasks up to which passk adds a remark about coverage if the bounds are unknown.
+# Maximum number of tasks for which passk adds a remark about coverage if the bounds of the values
+# are unknown.
 FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
 
 
@@ -331,7 +332,8 @@ def check_method(method: str | None, level: float, population: str) -> str:
     """The method's name. Errors: ParameterError for an invalid method, level or population."""
     if population not in DEFAULT_METHODS:
         raise ParameterError(
-            f"no population {population!r}; {did_you_mean_or_list(population, DEFAULT_METHODS)}"
+            f"there is no population named {population!r};"
+            f" {did_you_mean_or_list(population, DEFAULT_METHODS)}"
         )
     if not 0.0 < level < 1.0:
         raise ParameterError(
@@ -339,11 +341,13 @@ def check_method(method: str | None, level: float, population: str) -> str:
         )
     name = method or DEFAULT_METHODS[population]
     if name not in METHODS:
-        raise ParameterError(f"no interval {name!r}; {did_you_mean_or_list(name, METHODS)}")
+        raise ParameterError(
+            f"there is no interval method named {name!r}; {did_you_mean_or_list(name, METHODS)}"
+        )
     if population not in METHODS[name].populations:
         fitting = [m for m, method in METHODS.items() if population in method.populations]
         raise ParameterError(
-            f"{name} is not for {population}; use one of {', '.join(fitting)}",
+            f"the method {name} is not valid for {population}; use one of {', '.join(fitting)}",
             name="invalid-method",
         )
     return name
@@ -359,7 +363,8 @@ def _remark_without_spread(
     if population == THESE_TASKS:
         if METHODS[method].needs_draws and sample.repeated_means is None:
             raise _UndefinedLimitsError(
-                f"{method} for these tasks needs draws of new attempts; use hull"
+                f"{method} for these tasks needs newly drawn attempts, which are not available;"
+                " use hull"
             )
         if limits[1] - limits[0] <= ROUNDING and sample.mixed_tasks:
             tasks = f"{sample.mixed_tasks} task{'s' * (sample.mixed_tasks > 1)}"
@@ -493,7 +498,6 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
         alpha = np.concatenate([weight, counts], axis=1)
         b = np.concatenate([size, sizes], axis=1)
         q = dirichlet_quantiles(a, alpha, np.repeat([tail, 1.0 - tail], len(part)), b)
-        # If all values are equal to a bound, the limit on the side of the bound is the bound.
         limits = np.where(away.max(axis=1) == 0.0, bound[:, 0], q).reshape(2, -1)
         answers |= zip(places, zip(*limits.tolist(), strict=True), strict=True)
     return [answers[at] for at in range(len(samples))]
@@ -603,7 +607,7 @@ def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsErro
 def _jackknife(sample: IntervalData, tail: float) -> Limits:
     if sample.within is None or np.isnan(sample.within).any():
         raise _UndefinedLimitsError(
-            "no attempt can be left out: the jackknife needs n > k at every task, and a metric that"
+            "the jackknife leaves out attempts, so it needs n > k at every task, and a metric that"
             " does not depend on the order of attempts"
         )
     reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
@@ -649,10 +653,12 @@ def _paired_score(
         size = np.abs(sample.values)
         if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
             answers[at] = _UndefinedLimitsError(
-                "needs differences of two models in passing, and no clusters"
+                "the method needs differences between the passes of two models, and no clusters"
             )
         elif not size.sum() == size @ size == plus + minus:
-            answers[at] = _UndefinedLimitsError("needs differences of −1, 0 and 1: n = 1 or k = n")
+            answers[at] = _UndefinedLimitsError(
+                "the method needs differences of −1, 0 and 1, so n = 1 or k = n"
+            )
         else:
             tables.setdefault(tasks, []).append((at, plus, minus))
     for tasks, rows in tables.items():
@@ -701,7 +707,7 @@ def _guarded_t(
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
         if sample.low != -sample.high:
-            answers[at] = _UndefinedLimitsError("needs differences of two models")
+            answers[at] = _UndefinedLimitsError("the method needs differences between two models")
         elif math.isinf(sample.high) and len(sample.unit_totals[1]) < 2:
             answers[at] = _too_few_units(sample)
     usable = [at for at in range(len(samples)) if at not in answers]
@@ -713,14 +719,14 @@ def _guarded_t(
 
 def _too_few_units(sample: IntervalData) -> _UndefinedLimitsError:
     return _UndefinedLimitsError(
-        f"needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}"
+        f"the method needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}"
     )
 
 
 def _require_one_attempt(sample: IntervalData) -> None:
     single = sample.attempts is not None and bool(np.all(sample.attempts == 1))
     if not single or sample.clusters is not None:
-        raise _UndefinedLimitsError("needs k = 1, one attempt per task and no clusters")
+        raise _UndefinedLimitsError("the method needs k = 1, one attempt per task and no clusters")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

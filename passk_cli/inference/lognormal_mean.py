@@ -8,11 +8,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import difference_distribution
 
-# Negative skewness of log amounts, in standard errors, up to which log amounts are treated as
-# normal, and from which on they are not.
 _LEFT = 1.0, 2.0
-# Distance of a lower limit from the mean, in units of the mean, up to which it is unchanged. Larger
-# distances are reduced so that the limit stays above 0.
 _HALF = 0.5
 
 

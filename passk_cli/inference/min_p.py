@@ -147,7 +147,6 @@ def draw_min_p(
             by_units.setdefault(len(residuals.models), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _MAX_ENUMERATED_UNITS:
-            # The first sign is fixed, because the omitted patterns are mirror images.
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):

@@ -20,18 +20,14 @@ from passk_cli.inference.hierarchical_model import CountHistogram
 from passk_cli.inference.weighted_means import NORMAL
 from passk_cli.metrics.choice import binomial_probabilities
 
-# A statistic of one task: a function (n, c) → values, and a function success rate → expectation.
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
-# Distance between neighbouring logits of the grid, and minimum of the largest logit.
 _STEP, _REACH = 0.3, 9.0
 # Number of expectation-maximisation steps from a uniform start. With more steps the result is less
 # smooth, and with fewer steps the variance is less accurate.
 _STEPS = 80
-# Maximum information in a count about its logit, so that no likelihood is narrower than the grid.
 _INFORMATION = 25.0
 # Two counts with logits closer than this distance are merged.
 _NEARLY = 0.1
-# Weights of the variance in `with_most_variance`, and largest loss of log-likelihood.
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
@@ -113,7 +109,6 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
-    # Pairs (n, c) with much information are merged if their n and their logits are similar.
     many = _logit_information(tasks) > _INFORMATION
     key = np.full(len(tasks.n), -1.0)
     logit = np.log(tasks.c[many] / (tasks.n[many] - tasks.c[many]))

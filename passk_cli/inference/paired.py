@@ -19,7 +19,7 @@ from passk_cli.inference.random_streams import named_generator
 
 # Number of resamples per random stream. A different number would change the p-values for a seed.
 BLOCK_RESAMPLES = 256
-# Limits on memory, which do not change results: elements of a sign matrix per thread, number of
+# Memory limits, which do not change results: elements of a sign matrix per thread, number of
 # columns that are multiplied by a sign matrix at once, and number of threads.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
@@ -28,7 +28,6 @@ _THREADS = 2
 # is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
-# A sum that is at most this share of Σ|d| below the observed sum is treated as equal to it.
 _SLACK = 1e-9
 
 
@@ -185,7 +184,7 @@ def paired_t(differences: ArrayLike) -> Floats:
 def _columns(differences: ArrayLike) -> Floats:
     array = np.asarray(differences, dtype=np.float64)
     if array.ndim not in (1, 2):
-        raise ValueError("differences must be (tasks,) or (tasks × columns)")
+        raise ValueError("differences must have the shape (tasks,) or (tasks, columns)")
     return array[:, None] if array.ndim == 1 else array
 
 

@@ -20,9 +20,9 @@ from passk_cli.inference.rounding import common_denominator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of lattice cells of an exact distribution, and of cells times strata.
+# Maximum number of lattice cells in an exact distribution, and maximum product of cells and
+# strata.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-# Largest denominator of a lattice that contains all values, and maximum drawn values in a block.
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 
@@ -70,7 +70,9 @@ def permutation_test_within_tasks(
     0.005
     """
     if metric.kind.required_attempt_data:
-        raise ValueError(f"{metric.name} needs more data of the attempts than counts of passes")
+        raise ValueError(
+            f"{metric.name} cannot be computed from counts of attempts and passes only"
+        )
     observed = float((metric.values(*first) - metric.values(*second)).sum())
     return _test_of_sum(differences_from_counts(metric, first, second), observed, resamples, seed)
 
@@ -97,8 +99,8 @@ def permutation_test_of_attempts(
     """
     if not metric.kind.required_attempt_data or not metric.kind.exchangeable:
         raise ValueError(
-            f"{metric.name} cannot be tested by permuting attempts, because it depends on their"
-            " order, or only on counts of passes"
+            f"{metric.name} cannot be tested by permuting attempts, because it depends on the"
+            " order of attempts, or only on counts of passes"
         )
     observed = float((metric.values_of(first) - metric.values_of(second)).sum())
     return _test_of_sum(

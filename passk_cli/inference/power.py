@@ -11,9 +11,7 @@ import numpy as np
 from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
-# Number of points of the trapezoidal rule, and −log of the relative density at its end points.
 _POINTS, _NEGLIGIBLE = 2001, 40.0
-# Largest min(k, n − k) for which C(n, k) is computed. For larger numbers, `lattice_step` is 0.
 _MOST_CHOSEN = 30
 
 

@@ -18,7 +18,7 @@ from passk_cli.arrays import Floats, Ints
 # Largest number of passes that has its own bin. Tasks with more passes share a bin, so that easy
 # tasks do not influence the model of hard tasks.
 _PASSES = 2
-# Prior weights of the kinds of point mass.
+# Prior weight of each kind of point mass (success rates that are exactly equal).
 _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
 # Ranges of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
 _BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
@@ -33,16 +33,14 @@ PRIOR_DESCRIPTION = (
 # around the points with a log likelihood within _DEPTH of the maximum.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# Edges of cells of task difficulty, −logit of the rate.
+# Edges of the bins of task difficulty, which is −logit of the success rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
-# Smallest success rate of a point mass, multiplied by the largest number of attempts.
 _RAREST_LUMP = 1e-3
-# Maximum number of different attempts per task. If there are more, similar numbers are merged.
+# Maximum number of different values of attempts per task. If there are more, similar values are
+# merged.
 _SIZES = 16
 _TINY = 1e-300
 
-# Function (first parameter, second parameter, attempts, number of bins, ks) → probabilities of the
-# bins (models × bins), and the mean of (1 − p)^k (models × ks).
 _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 

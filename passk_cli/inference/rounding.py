@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from passk_cli.arrays import Floats
 
-# Relative size below which a computed number is treated as a rounding error.
+# Size, relative to the inputs, below which a computed number is treated as a rounding error.
 ROUNDING = 1e-12
 
 

@@ -11,16 +11,17 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 
-# Maximum number of array elements in the draws of a test, and minimum and maximum draws.
+# Maximum number of array elements in the random draws of a test, and minimum and maximum number of
+# draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # Maximum number of runs in a history. The false-alarm rate is valid for this number of runs.
 MAX_HISTORY_RUNS = 365
-# False-alarm rate → threshold that the largest deviate in a history of MAX_HISTORY_RUNS runs
-# without a change exceeds with this probability. Source: quantiles of 20,000 histories.
+# Maps a false-alarm rate to the threshold that the largest deviate in a history of
+# MAX_HISTORY_RUNS runs without a change exceeds with this probability. Source: quantiles of 20,000
+# histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # Maximum correlation between consecutive runs that passk assumes.
 _MOST_CORRELATED = 0.95
-# Number of runs before and after a change that must not overlap if a test of ranks is impossible.
 _FEWEST_APART = 4
 
 
@@ -207,7 +208,7 @@ def run_difference_reach(variance: float, runs: int, history: int, level: float 
     from passk_cli.scipy_special import stdtrit
 
     if history < 2:
-        raise ValueError("history must be at least 2 runs")
+        raise ValueError("the history must contain at least 2 runs")
     return float(-stdtrit(history - 1, (1 - level) / 2) * np.sqrt(variance * (1 + 1 / runs)))
 
 
@@ -307,8 +308,6 @@ def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
     total = np.bincount(task, weight)[task]
     share = (np.cumsum(weight) - np.cumsum(np.bincount(task, weight))[task] + total) / total
     last = np.append((task[1:] != task[:-1]) | (amount[1:] > amount[:-1]), True)
-    # The dividing amount has the cumulative share closest to one half. If two amounts are equally
-    # close, the smaller amount is used.
     away = np.where(last, np.abs(share - 0.5), np.inf)
     best = np.lexsort((away, task))[np.searchsorted(task, np.arange(int(task[-1]) + 1))]
     above = np.empty(len(tasks), dtype=bool)
@@ -404,10 +403,11 @@ def correlated_t(means: Floats, split: int) -> float:
     """|t| of a change of the mean if runs may be correlated with earlier runs.
 
     |t| comes from generalized least squares with correlation r^lag, divided by √f. r is the lag-1
-    correlation of the residuals from the means before and after, plus 2/R for its bias and 1/√R for
-    its standard error, limited to [0, 0.95]. The bias and the error are added because a few runs
-    cannot exclude correlation. f ≥ 1 if the correlation decreases more slowly than r^lag, for
-    example for a lasting effect plus chance within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r).
+    correlation of the residuals, plus 2/R for its bias and 1/√R for its standard error, limited to
+    [0, 0.95]. The residuals are the differences from the means before and after the change. The
+    bias and the error are added because a few runs cannot exclude correlation. f ≥ 1 if the
+    correlation decreases more slowly than r^lag, for example for a lasting effect plus chance
+    within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r).
     φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two standard errors above 0, and otherwise φ = r.
 
     means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.

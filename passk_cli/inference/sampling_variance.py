@@ -77,7 +77,6 @@ def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Fl
     for passing in (0, 1):
         weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
         rows = np.flatnonzero(weight)
-        # Each left-out attempt needs a copy of its task, so the size of a block is limited.
         sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
@@ -129,7 +128,6 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
     if most is None:
         low = high = _shrunk_rates(total_attempts, passes, share, tasks)
     else:
-        # Smallest and largest estimated rates for any numbers of passes between c and most.
         ends = [
             [(x + s * overall[:, None]) / (total_attempts + s) for s in (_MIN_PRIOR_STRENGTH, 1.0)]
             for x in (passes, most.sum(axis=0))
@@ -209,7 +207,5 @@ def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
         numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
         c = np.array(numbers)
         share = binomial_probabilities(size, c, rate)
-        # If only every second or third pass count is used, probabilities are multiplied by the
-        # step, so that they still add up to 1.
         distributions.append((numbers, share * numbers.step))
     return distributions

@@ -24,7 +24,8 @@ import numpy as np
 from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
-# Data are evidence of stopping if their probability without stopping is below this number.
+# Attempts are evidence that sampling stopped early if their probability without early stopping is
+# below this number.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 # Value for a task with an unknown last attempt.

@@ -18,10 +18,7 @@ from passk_cli.inference.random_streams import named_generator
 
 # Maximum number of assignments of tasks to groups that are enumerated.
 MAX_ENUMERATED = 20_000
-# Number of standard deviations by which F must exceed its mean for a p-value below 1.
 _NOTABLE = 2.0
-# Number of draws × level, so that the smallest p-value is about half the level, and maximum number
-# of values in a block.
 _DRAWS, _BLOCK = 2, 1 << 19
 # Maximum number of tasks in a test, which limits its time.
 _MOST_TASKS = 2000

@@ -30,8 +30,6 @@ _HALVINGS = 10
 _AGREE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
 _NEGLIGIBLE = 36.0
-# First position on an integration path at which the integrand is checked, and multiples of this
-# position that are checked next.
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 _CELLS = 1 << 21
 # Maximum number of atoms in a block of distributions, and number of threads.
@@ -259,7 +257,6 @@ class _IntegrationPaths(NamedTuple):
         return heights
 
     def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
-        # The integrand at −u is the conjugate of the integrand at u, so imaginary parts suffice.
         sinh, cosh = np.sinh(u), np.cosh(u)
         x, s = (self.sigma * self.curvature)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
         across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
@@ -334,7 +331,6 @@ def _saddle_points(d: Floats, alpha: Floats) -> Floats:
         step = current - miss / ((weighted * e).sum(axis=1) + (1.0 / current) ** 2)
         inside = (low[rows] < step) & (step < high[rows])
         c[rows] = np.where(inside, step, 0.5 * (low[rows] + high[rows]))
-        # A path near the saddle point is good enough, so the point is computed only to 1e-3.
         rows = rows[np.abs(c[rows] - current) > 1e-3 * current]
         if not len(rows):
             break
@@ -365,7 +361,6 @@ class BootstrapDistribution:
         share = times / count
         width = float(x[-1] - x[0])
         variance = float(share @ (x - share @ x) ** 2) * count
-        # By Bernstein's inequality, the probability beyond `reach` is below exp(−30) = 1e-13.
         reach = width * 10 + math.sqrt((width * 10) ** 2 + 60 * variance)
         window = min(2 * reach, count * width)
         cells = common_denominator((x - x[0]) / width, _MAX_LATTICE_STEPS, 1e-13)
@@ -381,7 +376,6 @@ class BootstrapDistribution:
         centre = float(share @ place) * count
         first = max(0, math.floor(centre - cells / 2))
         probabilities = np.roll(probabilities, -(first % cells))
-        # Rounding to the lattice moved each value by up to half a step, so the mean is moved back.
         offset = float(share @ (x - x[0])) - float(share @ place) * step
         origin = float(x[0]) + (first * step) / count + offset
         return origin, step / count, probabilities / probabilities.sum()

@@ -21,10 +21,7 @@ from passk_cli.metrics.choice import log_choose
 # passk counts the sets of failures as pairs of two halves for up to 2^36 pairs, or one by one if at
 # most 2^17 sets can fit into the budget. Otherwise it rounds costs to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
-# Up to 2^_SMALL_BITS sets are not split into two halves. More than _UNMERGED sums are merged if
-# they are equal.
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
-# Maximum number of steps over a grid, and minimum and maximum number of its cells.
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
 # Budgets share a grid if they are at least this share of the largest budget.
 _GRID_REACH = 0.25
@@ -135,7 +132,6 @@ class _CellCosts(NamedTuple):
         finite = np.where(fits, cost, 0.0)
         spent = float(finite @ count)
         units, limits = _as_integers(finite, np.minimum(budgets, 2.0 * spent + 1.0), n)
-        # Rounding can make a budget differ in its last digits from an equal sum of costs.
         left_over = (budgets > spent * (1.0 + 1e-12)) & fits.all()
         fits &= units <= limits.max(initial=0)
         order = np.argsort(units, kind="stable")
@@ -227,13 +223,11 @@ class _CellCosts(NamedTuple):
         table = np.zeros((fit + 1, top // step + 1))
         table[0, 0] = 1.0
         for number, place in enumerate(places.tolist(), start=1):
-            # A random set of j of `number` failures contains the last one with chance j / number.
             deep = min(number, fit)
             moved = table[:deep, : table.shape[1] - place] * (size[1 : deep + 1, None] / number)
             table[: deep + 1] *= np.maximum(number - size[: deep + 1, None], 0) / number
             table[1 : deep + 1, place:] += moved
         j = np.arange(fit)
-        # P(the first j fail, and a given one is next) is C(failures, j) / (n C(n−1, j)).
         odds = (len(costs) - j) / np.maximum(self.n - 1 - j, 1)
         weights = np.concatenate([[1.0], np.cumprod(odds)]) / self.n
         share = np.cumsum(table, axis=1) * weights[:, None]

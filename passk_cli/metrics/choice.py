@@ -16,7 +16,6 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
     from passk_cli.scipy_special import gammaln
 
     n, k = np.asarray(n, np.float64), np.asarray(k, np.float64)
-    # The gamma function is infinite at 0, −1, −2, …, so invalid k give log 0 = −∞.
     logs: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     return logs
 

@@ -12,7 +12,6 @@ from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
 # Maximum number of probabilities per block, about 32 MB.
 _BLOCK_TERMS = 1 << 20
-# Terms below exp(−_DEEP) are smaller than the smallest double, so they do not matter.
 _DEEP = 746.0
 
 

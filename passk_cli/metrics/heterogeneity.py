@@ -26,7 +26,6 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
-# Limit of the exponent: exp(−_SMALL) is far above the smallest double.
 _SMALL = 600.0
 # Maximum number of powers per block, about 32 MB.
 _BLOCK_TERMS = 1 << 20
@@ -99,7 +98,6 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     means = np.zeros(last + 1)
     means[0] = 1.0
     for count, value in enumerate(values.tolist(), 1):
-        # A random set of k of `count` values contains the last value with chance k / count.
         means[1:] = ((count - k) * means[1:] + (k * value) * means[:-1]) / count
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 

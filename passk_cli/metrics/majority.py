@@ -60,7 +60,6 @@ def _blocks(
     open_ = open_[np.argsort(width[open_], kind="stable")]
     position = 0
     while position < len(open_):
-        # Cells are sorted by their number of answers, so the first cell limits the block size.
         answers = int(width[open_[position]])
         size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
         cells = open_[position : position + size]
@@ -96,7 +95,6 @@ class _Block:
             cut = self.votes >= v
             leaders = cut.sum(axis=1)
             uncut = self.n - np.where(cut, self.votes, 0).sum(axis=1)
-            # A cell is skipped if at most v votes per answer add up to fewer than k attempts.
             cells = np.flatnonzero((leaders > 0) & (v * leaders + uncut >= self.k))
             if len(cells) == 0:
                 continue
@@ -113,7 +111,6 @@ class _Block:
         """Coefficients (x^0 … × cells) of the event that a correct answer leads with v votes."""
         points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
         t = (points[:, None] + 1) / 2
-        # Two polynomials in x: index 0 has no winner so far, and index 1 has a correct winner.
         polynomials = np.zeros((1, 2, len(t), len(cells)))
         polynomials[0, 0] = 1.0
         for place in range(int(leaders[0])):

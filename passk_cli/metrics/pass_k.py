@@ -15,11 +15,10 @@ PairForm = Callable[[Ints, Ints, int], Floats]
 
 # Maximum number of terms of a product per block, about 32 MB.
 _BLOCK_TERMS = 1 << 22
-# Number of terms that fit into the processor's cache, which makes them ten times as fast.
+# Number of terms that fit into the processor's cache. Computations in the cache are ten times as
+# fast.
 _CACHED_TERMS = 1 << 15
-# Values are cached for sets of at most _FEW_PAIRS pairs, and for at most _SETS sets.
 _FEW_PAIRS, _SETS = 256, 1024
-# Logarithm of a negligible probability: 1 minus this probability is 1.0.
 _NEVER = -40.0
 
 
@@ -92,7 +91,6 @@ def pass_at_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass@k of each (n, c) pair for one k; see `pass_at_k`."""
     value = np.where(n >= k, 1.0, np.nan)
     open_ = (n >= k) & (c <= n - k)
-    # The sum of logarithms with expm1 keeps the relative accuracy of small values.
     value[open_] = 0.0 - np.expm1(_miss_probability(n[open_], c[open_], k, logs=True))
     return value
 
@@ -174,7 +172,6 @@ def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Fl
     The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)
-    # Pairs (n, c) that do not occur are left out, because each pair needs a row over all k.
     present = np.bincount(index, minlength=len(un)) > 0
     un, uc, index = un[present], uc[present], (np.cumsum(present) - 1)[index]
     logs, product = np.zeros(len(un)), np.ones(len(un))

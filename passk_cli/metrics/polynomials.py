@@ -11,7 +11,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 
-# A term consists of the logarithm of its coefficient, a sign, and the exponents of p and 1 − p.
+# Each term of a polynomial consists of the logarithm of its coefficient, a sign, and the exponents
+# of p and 1 − p.
 Term = tuple[float, float, int, int]
 
 

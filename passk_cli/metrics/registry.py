@@ -371,7 +371,9 @@ def parse_metric(text: str) -> Metric:
         )
         if re.fullmatch(r"[a-z-]+[@^]k(:.*)?", respell_metric(name)):
             question = f"write k as a number, for example {name[:-1]}10"
-        raise ParameterError(f"no metric {name!r}; {question}", name="unknown-metric")
+        raise ParameterError(
+            f"there is no metric named {name!r}; {question}", name="unknown-metric"
+        )
     if (match[3] is not None) != family.has_share:
         problem = "this metric has no share of attempts; remove the share"
         if family.has_share:

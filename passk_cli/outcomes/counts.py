@@ -133,9 +133,9 @@ class Counts:
         Errors: ValueError for impossible counts.  DataError for more than 10⁹ attempts in a cell.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
-            raise ValueError("every cell needs n >= 1 and 0 <= c <= n")
+            raise ValueError("in every cell, n must be at least 1, and c between 0 and n")
         if missing is not None and (np.any(missing < 0) or np.any(c + missing > n)):
-            raise ValueError("every cell needs 0 <= missing <= n - c")
+            raise ValueError("in every cell, missing must be between 0 and n - c")
         series_names, series_codes = sort_codes(*series)
         task_names, task_codes = sort_codes(*tasks)
         width = max(len(task_names), 1)
@@ -151,7 +151,8 @@ class Counts:
             series_code, task = divmod(int(cell[place]), width)
             who = " ".join(part or '""' for part in series_names[series_code])
             raise DataError(
-                f"{who} at task {task_names[task]}", f"{int(n[place]):,} attempts in all",
+                f"{who} at task {task_names[task]}",
+                f"there are {int(n[place]):,} attempts in total",
                 TOO_MANY_ATTEMPTS,
                 name="bad-counts",
             )  # fmt: skip
@@ -342,7 +343,7 @@ class Counts:
             return self
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
-            raise ValueError("no task is left")
+            raise ValueError("no task is left, because all tasks are left out")
         remaining = self.resized(self.n * keep, self.c * keep)
         return replace(remaining, facts=self.facts.without_tasks(names))
 
@@ -361,7 +362,6 @@ class Counts:
         at, stay = np.flatnonzero(keep), set(resized.tasks)
         numbering, clusters = self.numbering, self.clusters
         if numbering is not None:
-            # Gaps from attempts that are left out must not look like missing attempts.
             numbering = AttemptNumbers(
                 (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
             )
@@ -432,7 +432,6 @@ class Counts:
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
             c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
-            # `numbering` is dropped, because the last attempt may pass at only some thresholds.
             attempts = {"score": replace(score, passed=passed)}
             judged = replace(self, facts=facts, c=c, attempts=attempts, numbering=None)
             names = [(*series, f"{threshold:g}") for series in self.series]

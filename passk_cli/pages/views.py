@@ -58,7 +58,8 @@ class PanelView:
     def plots(self) -> Iterator[Plot]:
         """The charts that are small enough to be legible on a page."""
         report = self.panel.report
-        # The page's leaderboard contains more than the picture of a ranking, which is left out.
+        # The leaderboard of a page shows more than the picture of the ranking, so the picture is
+        # left out.
         plots = [
             plot for plot in report.plots
             if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
@@ -95,7 +96,7 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    # A page has no options, so hints to options are left out.  The version is shown only once.
+    # A page has no options, so hints about options are left out. The version appears only once.
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 FRAME_LIBRARIES = ("pandas", "polars")
 
-# The style in which Python prints results, with options as keywords.
 PYTHON_STYLE = Style(spelling=spell_for_python)
 
 
@@ -254,8 +253,9 @@ class Findings:
         ignored += ["stacked"] * (stacked and suffix != ".tex")
         if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
             raise ParameterError(
-                f"{ignored[0]}=: this option does not apply to {suffix}; leave the option out, or"
-                " use another suffix",
+                f"{ignored[0]}=: this option does not apply to {suffix} files; leave the option"
+                " out,"
+                " or save a file with another suffix",
                 name="contradicting-options",
             )
         style = replace(
@@ -318,7 +318,9 @@ class Findings:
 
 def _unknown_suffix_error(path: Path, suffixes: Sequence[str]) -> ParameterError:
     choices = ", ".join(dict.fromkeys(suffixes))
-    return ParameterError(f"{path}: no format has this suffix; use {choices}", name="bad-output")
+    return ParameterError(
+        f"{path}: passk has no output format with this suffix; use {choices}", name="bad-output"
+    )
 
 
 def _with_limits(table: Table) -> Table:
@@ -365,7 +367,9 @@ class Verdict(Findings):
         """
         checks = self.report.checks
         if not checks and self.report.provisional is None:
-            raise AttributeError("no rule was checked; use fail=True")
+            raise AttributeError(
+                "no rule was checked, so there is no verdict; pass fail=True to the function"
+            )
         return not any(check.failing for check in checks)
 
     def __bool__(self) -> bool:

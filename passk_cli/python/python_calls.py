@@ -154,14 +154,13 @@ def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None
     flags = by_flag(options.values()) or _all_options_by_flag()
     all_flags = by_flag(load_command(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORDS
-    # If the fix removes an option that Python does not have, Python can ignore the removal.
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
     return replace(settle, options={fields[f]: v for f, v in values.items()}, as_list=True)
 
 
-# Options of charts on the command line → keywords of `Findings.chart`.
+# Maps chart options of the command line to keywords of `Findings.chart`.
 _CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 

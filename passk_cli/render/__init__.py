@@ -4,7 +4,7 @@ Only this folder rounds numbers (in `style.py`).  This folder does not depend on
 computed.
 """
 
-# Format → the "module:name" of the function that writes a report in the format.
+# Maps each format to the "module:name" of the function that writes a report in this format.
 FORMATS = {
     "table": "passk_cli.render.terminal:table",
     "plain": "passk_cli.render.plain:plain",
@@ -18,7 +18,8 @@ FORMATS = {
     "github": "passk_cli.render.verdict_formats:github",
     "gitlab": "passk_cli.render.verdict_formats:gitlab",
 }
-# Format → the "module:name" of the function that writes an error instead of a gate's verdict.
+# Maps each format to the "module:name" of the function that writes an error instead of a gate's
+# verdict.
 FAILURES = {
     "junit": "passk_cli.render.verdict_formats:junit_error",
     "github": "passk_cli.render.verdict_formats:github_error",

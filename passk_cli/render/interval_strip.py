@@ -29,7 +29,6 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
     if not numbers or not all(map(math.isfinite, numbers)):
         return "", [("", "")] * len(cells)
     low, high = min(numbers), max(numbers)
-    # One label per ten characters leaves enough space between labels.
     step = next((s for s in _STEPS if (high - low) / s <= width / 10), _STEPS[-1])
 
     def column(value: float) -> int:

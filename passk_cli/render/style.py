@@ -41,7 +41,7 @@ _SCREEN = 18
 _WIDE_SCREEN = 110
 # The typographic minus sign, and a translation of "+" and "-" to the marks for pass and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# The sign in a cell without a number, and a pattern for captions that explain this sign.
+# Sign that marks a cell without a number, and a pattern for captions that explain this sign.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 
@@ -228,7 +228,8 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         value, error = cell_parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
-            # Percentages differ by points: 20 % is 5 points less than 25 %.
+            # Differences between percentages are printed in points: 20 % is 5 points less than 25
+            # %.
             signed = isinstance(cell, Estimate) and cell.signed
             unit = column.header or ("points" if signed else "%")
         texts.append(" ".join(filter(None, (value, error, unit))))
@@ -404,7 +405,7 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
     return columns
 
 
-# Kind of a column → function that writes a number of this kind.
+# Maps the kind of a column to the function that writes a number of this kind.
 _NUMBERS: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),

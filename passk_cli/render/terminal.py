@@ -30,7 +30,8 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# A blank character at which rich does not break lines (rich breaks lines at a no-break space).
+# A space character at which rich does not break lines. (rich breaks lines even at a no-break
+# space.)
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"

@@ -79,7 +79,8 @@ def github(report: Report, style: Style) -> str:
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
     if flips := "%0A".join(map(_escape_workflow_command, report.changed_lines)):
-        # One command contains all changed tasks, because GitHub shows only ten notices per step.
+        # One GitHub notice lists all changed tasks, because GitHub shows only ten notices per
+        # step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
     lines += [
         f"::warning title=passk::{_escape_workflow_command(text)}" for text in _warnings(report)

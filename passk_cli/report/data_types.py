@@ -473,7 +473,7 @@ class MethodsText:
 
 
 class ProvisionalResult(NamedTuple):
-    """A result in place of the result of the checks, for example "not yet", with its exit code."""
+    """A result that replaces the outcome of all checks, such as "not yet", and its exit code."""
 
     result: str
     exit_code: int
@@ -491,7 +491,7 @@ class Report:
     commit : a function that writes a file of the command, for example a history. passk checks
         --error before the call.
     changes : a function that returns the changed tasks, which CI shows with the checks.
-    provisional : a result in place of the result of the checks, or None if the checks decide.
+    provisional : a result that replaces the outcome of the checks, or None if the checks decide.
     lists : further lists by name, which json contains in addition to the rows.
     page : the reports of several commands on the same data, for output as one page.
     """

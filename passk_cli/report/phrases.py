@@ -36,7 +36,6 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     if isinstance(name, Category):
         return [(0, name.place, str(name))]
     return [
-        # Python does not convert strings of more than 4,300 digits to int.
         (0, int(part), part) if part.isdecimal() and len(part) <= 4_000 else (1, 0, part)
         for part in re.findall(r"\d+|\D+", name)
     ]

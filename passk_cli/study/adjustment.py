@@ -71,7 +71,6 @@ class Adjustment:
         part = f"{could}/" if adjust == HOLM and could < tests else ""
         return {
             "test": names_of_tests(c.test for c in self.comparisons),
-            # The signature contains the user's option, even if Bonferroni's method replaces min-P.
             "adjust": MIN_P if adjust == BONFERRONI else adjust,
             "tests": f"{part}{tests}",
         }

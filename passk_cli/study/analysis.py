@@ -266,7 +266,6 @@ class Analysis:
         if not self.metrics_requested:
             notes += self._larger_k_note()
         if any(fact.note for fact in (*facts, *short)):
-            # Messages name the results of the short table before results that only --full shows.
             ks = {fact.k for fact in facts}
             facts = sorted(facts, key=lambda fact: not self.is_k_in_short_table(fact.k, ks))
             notes += result_notes(facts, short, self.short_tasks)

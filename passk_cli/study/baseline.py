@@ -68,8 +68,8 @@ class RunAndBaseline:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
-                "this file does not exist, and several baselines must all be files; name existing"
-                " files or only one model", name="no-such-model",
+                "this file does not exist, but each of several baselines must be a file; name"
+                " existing files, or only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_of(baseline):

@@ -59,7 +59,6 @@ class _CachedProperty(Generic[Value]):
     def __get__(self, comparison: Comparison, owner: type) -> Value:
         cache = comparison.cache
         if cache.setdefault("values", comparison.values) is not comparison.values:
-            # If the comparison is a copy with changed values, its cached properties are not valid.
             return self._compute(comparison)
         if self._name not in cache:
             cache[self._name] = self._compute(comparison)
@@ -339,7 +338,6 @@ def difference_intervals(
             continue
         (law, row), key = c.distribution, (id(c.distribution[0]), alpha)
         if key not in limits_by_alpha:
-            # 1 − (1 − α) would lose the digits of a small α.
             limits_by_alpha[key] = [ends.tolist() for ends in law.limits(alpha)]
         answers[at] = Interval(limits_by_alpha[key][0][row], limits_by_alpha[key][1][row], *about)
     for (tasks, level), part in scored.items():

@@ -242,7 +242,7 @@ NO_VALUE = DiagnosticType(
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
-# Maximum number of files for which passk suggests a command with one label per file.
+# Maximum number of files for which passk suggests a command with one label for each file.
 _MAX_LABELLED_FILES = 6
 _MESSAGES_BY_MISSING_ROLE = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
@@ -541,7 +541,6 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
-        # If sampling stopped because of outcomes, this explains the different numbers of attempts.
         yield from stopped or uneven_attempts_warning(counts)
 
 
@@ -653,11 +652,9 @@ def result_notes(
         has_enough = (fact.size.n_max or 0) >= (fact.k or 0)
         return SHORT_TASKS if has_enough and short_tasks != "drop" else NO_NUMBER
 
-    # Models without a price are reported by a different message.
     short = [
         fact for fact in short if fact.estimate.reason not in (UNPRICED_REASON, NO_PASS_REASON)
     ]
-    # Ranges that are too wide for an estimate are reported above the table, not by a message.
     short = [fact for fact in short if not fact.is_range]
     failed = [fact for fact in facts if fact.estimate.reason == NO_PASS_REASON]
     causes = [

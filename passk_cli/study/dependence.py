@@ -18,7 +18,6 @@ from passk_cli.suggested_fix import SuggestedFix
 
 # Largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
 LARGEST_REPORTED_P = 0.001
-# If a statistic is within 2.5 standard deviations of its mean, its p-value is always above 0.001.
 _MIN_Z = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(

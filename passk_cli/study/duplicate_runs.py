@@ -202,7 +202,8 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
             )
             raise DataError(
                 copy.name, f"has the same outcomes as {copy.original} at {where}",
-                "if one model is a copy, give the results of another model" * only_two,
+                "if one model is a copy of the other model, use the results of a different"
+                " model" * only_two,
                 name="duplicate-models", settles=[*([] if only_two else without), keep_both],
             )  # fmt: skip
 

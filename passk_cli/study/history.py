@@ -211,7 +211,6 @@ def read_history(
     Errors: DataError if the data is not a history, or does not contain the amount.
     """
     try:
-        # The first reading only finds the group columns, so a task may have several rows per run.
         counts_request = replace(
             request, by=(*request.by, *RUN_GROUPS), attempts=(), duplicates="keep"
         )
@@ -313,7 +312,7 @@ def _add_amounts(
         keeps = all(value in ATTEMPT_LISTS for value in lacking)
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
-            place, f"no {noun} in any run",
+            place, f"no run in this history contains the {noun} of attempts",
             "" if keeps
             else "a history contains only passes and amounts of attempts; use a result file as the"
             " baseline",
@@ -331,7 +330,10 @@ def _add_amounts(
         if error.problem not in [f"no column {name!r}" for name in lists.values()]:
             raise
         raise DataError(
-            error.place, f"no {noun} in any run", "leave the file out", name="no-role-column"
+            error.place,
+            f"no run in this file contains the {noun} of attempts",
+            "leave the file out",
+            name="no-role-column",
         ) from None
 
     def run_numbers(counts: Counts) -> Counter[str]:

@@ -40,7 +40,7 @@ MIN_SUBMISSIONS = 3
 COMPARED_TEXT_ROLES = ("solution", "answer")
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# Minimum share of equal texts among all compared texts for which passk computes a p-value.
+# Minimum share of equal texts (among all compared texts) from which passk computes a p-value.
 _MIN_SHARE_OF_EQUAL_TEXTS = 0.1
 # Submissions with a p-value below this limit are listed before the original of a copy.
 _RARE_P = 0.05

@@ -46,7 +46,7 @@ ADJUSTMENTS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-# Value of --missing → the treatment of missing outcomes as a phrase.
+# Maps each value of --missing to a phrase about the treatment of missing outcomes.
 _MISSING_OUTCOME_TREATMENTS = {
     "fail": "count as failures",
     "drop": "are left out",

@@ -19,7 +19,7 @@ from passk_cli.text import plural
 
 # Significance level, over all pairs of models, of the test for unevenly missing outcomes.
 SIGNIFICANCE_LEVEL = 0.05
-# Value of --missing → how an attempt without an outcome is treated, in words.
+# Maps each value of --missing to words for how attempts without an outcome are treated.
 TREATMENTS = {
     "fail": "counted as failures",
     "drop": "left out",

@@ -331,8 +331,8 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
         return FamilyOfTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
-        # Tests on that many different tasks are nearly independent, so Bonferroni's method is
-        # enough.
+        # If the tests use many different sets of tasks, they are nearly independent, so
+        # Bonferroni's method is enough.
         return None
     differences = np.zeros((len(tasks), len(tested)))
     has_task = np.zeros(differences.shape, dtype=bool)

@@ -79,7 +79,7 @@ class Result:
 
 def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> Estimate:
     """A ratio of means, or a difference of two ratios, with its limits."""
-    # Missing amounts may be arbitrarily large, so the ratio has no upper limit.
+    # Unknown costs may be arbitrarily large, so the ratio of costs has no upper limit.
     endless = any(end is not None and math.isinf(end) for end in (ratio.value, ratio.largest_value))
     reason = ratio.reason or (
         "amounts are missing, so one end of the range is not known" if endless else ""

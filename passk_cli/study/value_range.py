@@ -14,8 +14,8 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
 
-# Maximum difference of two values that count as equal, and maximum number of models that a sentence
-# names.
+# Maximum difference between values that are treated as equal, and maximum number of models that a
+# sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
@@ -94,7 +94,6 @@ VALUE_RANGE_ANSWERS = (
 )  # fmt: skip
 
 
-# In these answers, k is the largest k for which a task has too few attempts.
 NO_SHARED_TASK_ANSWERS = (
     Answer("no-task-with-attempts", lambda k: k > 0, "There is no task with {k:attempt} by each"
     " model.",

@@ -34,12 +34,11 @@ if TYPE_CHECKING:
     from passk_cli.inference.labels import JudgeLabels
 
 Series = tuple[str, ...]
-# The name of the group in rows that are averages over all groups.
+# Name of the group in rows that contain averages over all groups.
 AVERAGE_GROUP = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
-# The reason why the cost of a model is unknown. If all attempts cost 0, the price is probably
-# missing.
+# Reason why the cost of a model is unknown. If all attempts cost 0, the price is probably missing.
 UNPRICED_REASON = "every attempt costs 0"
 NO_PASS_REASON = "no attempt passed"
 _JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")

@@ -52,8 +52,11 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--chart", "x.jpg"], "--chart x.jpg: no picture has this suffix; use .png, .svg, .pdf,"),
-        (["--chart", "png"], "--chart png: no picture has this suffix"),
+        (
+            ["--chart", "x.jpg"],
+            "--chart x.jpg: passk draws no pictures with this suffix; use .png, .svg, .pdf,",
+        ),
+        (["--chart", "png"], "--chart png: passk draws no pictures with this suffix"),
         (
             ["--chart", "nowhere/x.png"],
             "nowhere: the folder of the output does not exist; create it first",
@@ -62,7 +65,8 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (
             ["--panel", "temperature"],
-            "--panel: this option needs a chart; --chart FILE.png draws one\n",
+            "--panel: this option applies only to charts, and no chart is drawn; --chart FILE.png"
+            " draws one\n",
         ),
         (
             ["--stacked", "-o", "a.csv"],

@@ -75,11 +75,20 @@ def test_several_outputs_have_the_formats_of_their_suffixes(passk: Passk, tmp_pa
     ("options", "message"),
     [
         (["-o", "{}.csv", "-f", "json", "-o", "/dev/full"], "/dev/full: cannot be written (No sp"),
-        (["-o", "{}.csv", "-o", "{}"], "x: no format has this suffix; use .csv, .tsv, .json"),
-        (["-o", "{}.csv", "-o", "{}.xml"], "x.xml: no format has this suffix; use .csv"),
+        (
+            ["-o", "{}.csv", "-o", "{}"],
+            "x: passk has no output format with this suffix; use .csv, .tsv, .json",
+        ),
+        (
+            ["-o", "{}.csv", "-o", "{}.xml"],
+            "x.xml: passk has no output format with this suffix; use .csv",
+        ),
         (["-o", "{}.csv", "-o", "{}.csv"], "x.csv is the file of two outputs"),
         (["-o", "-", "-o", "-"], "-o -: stdout is given as the output twice, but only one result"),
-        (["-f", "csv", "-o", "{}.md", "-o", "{}.tex"], "-f csv: the suffix of each output sets"),
+        (
+            ["-f", "csv", "-o", "{}.md", "-o", "{}.tex"],
+            "-f csv: with several output files, the suffix",
+        ),
     ],
 )
 def test_several_outputs_are_all_written_or_none(
@@ -218,7 +227,10 @@ def test_draws_are_written_to_a_file(passk: Passk, tmp_path: Path) -> None:
         }  # fmt: skip
         assert frame.value.mean() == pytest.approx((0.42 + 0.5667 + 0.2733) / 3, abs=0.02)
     result = passk("bootstrap", TAU, "--draws", tmp_path / "d.xlsx")
-    assert (result.code, "choose one of the suffixes .csv, .jsonl, .parquet" in result.err) == (
+    assert (
+        result.code,
+        "choose a file name with one of the suffixes .csv, .jsonl, .parquet" in result.err,
+    ) == (
         2,
         True,
     )

@@ -147,7 +147,10 @@ def test_errors_of_bad_rates_name_the_place(
         ([TOYS, "--cluster", "task"], "--cluster: this option applies to outcomes"),
         ([TOYS, "--band", "simultaneous"], "--band: this option needs outcomes"),
         ([TAU, "--max-k", "5"], "no task has more than 4"),
-        ([TAU, "--interval", "none", "--chart", "curve.xyz"], "no picture has this suffix"),
+        (
+            [TAU, "--interval", "none", "--chart", "curve.xyz"],
+            "passk draws no pictures with this suffix",
+        ),
     ],
 )
 def test_wrong_options_are_refused(passk: Passk, arguments: list[object], message: str) -> None:

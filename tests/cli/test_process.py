@@ -235,4 +235,4 @@ def test_file_names_that_are_not_utf_8_are_accepted(passk: Passk, tmp_path: Path
     result = subprocess.run([*line, "bootstrap", first, "--draws", second], check=False,
                           capture_output=True)  # fmt: skip
     assert result.returncode == 2
-    assert b"b\\xfe.csv: the name is not UTF-8; choose another name" in result.stderr
+    assert b"b\\xfe.csv: this file name is not valid UTF-8; choose another name" in result.stderr

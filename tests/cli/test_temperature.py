@@ -46,7 +46,8 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
         (["--gamma", "2", "x.jsonl"], "--gamma: this option is only for the toy model"),
         (
             ["--toy", "normal"],
-            "there is no family 'normal'; there are gaussian, exponential, power-law",
+            "the toy model has no family named 'normal'; there are gaussian, exponential,"
+            " power-law",
         ),
         (["--toy", "gaussian", "--temperature", "t"], "without data and without resampling"),
         (["--toy", "gaussian", "--seed", "3"], "without data and without resampling"),

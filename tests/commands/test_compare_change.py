@@ -149,7 +149,7 @@ def test_of_many_pairs_the_answer_counts(passk: Passk) -> None:
         ("pass@1", "write FROM:TO"),
         ("pass@1:pass@2:pass@3", "write FROM:TO"),
         ("pass@1:", "write FROM:TO"),
-        ("pass@1:x", "no metric 'x'"),
+        ("pass@1:x", "there is no metric named 'x'"),
         ("pass@1:pass@1", "a change needs two different metrics"),
         ("pass@1:mean", "a change needs two metrics with the same unit"),
     ],

@@ -328,10 +328,10 @@ def test_a_ratio_without_a_pass_or_a_second_task_says_so() -> None:
     single = made(("a", [[(True, 0.1)]]), ("b", [[(True, 0.2)]]))
     messages = str(passk_cli.estimate(single, "cost-per-success").messages)
     assert (
-        "cannot compute an interval for cost-per-success of a, b: needs at least 2 tasks"
+        "cannot compute an interval for cost-per-success of a, b: the method needs at least 2 tasks"
         in messages
     )
-    assert "No test is possible: needs at least 2 tasks." in str(
+    assert "No test is possible: the method needs at least 2 tasks." in str(
         passk_cli.compare(single, "cost-per-success")
     )
 

@@ -172,14 +172,15 @@ READING: dict[str, tuple[Any, Any]] = {
 }
 # Options that contradict each other or the data, and what is said of it.  FILE stands for results.
 SENSELESS = {
-    "bootstrap FILE --population these-tasks --interval guard": "guard is not for these-tasks",
+    "bootstrap FILE --population these-tasks --interval"
+    " guard": "the method guard is not valid for these-tasks",
     "compare FILE --interval none": "the verdicts of this command need intervals",
     "compare FILE --test within-tasks": "this test is only about these tasks",
     "compare FILE --population these-tasks --test sign-flip": "this test is about new tasks",
     "curve": "no files are given",
-    "curve FILE --rates 0.5": "this option replaces files; use only one of them",
-    "curve --rates a=0.5 --rates a=0.2": "each family needs a different name",
-    "curve --rates 0.5 --threshold 0.5": "the data is exact rates",
+    "curve FILE --rates 0.5": "exact success rates replace result files",
+    "curve --rates a=0.5 --rates a=0.2": "each list of rates needs a different name",
+    "curve --rates 0.5 --threshold 0.5": "the data contains exact rates",
     "curve --rates 0.5 -m maj@k": "exact rates contain no attempts",
     "curve --rates 0.5 --band simultaneous": "exact rates have no sampling error",
     "curve FILE --band simultaneous --interval none": "needs an interval",
@@ -188,7 +189,7 @@ SENSELESS = {
     " hull or jackknife intervals, not percentile",
     "diversity FILE -k 50": "distinct@50 needs 50 attempts per task, but no task has more than 12",
     "estimate FILE -m maj@3": "no answer column; the columns are",
-    "estimate FILE --interval jackknife": "jackknife is not for new-tasks; use one of guard,",
+    "estimate FILE --interval jackknife": "jackknife is not valid for new-tasks; use one of",
     "gate FILE": "no rule to check",
     "gate FILE --max-drop pass@1=0.02": "this rule needs a baseline",
     "gate FILE --no-regression --baseline nobody": "no such file, and no such model; there are",
@@ -634,7 +635,7 @@ def test_what_no_option_takes_is_refused(results: Path, name: str) -> None:
             function(name)(results, **needed(name) | {field: object()})
     with pytest.raises(TypeError, match=f"'nonsense'; help\\(passk_cli.{name}\\) lists them"):
         function(name)(results, nonsense=1)
-    with pytest.raises(TypeError, match="name other options"):
+    with pytest.raises(TypeError, match="pass all other options"):
         function(name)(results, "x", "y", "z")
     with pytest.raises(passk_cli.DataError, match="object cannot be read; give paths"):
         function(name)(object(), **needed(name))
@@ -696,7 +697,7 @@ def test_what_is_saved_is_what_is_written(
         with pytest.raises(passk_cli.ParameterError, match="there is nothing to draw"):
             saved.save(tmp_path / "chart.svg")
     for wrong, problem in (
-        ({}, "no format has this suffix"),
+        ({}, "passk has no output format with this suffix"),
         ({"theme": "x"}, 'theme="x": there are light, dark'),
     ):
         with pytest.raises(passk_cli.ParameterError, match=problem):

@@ -283,10 +283,13 @@ def test_the_log_logit_line_is_named_a_heuristic(passk: Passk) -> None:
     [
         (
             ["--fit", "beta"],
-            "--fit beta: this fit was removed; the range needs no fit",
+            "--fit beta: this fit was removed; passk now extrapolates a range without a fit",
         ),
-        (["--fit", "weighed"], "--fit weighed: this fit was removed; the range needs no fit"),
-        (["--fit", "gamma"], "--fit gamma: the only fit is log-logit"),
+        (
+            ["--fit", "weighed"],
+            "--fit weighed: this fit was removed; passk now extrapolates a range without a fit",
+        ),
+        (["--fit", "gamma"], "--fit gamma: passk has only one fit, log-logit"),
         (
             ["--resamples", "100"],
             "no such option: --resamples; the range is computed without resampling",

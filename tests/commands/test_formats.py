@@ -40,7 +40,7 @@ def test_a_table_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch
 
 def test_it_takes_no_data(passk: Passk) -> None:
     assert passk("formats", "a.csv").code == 2
-    with pytest.raises(TypeError, match=r"formats\(\) takes name; name other options"):
+    with pytest.raises(TypeError, match=r"formats\(\) takes only name by position; pass all"):
         passk_cli.formats("csv", [])  # type: ignore[call-arg]
 
 

@@ -227,7 +227,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"to": "h.csv", "at": "a"}, "a history is a .parquet file"),
+        ({"to": "h.csv", "at": "a"}, "a history must be a .parquet file"),
         ({"to": "nowhere/h.parquet", "at": "a"}, "the folder of the output does not exist"),
         ({"to": "h.parquet"}, "at=|--at"),
         ({"to": "h.parquet", "at": "a", "date": "yesterday"}, "yesterday"),
@@ -422,7 +422,7 @@ def test_an_answer_without_a_change_says_what_it_could_not_show(
 
 def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk) -> None:
     for metric, code, problem in (
-        ("pass@10", 2, "--metric pass@10: a history contains only pass@1 and cost"),
+        ("pass@10", 2, "--metric pass@10: a history contains only the metrics pass@1 and cost"),
         ("cost,turns", 2, "--metric cost,turns: name only one metric"),
         ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost records"),
     ):
@@ -579,7 +579,9 @@ def test_a_gate_on_the_costs_of_a_history_allows_for_the_effect_of_runs(tmp_path
     narrow = passk_cli.gate(rows, baseline=pooled, **rule).frame.iloc[-1]
     assert wide["estimate"] == pytest.approx(narrow["estimate"])
     assert wide["high"] > narrow["high"] + 0.2
-    with pytest.raises(DataError, match="no score in any run; a history contains only passes"):
+    with pytest.raises(
+        DataError, match="no run in this history contains the score of attempts; a history"
+    ):
         passk_cli.gate(
             [{**row, "score": 0.5} for row in rows], baseline=f"{history}:last5",
             no_regression=True, metrics="mean",

@@ -223,7 +223,7 @@ def test_an_outcome_that_names_the_truth_is_refused(
     """A judge that is compared with itself would never err."""
     result = passk("judge", judged, "--field", "truth=human", "--field", f"outcome={outcome}")
     assert (result.code, result.error) == (2, "contradicting-options")
-    assert "human is the truth, which corrects the outcome of a judge" in result.err
+    assert "human contains the labels, which correct outcomes" in result.err
     with pytest.raises(passk_cli.PasskError, match="human is the truth"):
         passk_cli.judge(judged, outcome=outcome, truth="human")
 

@@ -141,7 +141,7 @@ def test_a_wrong_name_is_one_mistake_wherever_it_stands(
         ),
         (
             "estimate FILE -m pass@k",
-            "no metric 'pass@k'; write k as a number, for example pass@10",
+            "there is no metric named 'pass@k'; write k as a number, for example pass@10",
         ),
         ("curve FILE -m pass@2", "-m pass@2: did you mean pass@k?"),
         (

@@ -274,7 +274,7 @@ def test_these_tasks_and_other_methods() -> None:
     plain = facts(report_on(counts, confidence=Confidence("none")))
     assert plain["trend"]["se"] > 0
     assert plain["trend"]["low"] is plain["trend"]["level"] is None
-    with pytest.raises(ParameterError, match="percentile intervals draw new attempts"):
+    with pytest.raises(ParameterError, match="percentile intervals come from newly drawn attempts"):
         report_on(counts, confidence=Confidence("percentile", population="these-tasks"))
 
 

@@ -559,7 +559,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([], "nothing to plan from; give the FILE of a pilot"),
         (["--mean", "0.6"], "nothing to plan from"),
         ([TAU, "--mean", "0.6"], "a mean and a spread are only for plans without a pilot"),
-        (["--mean", "0.6", "--spread", "0.5"], "to 0.4899 (all are 0 or 1); got 0.5"),
+        (["--mean", "0.6", "--spread", "0.5"], "and 0.4899 (all rates are 0 or 1); got 0.5"),
         (["--mean", "0", "--spread", "0"], "must be above 0 and below 1"),
         ([*ASSUMED[1:], "--correlation", "2"], "--correlation 2: the value must be at most 1"),
         (
@@ -582,7 +582,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ([*ASSUMED[1:], "--short-tasks", "drop"], "without a pilot"),
         ([*ASSUMED[1:], "-m", "maj@3"], "use a metric of passes and failures"),
         ([TAU, "-m", "mean"], "use a metric of passes and failures"),
-        ([*ASSUMED[1:], "--chart", "x.gif"], "no picture has this suffix"),
+        ([*ASSUMED[1:], "--chart", "x.gif"], "passk draws no pictures with this suffix"),
         ([TAU, "-k", "10"], "pass@10 needs 10 attempts per task"),
         (["missing.csv"], "missing.csv"),
     ],

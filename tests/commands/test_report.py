@@ -455,7 +455,7 @@ def test_files_of_the_command(passk: Passk, tmp_path: Path) -> None:
     refused = passk("report", TAU, "-o", tmp_path / "page.xml")
     assert refused.code == 2
     assert ".html" in refused.err
-    assert "no format has this suffix" in passk("estimate", TAU, "-o", page).err
+    assert "passk has no output format with this suffix" in passk("estimate", TAU, "-o", page).err
 
 
 def test_the_finding_has_what_chance_makes_of_flips() -> None:

@@ -76,7 +76,10 @@ def test_two_copies_leave_nothing_to_compare(passk: Passk, folder: Path) -> None
         text = jsonl(records[: -5 * (name == "z") or None])
         Path(f"{name}.jsonl").write_text(text)
     sentence = passk("compare", "x.jsonl", "y.jsonl").err
-    assert "if one model is a copy, give the results of another model" in sentence
+    assert (
+        "if one model is a copy of the other model, use the results of a different model"
+        in sentence
+    )
     [words] = remedies(sentence)
     assert passk(*words).out
     sentence = passk("compare", "x.jsonl", "y.jsonl", "z.jsonl").err

@@ -164,7 +164,9 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert single.out.count("\n") == 2
-    assert "no model of the data is in this run" in passk_error(passk, tmp_path, old)
+    assert "none of the models in the data has results in this run" in passk_error(
+        passk, tmp_path, old
+    )
 
 
 def passk_error(passk: Passk, folder: Path, old: Path) -> str:

@@ -170,14 +170,24 @@ def test_what_would_break_the_level_is_refused(
     rival = [*TASKS]
     random.Random(1).shuffle(rival)
     for words, error, code, expected_words in (
-        (["--planned", "50"], "other-plan", 3, "planned was 60 at the last look, and is 50 now"),
-        (["--every", "5"], "other-plan", 3, "every was 3 at the last look, and is 5 now"),
-        (["--level", "0.9"], "other-plan", 3, "level was 0.95 at the last look, and is 0.9 now"),
+        (
+            ["--planned", "50"],
+            "other-plan",
+            3,
+            "planned was 60 at the last interim look, but is 50 now",
+        ),
+        (["--every", "5"], "other-plan", 3, "every was 3 at the last interim look, but is 5 now"),
+        (
+            ["--level", "0.9"],
+            "other-plan",
+            3,
+            "level was 0.95 at the last interim look, but is 0.9 now",
+        ),
         (
             ["--max-drop", "pass@1=0.1", "--baseline", first.path],
             "other-plan",
             3,
-            "at the last look, and is",
+            "at the last interim look, but is",
         ),
     ):
         result = first.watch(*words)
@@ -185,7 +195,10 @@ def test_what_would_break_the_level_is_refused(
         assert expected_words in result.err
         assert ("; --looks FILE starts again" in result.err) == (error == "other-plan")
     first.has(*TASKS[:20])
-    assert "the last look counted 30 tasks, but now only 20 are complete" in first.watch().err
+    assert (
+        "the last interim look included 30 tasks, but now only 20 tasks are complete"
+        in first.watch().err
+    )
     first.outcomes["t02"] = not first.outcomes["t02"]
     first.has(*TASKS[:31])
     assert "the outcomes or the order of the first" in first.watch().err
@@ -194,7 +207,9 @@ def test_what_would_break_the_level_is_refused(
     first.has(*TASKS)
     assert first.watch().error == "other-run"
     first.order.write_text("\n".join(["new", *TASKS[1:]]))
-    assert "t00: this task is not in the order of the list" in first.watch().err
+    assert (
+        "t00: the list with the order of the tasks does not contain this task" in first.watch().err
+    )
     assert first.looks.read_bytes() == before
     first.looks.write_text("{}")
     assert first.watch().error == "bad-looks"
@@ -414,7 +429,7 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
     assert InterimLooks.from_file(looks.path, {"planned": 5}).tasks == ("x",)
-    with pytest.raises(DataError, match="planned was 5 at the last look, and is 6 now"):
+    with pytest.raises(DataError, match="planned was 5 at the last interim look, but is 6 now"):
         InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')
     with pytest.raises(DataError, match="passk watch did not write this file"):

@@ -175,11 +175,12 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     (
         "mark of byte order inside", "a.jsonl", GOOD + "\ufeff" + GOOD.replace('"a"', '"b"'), [],
         "a.jsonl:2: a byte-order mark is inside the file, probably because files were joined;"
-            " give these files one by one",
+            " pass the original files one by one",
     ),
     (
         "empty HELM file", "helm/per_instance_stats.json", "[]", [],
-        "per_instance_stats.json: the JSON document is empty; did the run write its results?",
+        "per_instance_stats.json: the JSON document is empty; check whether the run wrote its"
+        " results",
     ),
     (
         "mixed line ends", "a.csv", "task,passed\r\na,1\r\nb,1\n", [],
@@ -239,18 +240,21 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "sum above 10⁹", "a.csv", "model,task,n,c\nm,a,1000000000,1\nm,a,5,1\n",
-        ["--duplicates", "keep"], "m at task a: 1,000,000,005 attempts in all; at most 1,000,000,",
+        ["--duplicates", "keep"],
+        "m at task a: there are 1,000,000,005 attempts in total; at most 1,000,000,",
     ),
     ("n = 1e400", "a.csv", "task,n,c\na,1e400,1\n", [], "a.csv:2: n = 1e400 and c = 1 cannot be"),
     ("nothing left", "a.csv", "task,passed\na,1\n", ["--where", "task = 'b'"],
      "too narrow? For task, there are a"),
     (
         "preferences", "a.csv", "question,left,right,winner\na,x,y,x\nb,y,x,tie\n", [],
-        "a.csv: winner compares two answers; passk needs one row per attempt",
+        "a.csv: the column winner contains preferences between two answers; passk needs one row"
+        " per attempt",
     ),
     (
         "preferences of models", "a.csv", "id,model_a,model_b,winner\n1,x,y,model_a\n", [],
-        "a.csv: winner compares two answers; passk needs one row per attempt",
+        "a.csv: the column winner contains preferences between two answers; passk needs one row"
+        " per attempt",
     ),
     (
         "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
@@ -277,7 +281,7 @@ def test_bad_data_is_refused_with_its_place(passk: Passk, write: Write, case: st
 USAGE = [
     ("k = 0", ["-k", "0"], "write a whole number, at least 1"),
     ("k = ²", ["-k", "²"], "-k ²: write a whole number, at least 1 and at most 1,000,000,000"),
-    ("k = ١", ["-m", "pass@١"], "no metric 'pass@١'"),
+    ("k = ١", ["-m", "pass@١"], "there is no metric named 'pass@١'"),
     ("k above 10⁹", ["-k", "1000000001"], "write a whole number, at least 1 and at most 1,0"),
     ("k of any length", ["-m", f"pass@{'9' * 5000}"], "at most 1,000,000,000"),
     (
@@ -285,13 +289,17 @@ USAGE = [
         ["--resamples", "1000000000"],
         "--resamples 1000000000: the value must be at most",
     ),
-    ("metric without k", ["-m", "pass@"], "no metric 'pass@'; did you mean pass@1?"),
+    ("metric without k", ["-m", "pass@"], "there is no metric named 'pass@'; did you mean pass@1?"),
     (
         "k > n",
         ["-k", "5"],
         "pass@5 needs 5 attempts per task, but no task has more than 4",
     ),
-    ("unknown sort", ["--sort", "cost"], "--sort cost: no such column; there are model, pass@1"),
+    (
+        "unknown sort",
+        ["--sort", "cost"],
+        "--sort cost: the table has no such column; there are model, pass@1",
+    ),
     ("unknown model", ["--model", "x"], "no model 'x'; there are gpt-4o"),
     ("unknown format", ["-f", "docx"], "--format docx: choose one of table, plain"),
     ("unknown reader", ["--from", "xls"], "--from xls: choose one of "),
@@ -303,7 +311,7 @@ USAGE = [
     (
         "threshold",
         ["--threshold", "nan"],
-        "--threshold nan: write a number, or several, for example 0.2,0.5,0.8",
+        "--threshold nan: write one number or several numbers, for example 0.2,0.5,0.8",
     ),
     (
         "empty where",
@@ -318,7 +326,11 @@ USAGE = [
         "--by metric: the output already has a column",
     ),
     ("level 95", ["--level", "95"], "above 0 and below 1, for example 0.95; did you mean 0.95?"),
-    ("unknown suffix", ["-o", "x.docx"], "x.docx: no format has this suffix; use .csv"),
+    (
+        "unknown suffix",
+        ["-o", "x.docx"],
+        "x.docx: passk has no output format with this suffix; use .csv",
+    ),
     ("unknown option", ["--interval-method", "x"], "no such option"),
 ]
 
@@ -335,10 +347,13 @@ def test_wrong_options_are_refused(passk: Passk, options: list[str], message: st
     [
         (
             "(SELECT content FROM read_text('{secret}')) = 'x'",
-            "SELECT and tables are not allowed here",
+            "a condition must not contain SELECT or tables",
         ),
-        ("task_id IN (FROM query('SELECT 1'))", "SELECT and tables are not allowed here"),
-        ("EXISTS (FROM read_csv('http://localhost/x'))", "SELECT and tables are not allowed here"),
+        ("task_id IN (FROM query('SELECT 1'))", "a condition must not contain SELECT or tables"),
+        (
+            "EXISTS (FROM read_csv('http://localhost/x'))",
+            "a condition must not contain SELECT or tables",
+        ),
         ("true) UNION ALL SELECT (1", "the condition must be a single expression"),
         (
             "true); COPY (SELECT 1) TO '{secret}'; SELECT (1",
@@ -716,8 +731,8 @@ _ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
         ("a.jsonl", _LINES * 1000 + "\0" * 9, "a.jsonl:12001: the file contains NUL bytes"),
         ("a.json", _ARRAY + "\0" * 9, "a.json: the file contains NUL bytes"),
         ("a.jsonl", _LINES.replace("\n", "\r"), r"a.jsonl:1: the lines end with \r"),
-        ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: \r ends the row"),
-        ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: \r ends the row"),
+        ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: the row ends at the character \r"),
+        ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: the row ends at the character \r"),
     ],
 )
 def test_nul_bytes_and_returns_are_named(

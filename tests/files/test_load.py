@@ -884,7 +884,8 @@ def test_a_frame_with_an_empty_task_is_refused() -> None:
     remedy = ".dropna(subset=['task'])"
     assert (
         str(refusal.value)
-        == f"DataFrame: record 2: 'task' has no value; drop rows without a value with {remedy}"
+        == "DataFrame: record 2: the column 'task' has no value; drop rows without a value with"
+        f" {remedy}"
     )
     assert cells(eval("frame" + remedy)) == {("model", "a"): (1, 1)}
 

@@ -58,7 +58,7 @@ def test_passes_needed_agrees_with_the_lower_limit() -> None:
 
 def test_invalid_parameters_are_refused() -> None:
     for n, c in ((0, 0), (2, 3), (2, -1)):
-        with pytest.raises(ValueError, match="every task needs"):
+        with pytest.raises(ValueError, match="at every task, n must be"):
             rate_limits(n, c)
     with pytest.raises(ValueError, match="rate must be above 0"):
         further_passes_needed(1, 1, 1.0)

@@ -89,6 +89,7 @@ def test_more_draws_than_memory_holds_are_refused() -> None:
     with pytest.raises(ParameterError, match="choose at most 125,000,000"):
         bootstrap_means(np.ones((3, 1)), 10**9, 0)
     with pytest.raises(
-        ParameterError, match="--resamples 1000000: this number is too large for 200 results"
+        ParameterError,
+        match="--resamples 1000000: this number of resamples is too large for 200 results",
     ):
         bootstrap_means(np.ones((3, 200)), 10**6, 0)

@@ -95,7 +95,7 @@ def test_no_success_is_a_lower_limit() -> None:
 def test_one_task_and_costs_of_nothing() -> None:
     first = cost_per_success(TaskCosts(np.array([1.0]), np.array([0.5])))
     assert (first.value, first.low, first.high) == (2.0, None, None)
-    assert first.reason == "needs at least 2 tasks"
+    assert first.reason == "the method needs at least 2 tasks"
     free = TaskCosts(np.zeros(9), np.ones(9))
     assert cost_per_success(free).value == 0.0
     assert cost_per_success(free).high == 0.0

@@ -114,7 +114,7 @@ def test_ends_of_the_spread() -> None:
 @pytest.mark.parametrize(
     ("mean", "spread", "message"),
     [
-        (0.6, 0.49, r"to 0.4899 \(all are 0 or 1\); got 0.49"),
+        (0.6, 0.49, r"and 0.4899 \(all rates are 0 or 1\); got 0.49"),
         (0.6, -0.1, "got -0.1"),
         (1.0, 0.0, "above 0 and below 1 .*; got 1"),
         (math.nan, 0.1, "above 0 and below 1 .*; got nan"),

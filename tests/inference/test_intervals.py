@@ -90,7 +90,7 @@ def test_single_attempts() -> None:
     np.testing.assert_allclose(limits(sample, "clopper-pearson"), test.proportion_ci())
     refused = interval(IntervalData(values, attempts=np.full(12, 2)), "wilson")
     assert (refused.low, refused.reason) == (
-        None, "needs k = 1, one attempt per task and no clusters",
+        None, "the method needs k = 1, one attempt per task and no clusters",
     )  # fmt: skip
 
 
@@ -152,7 +152,7 @@ def test_jackknife_variance() -> None:
         assert result == pytest.approx(brute, rel=1e-10, abs=1e-15)
     assert np.isnan(within_variance(metric, np.array([3]), np.array([1]))[0])
     sample = IntervalData(np.array([0.5]), within=np.array([np.nan]))
-    assert "no attempt can be left out" in interval(sample, None, 0.95, THESE_TASKS).reason
+    assert "the jackknife leaves out attempts" in interval(sample, None, 0.95, THESE_TASKS).reason
 
 
 def test_shares_add_up_in_simulation() -> None:
@@ -335,4 +335,4 @@ def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
         assert (limits.low, limits.high) == pytest.approx((second.low, second.high), rel=1e-12)
         assert limits.method == "guard"
     single = interval(IntervalData(costs[:1], low=0.0, high=math.inf))
-    assert (single.low, single.reason) == (None, "needs at least 2 tasks")
+    assert (single.low, single.reason) == (None, "the method needs at least 2 tasks")

@@ -191,9 +191,9 @@ def test_the_jackknife_of_a_majority_equals_the_sum_by_hand() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pass@", "no metric 'pass@'; did you mean pass@1?"),
-        ("zzz", "no metric 'zzz'; `passk help metrics` lists them"),
-        ("mean3", "no metric 'mean3'"),
+        ("pass@", "there is no metric named 'pass@'; did you mean pass@1?"),
+        ("zzz", "there is no metric named 'zzz'; `passk help metrics` lists them"),
+        ("mean3", "there is no metric named 'mean3'"),
         ("pass@2:0.5", "pass@2:0.5: this metric has no share"),
         ("gpass@2", "gpass@2: add the share of attempts that must pass, for example gpass@16:0.75"),
         ("gpass@2:1.5", "gpass@2:1.5: the share must be above 0 and at most 1"),

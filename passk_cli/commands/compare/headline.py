@@ -136,7 +136,6 @@ PLACE_ANSWERS = (
     Answer("ties-by-group", lambda places: bool(places.groups),
            "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
            lambda places: places.group_fields),
-    # This answer is used if some pairs share no task, or if each model is worse than another model.
     Answer("pairs-that-differ", lambda places: not places.all_tested,
            _DIFFER + " at {metric}.", lambda places: places.pair_fields),
     Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],

@@ -50,7 +50,6 @@ def fragile_differences(
         if count < few + 2 or c.clusters is not None:
             continue
         least, most = c.first.bounds(confidence)
-        # A few tasks cannot contribute half of a large difference. 1e-9 allows for rounding.
         largest_loss = few * (most - least)
         if (abs(mean) * count - largest_loss) / (count - few) > abs(mean) * _LEFT * (1 + 1e-9):
             continue

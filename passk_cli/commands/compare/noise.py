@@ -14,7 +14,6 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
 
-# At k = 1, the value of a task is a mean over n attempts, so its variance is proportional to 1/n.
 _MEAN_METRICS = ("pass@1", "pass^1")
 
 

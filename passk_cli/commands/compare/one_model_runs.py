@@ -19,7 +19,7 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
-# Maximum number of columns that passk tries to use as the model column.
+# Maximum number of columns that passk tests as a possible model column.
 _TRIED = 6
 
 

@@ -88,7 +88,7 @@ class Pair(PairRecord):
         return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
 
     def crossing_k(self, name: str) -> float | None:
-        """The k at which the two curves cross ("k") or a limit of k ("low" or "high"), if any."""
+        """The k at which the curves cross (name "k"), or a limit of this k ("low" or "high")."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
@@ -117,8 +117,8 @@ def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[Task
     if study.confidence.population == THESE_TASKS and " and " in change.kind.required_attempt_data:
         raise ParameterError(
             OptionValue("--change"),
-            f"{change.start.name} and {change.end.name} use different values of an"
-            " attempt, and the test for these tasks permutes attempts",
+            f"{change.start.name} and {change.end.name} are computed from different values of"
+            " an attempt, so the permutation test of attempts cannot compare them",
             settles=[SuggestedFix({"--population": "new-tasks"}, "tests for new tasks")],
         )
     values = study.values((change.start, change.end))

@@ -78,7 +78,8 @@ def verdict_stabilities(
     values = sorted({series[place] for series in counts.series})
     if len(values) < 2:
         raise ParameterError(
-            OptionValue("--sensitivity", group), f"all tasks have the same value, {values[0]!r}"
+            OptionValue("--sensitivity", group),
+            f"all tasks have the same value in this column, {values[0]!r}",
         )
     all_groups = replace(study, counts=counts.without_group(group))
     full = _verdicts(all_groups, baseline)

@@ -107,7 +107,6 @@ from passk_cli.study.significance_options import UNADJUSTED
 from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_reason
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# In the help, METRIC replaces the name of a metric.
 _METRIC = NumberColumn("METRIC", "Estimate of a metric that you name with -k or -m.", "share")
 # Maximum number of rows that the table of changes shows.
 _FIRST = 28
@@ -117,7 +116,8 @@ _MOST_DRAWN = 8
 # Maximum number of models in the chart of a ranking.
 _MOST_RANKED = 60
 _SIGNIFICANT = (BETTER, WORSE)
-# A larger change is not better, so verdicts on changes are "higher" and "lower".
+# A larger change of a metric is not necessarily better, so verdicts on changes are "higher" and
+# "lower".
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(
@@ -690,7 +690,7 @@ class PairTable(PairSection):
             of = first_few([SeriesName(series) for series in leaders.values()])
             part = f"the {plural(len(names), 'pair')} of {of}, of {len(all_pairs):,}"
         chart_pairs = [pair for pair in brief if pair.models in names]
-        # A difference that is a range has a point at each end of the range.
+        # If a difference is a range, the chart draws a point at each end of the range.
         points = [
             (pair.fact, value)
             for pair in chart_pairs
@@ -865,7 +865,6 @@ class CompareQuestion(Question, CompareOptions):
         all_counts = self._without_sensitivity_groups(counts)
         if self._change is None:
             return super().metrics_of(options, all_counts)
-        # This call raises an error if --change has a k that no task supports.
         metrics = super().metrics_of(self._options_with_change(options), all_counts)
         names_metrics = options.metrics.k or options.metrics.metrics
         return super().metrics_of(options, all_counts) if names_metrics else metrics
@@ -936,7 +935,8 @@ class CompareQuestion(Question, CompareOptions):
         if self.crossings and not crossings:
             raise ParameterError(
                 OptionValue("--crossings"),
-                "crossings need two models with shared tasks and a metric of k, for example pass@k",
+                "crossings need two models with shared tasks, and a metric that depends on k, for"
+                " example pass@k",
                 settles=[
                     SuggestedFix({"-m": ("pass@1",)}, "adds a metric"),
                     SuggestedFix({"--crossings": None}),

@@ -25,7 +25,7 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Columns that --with finds under many names in the data.
+# Columns for which --with recognises several names in the data.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _COUNTS = (SuggestedFix({"--counts": True}, "writes counts"),)
@@ -127,7 +127,8 @@ class ConvertQuestion(Question, ConvertOptions):
     def report(self, study: Analysis) -> Report:
         counts = study.counts
         sections = [ConvertedTable(study, written_models(counts))]
-        # The table lists every benchmark separately, so no message about pooled benchmarks applies.
+        # The converted table lists every benchmark separately, so messages about pooled benchmarks
+        # do not apply.
         messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS.name]
         report = build_report(study, sections, messages=messages, interval=None)
         fields = {

@@ -14,7 +14,8 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
-# The names of `metrics.registry.AMOUNTS`. Importing `metrics.registry` would slow down `--help`.
+# These names repeat `metrics.registry.AMOUNTS`, because importing `metrics.registry` would slow
+# down `--help`.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 

@@ -19,7 +19,6 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import name_with_groups, named_group_values
 from passk_cli.study.values import Series
 
-# Verb phrase for the model with the lowest amount per solved task, for each amount.
 _LEAST = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
@@ -56,7 +55,6 @@ def cost_fields(
     if not ranked:
         return fields
     best, first = ranked[0], group_by(ranked, lambda summary: summary.series[1:])
-    # The test compares the cheapest model only with models of its group that solved a task.
     best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
     tied = [pair for pair in best_pairs if pair.second.series in ties]
     tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
@@ -84,7 +82,6 @@ def cost_fields(
             "times": Estimate(1 / (second or math.inf), unit="ratio"),
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
-    # The answer names only the first pair of models for which the leader depends on the budget.
     for pair in pairs if len(ranked) > 1 and not groups else ():
         ahead = [(pair.budgets_ahead(True), pair.first), (pair.budgets_ahead(False), pair.second)]
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))

@@ -36,7 +36,6 @@ from passk_cli.study.values import (
 FRONTIER = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
-# Minimum ratio of the largest default budget to the smallest default budget.
 _REACH = 4.0
 # Number of budgets at which passk compares two models, and maximum number of models in a group for
 # which it compares all pairs.

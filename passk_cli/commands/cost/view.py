@@ -50,10 +50,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import join_names
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
-# Names of the frontier in a chart, ratio of costs above which the cost axis is logarithmic, and
-# number of points of a curved line.
 _FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
-# Maximum number of models with a name in a chart.
+# Maximum number of models in a chart that shows the names of the models.
 _MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
@@ -236,7 +234,8 @@ class CostTable(Section[CostSummary]):
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | OptionHint]:
-        # Every cell already contains the unit if it is dollars or seconds.
+        # Amounts in dollars or seconds already contain their unit, so the header of the column
+        # does not repeat it.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:
@@ -355,7 +354,8 @@ class CostQuestion(Question, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
-                # If reading fails again for another reason, passk reports the first error.
+                # If the second reading of the files fails for a different reason, passk reports
+                # the first error.
                 raise error from None
             amounts_in_data = [
                 name for name in AMOUNTS if any(name in file.offered for file in inputs)

@@ -41,15 +41,13 @@ CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # Suffix of the name of a gain that is computed as if all tasks were equally hard.
 EVEN = " if all tasks were equally hard"
-# Interval methods of Δ_k, the coverage deficit and the moments, by population.
+# Default interval methods of Δ_k, the coverage deficit and the moments, for each population.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
-# Mark of results from exact success rates, which have no sampling error.
+# Text that marks results from exact success rates, because these results have no sampling error.
 EXACT = "exact"
 # Largest k that `--points all` accepts.
 _MOST_POINTS = 100_000
-# Memory limits: number of models per resampling, number of k's per block of Δ_k, and number of
-# tasks × k's per block if there are no resamples.
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
 
@@ -151,7 +149,7 @@ class KGrid:
         if self.points is None and last > _MOST_POINTS:
             raise ParameterError(
                 OptionValue("--points", "all"),
-                f"a curve has at most {_MOST_POINTS:,} k's; got {last:,}", settles=[
+                f"a curve can have at most {_MOST_POINTS:,} values of k; got {last:,}", settles=[
                     SuggestedFix({"--points": None}, "spreads the k's"),
                     SuggestedFix({"--max-k": _MOST_POINTS}, "ends the curve there"),
                 ],
@@ -366,7 +364,6 @@ class CurveComputation:
             points |= group_pairs(
                 point for stretch in stretches for point in self._heterogeneity_results(stretch)
             )
-        # Labels correct the mean of all tasks, but not the success rate of a single task.
         corrected = first.rates.degrees is not None
         pairs = gain_steps(ks, *shared) if AT in self.names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
@@ -479,7 +476,8 @@ class CurveComputation:
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # Differences in difficulty lower pass@k, and equally hard tasks would not lose this part.
+        # If tasks differ in difficulty, pass@k is lower than with equally hard tasks of the same
+        # mean.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

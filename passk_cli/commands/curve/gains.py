@@ -14,7 +14,8 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import name_with_groups
 
-# Largest difference of equal gains, and maximum number of models that a sentence names.
+# Maximum difference between gains that are treated as equal, and maximum number of models that a
+# sentence names.
 _EQUAL, _NAMED = 1e-12, 3
 
 
@@ -113,7 +114,6 @@ class SingleModelCurve:
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
         self.fewer = self.last.size.tasks != self.first.size.tasks
-        # Only the tasks at the end of the curve show the change of the metric from start to end.
         last = self.last.estimate.value
         gains = (step.gain.estimate.value for step in model.step_gains
                  if (step.start, step.gain.k) == (self.first.k, self.last.k))  # fmt: skip
@@ -154,7 +154,7 @@ _CHANGES = (
 _AT_THE_END = "On the {tasks} of {all:task} with {k:attempt} of {model}, "
 OF_ONE = (
     Answer("no-curve", lambda curve: curve.first.k == curve.last.k,
-           "{number} of {model} is {estimate}; one {k:attempt|k} makes no curve."),
+           "{number} of {model} is {estimate}; a curve needs at least two values of k."),
     Answer("flat-curves", lambda curve: curve.flat and curve.has_both_curves,
            "pass@k and pass^k of {model} are {first} at every k from {start} to {k}: no task passes"
            " only sometimes."),

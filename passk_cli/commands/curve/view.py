@@ -76,7 +76,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import SIGNATURE
 
-# How μ^k, the pass^k of equally hard tasks, is estimated, by population.
+# Maps each population to the estimator of μ^k, which is the pass^k of equally hard tasks.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # Maximum number of columns for k in a table, and maximum number of k's in a chart.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
@@ -534,7 +534,8 @@ def _chart_rows(
                     "value", model=SeriesName(model.series), curve=name, k=point.k
                 )
                 if before not in (None, point.size.tasks):
-                    # The gap in the line separates points that use different sets of tasks.
+                    # A gap in the line separates values of k that are computed from different sets
+                    # of tasks.
                     rows.append({**row, "value": None, "low": None, "high": None})
                 rows.append(row)
                 before = point.size.tasks
@@ -569,7 +570,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
         if match is None and part.lower().startswith("cover"):
             raise ParameterError(
                 OptionValue("-m", part),
-                "the curve of cover shows all thresholds; write cover",
+                "the curve of cover already shows all thresholds; write cover without a threshold",
                 name="unknown-metric",
             )
         if match is None:

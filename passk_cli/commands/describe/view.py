@@ -42,13 +42,13 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import truncated
 
-# Without --full: maximum number of groups of files and of models, and maximum width of lists.
+# Maximum numbers of file groups and models, and maximum width of lists, in reports without --full.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
 # Maximum number of columns shown without --full.
 _COLUMNS = 10
 
 
-# Placeholder in an answer → option that replaces the placeholder.
+# Maps each placeholder in an answer to the option that replaces the placeholder.
 _DECIDED_BY = {
     "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
 }  # fmt: skip

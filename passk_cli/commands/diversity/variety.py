@@ -17,7 +17,8 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# Variety is called little if it is at most this share above the smallest possible variety.
+# The variety of solutions is reported as small if it is at most this share above the smallest
+# possible variety.
 _LITTLE = 0.1
 FLAG = "little variety"
 

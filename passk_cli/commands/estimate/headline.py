@@ -25,7 +25,8 @@ from passk_cli.study.value_range import (
     named_group_values,
 )
 
-# Maximum number of models in a sentence, and maximum number of groups per leader.
+# Maximum number of models that a sentence names, and maximum number of groups that it names per
+# leader.
 _NAMED, _FEW_GROUPS = 3, 2
 
 

@@ -56,7 +56,7 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Unit of a metric → title of the axis.
+# Maps the unit of a metric to the title of the axis.
 UNITS = {
     "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
     "turns": "turns",
@@ -79,7 +79,6 @@ NOISY_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-# Maximum number of attempts per task for this check, because the variance is slow to compute.
 _FEW_ATTEMPTS = 1_000
 
 
@@ -254,7 +253,9 @@ def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[S
     if metric is None:
         question = did_you_mean_or_list(name, (*names, *(m.name for m in study.metrics), "tasks"))
         raise ParameterError(
-            OptionValue("--sort", sort), f"no such column; {question}", name="no-such-column"
+            OptionValue("--sort", sort),
+            f"the table has no such column; {question}",
+            name="no-such-column",
         )
     return sorted(series, key=_sort_values(facts, metric, back).__getitem__)
 

@@ -42,7 +42,8 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
-# Names of fits in earlier versions, which the range replaces. The range needs no assumption.
+# Names of fits that earlier versions accepted. A range that needs no assumption has replaced these
+# fits.
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
@@ -51,11 +52,12 @@ def parse_fit(value: Any) -> str:
     name = str(value)
     if name in _REMOVED:
         raise ParameterError(
-            OptionValue("--fit", name), "this fit was removed; the range needs no fit",
+            OptionValue("--fit", name),
+            "this fit was removed; passk now extrapolates a range without a fit",
             settles=[SuggestedFix({"--fit": None})],
         )  # fmt: skip
     if name != "log-logit":
-        raise ParameterError(OptionValue("--fit", name), "the only fit is log-logit")
+        raise ParameterError(OptionValue("--fit", name), "passk has only one fit, log-logit")
     return name
 
 

@@ -11,7 +11,7 @@ from passk_cli.report.data_types import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import all_series_words
 
-# Minimum difference at which two numbers look different after rounding.
+# Minimum difference between two numbers that remain different after rounding.
 _ALIKE = 0.0005
 
 

@@ -21,9 +21,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, TaskValues
 
-# Largest k at which passk searches a target, as a number and as text.
+# Largest k at which passk searches for a target rate, as a number and as text.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
-# Name of the only fit, which is a heuristic, and name of the average of models.
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 

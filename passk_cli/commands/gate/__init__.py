@@ -33,7 +33,7 @@ TRUST_RULES = Annotated[bool, Option(
 )]  # fmt: skip
 
 
-# The base classes are the rules of the gate, in the order of their lines in the report.
+# The base classes are the rules of the gate, in the order in which the report lists them.
 @dataclass(frozen=True)
 class GateOptions(
     EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,

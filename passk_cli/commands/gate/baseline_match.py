@@ -21,7 +21,7 @@ from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import Series
 
-# The label of a baseline if a rehearsal compares the run with itself.
+# Label of the baseline if a simulation compares the run with itself.
 ITSELF = "itself"
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -354,7 +354,6 @@ class BaselineMatch:
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.facts
-            # If the candidate and the baseline are in the same files, skipped lines are noted once.
             facts = facts if self.separate_file else replace(facts, skipped=0, empty_files=0)
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words

@@ -46,7 +46,7 @@ from passk_cli.toml import read_toml
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Keys that only earlier releases allowed, each with advice on what to write instead.
+# Maps keys that only earlier releases accepted to advice on what to write instead.
 _REMOVED_KEYS = {
     "average": "the average over suites was removed; write a rule for each suite",
     "weight": "weights of suites were removed; leave this key out",
@@ -506,7 +506,6 @@ class _RuleFile:
             if key in _REMOVED_KEYS:
                 raise refused(f"{key}: {_REMOVED_KEYS[key]}")
             if option is None:
-                # If the unknown key contains underscores, the suggested keys contain underscores.
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
@@ -560,7 +559,6 @@ class _RuleFile:
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):
                     return str(value)
-                # passk would read a file of this name in the current folder.
                 located = str(value)
         if not kind and points_outside(located, os.path.dirname(self.name)):
             kind = "outside the folder of the rules file"

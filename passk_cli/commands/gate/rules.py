@@ -48,14 +48,15 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# Choices of --min-by, with their words in the rule's name and in the rule's sentence.
+# Maps the choices of --min-by to their words in the name of the rule and in its sentence.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BY = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
 }
-# Default distance from a limit, power and confidence level for the forecast of the sample size.
+# Default values for the forecast of the sample size: distance from the limit, power and confidence
+# level.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 COMPARING = "Rules that need --baseline"
@@ -477,7 +478,8 @@ class BaselineRule(GateRule):
         pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
         study = contexts[0].study
         if study.past is not None and self.general:
-            # Tests ignore the variation between runs, so Bonferroni-adjusted intervals decide.
+            # The tests ignore the variation between runs, so Bonferroni-adjusted intervals are
+            # used instead of tests.
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
             pairs = [
                 [c.with_changes(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs
@@ -570,7 +572,7 @@ class NoRegression(BaselineRule):
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
-        # Tests are adjusted for the number of tests, so all tests together are one verdict.
+        # The tests are adjusted for the number of tests, so all tests together form one verdict.
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
@@ -609,7 +611,6 @@ class NoRegression(BaselineRule):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
-            # With adjusted p-values, the interval does not show how many tasks would decide.
             worse = "lower" if c.first.metric.sign > 0 else "higher"
             truth = f" if {_default_distance(fact)} {worse}"
             to_decide = _tasks_to_decide_text(fact, context, 0.0, truth, context.reach_of_runs(c))
@@ -694,7 +695,7 @@ class SingleTaskRule(GateRule):
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        # These rules judge the tasks and attempts from which pass@1 is calculated.
+        # The rules about missing data check the tasks and attempts from which pass@1 is computed.
         from passk_cli.metrics.registry import Metric
 
         return (Metric("pass@", 1),) if self.is_active else ()
@@ -800,7 +801,8 @@ class MinEach(SingleTaskRule):
     )
 
     def statements(self, context: GateContext) -> int:
-        # The tests are adjusted for the number of tasks, so all tests together are one verdict.
+        # The tests are adjusted for the number of tasks, so the tests of all tasks together form
+        # one verdict.
         return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:

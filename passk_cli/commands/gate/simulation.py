@@ -51,18 +51,20 @@ from passk_cli.study.section import data_field
 from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
-# Number of rehearsals without a change, number per planted drop, and the divisor of both numbers
-# if intervals are slow to compute.
+# Number of simulated runs without a change, number of simulated runs per planted drop, and the
+# divisor of both numbers if intervals are slow to compute.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# Number of rehearsals per set of estimated success rates, and number of posterior draws.
+# Number of simulated runs per set of estimated success rates, and number of posterior draws.
 _OF_ESTIMATED, _DRAWN = 10, 50
 # The search for a drop tries at least _LEAST runs. It stops when the share of failing runs differs
 # from the power by more than _CLEAR standard errors.
 _LEAST, _CLEAR = 20, 3.0
 _TOGETHER = 100
-# A drop is detected if the rule fails with this power. _DEVIATE is the normal quantile of 0.8.
+# A drop is called detectable if the rule fails with this power. _DEVIATE is the normal quantile of
+# 0.8.
 POWER, _DEVIATE = 0.8, 0.8416
-# The bisection stops when the error of the drop is 3 % of the drop, or 0.1 % of all passes.
+# The bisection for the detectable drop stops when the error is 3 % of the drop, or 0.1 % of all
+# passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 # The largest variance of a number between 0 and 1.
 _LARGEST = 0.25
@@ -70,22 +72,22 @@ WHOLE = "the whole gate"
 
 NOT_REHEARSED = DiagnosticType(
     "not-rehearsed", WARNING,
-    "passk cannot rehearse {metrics}, because a rehearsal simulates only passes and failures",
-    meaning="A rehearsal simulates passes and failures. Metrics of scores, answers or solutions,"
-    " and gain@k, depend on other data, too.",
+    "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
+    meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
+    " solutions, and gain@k, depend on other data, too.",
     why="The rehearsal does not show the false alarms and the detected drop of this rule. The rule"
     " is still judged on the run.",
-    example="warning[not-rehearsed]: passk cannot rehearse maj@1, because a rehearsal simulates"
-    " only passes and failures",
+    example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
+    " contains only passes and failures",
 )  # fmt: skip
 RANGES_NOT_REHEARSED = DiagnosticType(
     "ranges-not-rehearsed", WARNING,
-    "passk does not rehearse {metrics}, because a range takes too long to compute",
+    "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
     why="The rehearsal does not show the false alarms and the detected drop of this rule. The rule"
     " is still judged on the run.",
-    example="warning[ranges-not-rehearsed]: passk does not rehearse cover@0.8, because a range"
+    example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip
 ONE_ATTEMPT = DiagnosticType(
@@ -266,7 +268,6 @@ class SimulationSetup:
         """
         place, runs = line[0], self.planted if all_runs else _LEAST
         while True:
-            # The cache is per rule and drop, because all models are simulated in the same runs.
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
                 rule_metrics = self.rules[place].metrics_in(self.context)
@@ -366,8 +367,6 @@ def simulation_setup(
             return draws
         rows = counts.rows_of(s)
         n, c = attempts_with_outcome(counts)[rows], counts.c[rows]
-        # The distance is the sum of squared differences from the observed metrics, in standard
-        # deviations.
         distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
@@ -462,7 +461,7 @@ def rehearse(
         verdicts = (setup.unchanged_verdicts[1] for setup in kind)
         failing = list(map(any, zip(*verdicts, strict=True)))
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
-        # A rule that fails and cannot be rehearsed fails the gate in every rehearsal.
+        # If a rule fails and cannot be simulated, the gate fails in every simulated run.
         always = replace(odds_of, failing=odds_of.runs, both_fail=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))

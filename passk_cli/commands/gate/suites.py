@@ -90,7 +90,7 @@ class SuiteRun(JudgedRun):
             except ValueError:
                 raise DataError(
                     entry.suite.name, "all tasks of the suite are in quarantine",
-                    "remove some entries", name="unusable-data",
+                    "remove some tasks from the quarantine", name="unusable-data",
                 ) from None  # fmt: skip
 
         with entry.locate_errors():
@@ -201,7 +201,8 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
     further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
-    # Suites may set these options differently, so the signature leaves these options out.
+    # Each suite may have different values of these options, so the signature of the report does
+    # not show them.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)
@@ -211,8 +212,6 @@ def _cached_reader(read: ReadCounts) -> ReadCounts:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
-        # Data frames are not cached, because str() may give the same text for different data
-        # frames.
         parts = source if isinstance(source, list | tuple) else [source]
         if not all(isinstance(part, str) for part in parts):
             return read(request, source)

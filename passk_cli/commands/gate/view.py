@@ -69,9 +69,7 @@ from passk_cli.study.significance_options import (
 )
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# Maximum number of rows without --full and in a pull-request comment, and width of a screen.
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
-# Maximum length of the first sentence, and length of a number with an interval, in characters.
 _LONGEST, _NUMBER = 212, 23
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
@@ -328,8 +326,8 @@ class GateVerdict:
         self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
         single = len(measured) == 1 and self.covered is None
-        # The first sentence is about the worst judgement, the first undecided judgement, or the
-        # only judgement with an estimate.
+        # The first sentence of the report is about the worst result, the first undecided result,
+        # or the only result with an estimate.
         self.line = self.undecided[0] if self.undecided else measured[0] if single else None
         if self.groups:
             worst = self.groups[0].lines
@@ -344,7 +342,8 @@ class GateVerdict:
         lines, covered, line = self.lines, self.covered, self.line
         counts = [x.count for x in lines if x.rule == EVERY_ATTEMPT and x.count]
         attempts = counts[0] if counts else None
-        # A pass with fewer attempts than in the baseline is weaker evidence, so a note follows.
+        # If a rule passes with fewer attempts than the baseline has, the evidence is weaker, so
+        # the report adds a note.
         fewer = attempts is not None and attempts.part < attempts.total
         fields: dict[str, Any] = {
             "total": len(lines), "holds": sum(line.verdict == PASS for line in lines),
@@ -370,7 +369,6 @@ class GateVerdict:
         line_notes = [] if self.line is None else list(self.line.details)
         if not self.groups:
             return [*omitted, *line_notes], []
-        # Failing counts come first, because lost attempts make estimates doubtful.
         other_groups = sorted(self.groups[1:], key=lambda group: group.lines[0].count is None)
         total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
@@ -568,7 +566,6 @@ class RuleTable(Section[Judgement]):
             yield self.study.confidence.words(self.differences if True in kinds else None)
         adjustments = {line.fact.more.get("adjustment") for line in self.lines}
         if self._adjustment_text() and adjustments & {MIN_P, BONFERRONI}:
-            # A rule about a single metric has the unadjusted interval of this metric.
             yield "adjusted: only tests and intervals of rules about several metrics"
 
     @property
@@ -786,7 +783,6 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
             both=shared[0] if suggests_fix and len(shared) == 1 else "",
             drop="drop" if suggests_fix else "",
         )  # fmt: skip
-        # Without --unpaired drop, missing models fail the gate, so the message is only a note.
         yield diagnostic if dropped else replace(diagnostic, severity=NOTE)
     covered = {**context.coverages, **sides.missing_series} if dropped else {}
     covered = {s: coverage for s, coverage in covered.items() if s not in gone}

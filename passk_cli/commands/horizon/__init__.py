@@ -27,7 +27,8 @@ def parse_rates(value: Any) -> tuple[float, ...]:
         rates = ()
     if not rates or not all(0 < rate < 1 for rate in rates):
         raise ParameterError(
-            OptionValue("--at", text), "the rates must be between 0 and 1, for example 0.5,0.8"
+            OptionValue("--at", text),
+            "the success rates must be between 0 and 1, for example 0.5,0.8",
         )
     return rates
 

@@ -33,7 +33,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
-# Minimum number of models for a doubling time. Two models are always on a line.
+# Minimum number of models from which a doubling time is estimated. A line through only two models
+# always fits.
 _FEWEST = 3
 _DAY = 86_400.0
 
@@ -94,8 +95,10 @@ def task_minutes(counts: Counts) -> Floats:
     np.maximum.at(high, tasks, values)
     for task in np.flatnonzero(high > low * (1 + 1e-9)):
         raise DataError(
-            f"task {counts.tasks[task]}", f"lengths of {low[task]:g} and {high[task]:g} minutes",
-            "a task must have one length; check the column of lengths", name="two-values",
+            f"task {counts.tasks[task]}",
+            f"the task has two lengths, {low[task]:g} and {high[task]:g} minutes",
+            "each task must have only one length; check the column with the"
+            " lengths", name="two-values",
         )  # fmt: skip
     return np.where(np.isfinite(low), low, math.nan)
 
@@ -183,8 +186,9 @@ def _release_date(counts: Counts, place: int) -> float | None:
     dates = dates[np.isfinite(dates)]
     if len(dates) > 1:
         raise DataError(
-            f"model {SeriesName(counts.series[place])}", "two release dates",
-            "a model must have one release date; check the column of dates", name="two-values",
+            f"model {SeriesName(counts.series[place])}", "the model has two release dates",
+            "each model must have only one release date; check the column with the"
+            " dates", name="two-values",
         )  # fmt: skip
     return float(dates[0]) / _DAY if len(dates) else None
 

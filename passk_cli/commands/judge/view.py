@@ -241,7 +241,6 @@ def corrections(study: Analysis, width: float | None) -> list[CorrectedMetric]:
     rows = []
     for fact in study.results(all_values):
         values, need, labels = fact.values, None, None
-        # With only one task, the variance between tasks is unknown, and so is the width.
         if values is not None and values.labels is not None and len(values.values) > 1:
             need = label_need(values.metric, values.labels)
             if width and values.degrees is not None and _width(fact) and fact.se:
@@ -492,7 +491,8 @@ def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
                 SeriesName(row.series),
-                f"no attempt that the judge {verdict} has a label, so its errors are unknown",
+                f"no attempt that the judge {verdict} has a label, so the judge's error rate is"
+                " unknown",
                 name="missing-labels",
                 settles=[
                     SuggestedFix(

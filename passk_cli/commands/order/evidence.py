@@ -43,17 +43,15 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Maximum number of positions. More positions are grouped into ranges of equal length.
+# Maximum number of positions of attempts. If there are more, positions are grouped into ranges of
+# equal length.
 _POSITIONS = 20
-# Minimum number of tasks, of tasks that always pass (or always fail), and of attempts per task, for
-# the verdict that the attempts look like copies.
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED = "attempts were made until the first pass"
 THE_SAME = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
-# Verdicts if the tests of the trend, of neighbours and of pairs are not significant.
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
 # Minimum number of attempts per task for which the power of the test of neighbours is known.
@@ -303,7 +301,8 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError(
             OptionValue("--interval", "percentile"),
-            "percentile intervals draw new attempts, which have no order; use jackknife",
+            "percentile intervals come from newly drawn attempts, which have no order; use"
+            " jackknife",
         )
     longest, best = int(study.counts.n.max()), study.best_first
     edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
@@ -344,7 +343,7 @@ def _model_evidence(
 
 
 def _rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
-    # The unbiased estimate of the variance p(1 − p) of an outcome, from all attempts of its task.
+    # Unbiased estimate of the variance p(1 − p) of an outcome, from all attempts at a task.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
     stretches = rates_by_position_range(order.start, order.passed, edges)
@@ -365,8 +364,6 @@ def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
         return Result(order.series, "trend", None, nothing, size=order.size)
     scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
-    # The bound of the slope is reached if the first half of the attempts fails and the second half
-    # passes.
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean(
         order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),

@@ -49,10 +49,9 @@ from passk_cli.suggested_fix import SuggestedFix
 
 SHARES = (0.25, 0.5, 0.75)
 _PAIRS_SHOWN = 10
-# Numbers of the attempts that the chart shows as points.
 _MARKED = range(1, 21)
 _P = "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
-# Reason in the answer for each significant verdict of a test.
+# Maps each significant test to the reason that the answer gives.
 _REASONS = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
@@ -321,7 +320,7 @@ class VerdictTable(Section[OrderEvidence]):
     def messages(self) -> Iterator[Diagnostic]:
         study = self.study
         if self.by_lines:
-            # With the order of lines, attempt numbers are not used, so messages about them do not
+            # If the order of attempts is the order of lines, messages about attempt numbers do not
             # apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
         decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]

@@ -221,7 +221,6 @@ class Designs:
             )
             difference = fact.more["difference"]
             points = 100 * difference if isinstance(difference, float) else 0.0
-            # The detected difference may exceed the target by less than rounding shows.
             short = points > 100 * aims.detect and f"{points:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
                 "pilot": size == pilot_size,

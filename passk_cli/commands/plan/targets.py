@@ -14,7 +14,7 @@ from passk_cli.option import Option
 from passk_cli.report.phrases import amount_text, plural
 from passk_cli.suggested_fix import OptionValue
 
-# Smallest and largest number of tasks, and of attempts per task, in a design.
+# Smallest and largest numbers of tasks and of attempts per task in a plan.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
 PILOT = "pilot"
 _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE)
@@ -159,7 +159,7 @@ class PlanTargets:
         "--level", "P", "Confidence level; tests use the significance level 1 − P.", low=0, high=1,
         between=True)] = 0.95
     next: Annotated[bool, Option(
-        "--next", help="Compare ways to continue the run of the pilot.",
+        "--next", help="Compare ways to extend the pilot run.",
         detail="passk shows the standard error after spending the budget on new tasks, on more"
         " attempts, or on more attempts of one model. With --next, --budget is for all models"
         " together, and the default budget is the cost of the pilot.")] = False
@@ -198,7 +198,7 @@ class PlanTargets:
 
     @property
     def has_open_unit(self) -> bool:
-        """Whether the unit of the budget, dollars or attempts, depends on costs in the pilot."""
+        """Whether the unit of the budget depends on the pilot: dollars only if it has costs."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 

@@ -33,9 +33,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
-# Families of metrics with values m / C(n, k) for a whole number m.
 _COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
-# Predicted power is rough if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
+# The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
 _ROUGH = 0.1
 # Values are between 0 and 1, so a variance below 1e-15 is a rounding error.
 _NO_VARIANCE = 1e-15

@@ -55,7 +55,7 @@ _NEW_TASKS_OPTIONS = frozenset({
     "--mean", "--spread", "--correlation", "--tasks", "--budget", "--max-tasks", "--cluster",
     "--power", "--next", "--cost-per-attempt",
 })  # fmt: skip
-# Predicted power is rough with fewer than 50 tasks (benchmarks/plan.md).
+# The predicted power is only approximate with fewer than 50 tasks (benchmarks/plan.md).
 _FEW_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNSURE = 0.2
@@ -703,7 +703,8 @@ class PlanQuestion(Question, PlanOptions):
         if self.has_open_unit and options.read_once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),
-                "the budget has no unit, and the pilot, which has costs, comes from a pipe",
+                "the budget needs a unit (dollars or attempts) if a pilot with costs comes from a"
+                " pipe",
                 settles=[
                     SuggestedFix({"--budget": f"{self.budget}usd"}, "means dollars"),
                     self._attempts_fix

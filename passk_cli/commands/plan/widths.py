@@ -10,7 +10,7 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
 from passk_cli.inference.weighted_means import dirichlet_quantiles
 
-# Maximum number of distinct values. If there are more, neighbouring values are merged.
+# Maximum number of distinct task values. If there are more, neighbouring values are merged.
 _ATOMS = 64
 # A variance or a number of tasks below 1e-12 is a rounding error.
 _ROUNDING = 1e-12
@@ -70,7 +70,6 @@ def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares
-    # Rounding errors below 0 or above 1 must not create additional bins.
     bins = np.clip((before + shares / 2) * _ATOMS, 0, _ATOMS - 1).astype(np.int64)
     mass = np.bincount(bins, shares).astype(np.float64)
     sums = np.bincount(bins, shares * values).astype(np.float64)

@@ -81,7 +81,7 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
-# Series → runs, each with an index into the series of the history.
+# Maps each series to its runs. Each run is stored with the index of its series in the history.
 RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
@@ -272,7 +272,8 @@ class RecordQuestion(Question, RecordOptions):
         counts = study.counts
         if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
             raise DataError(
-                "record", "a history contains only passes and failures, and the data has scores",
+                "record",
+                "a history contains only passes and failures, but the data contains scores",
                 name="bad-outcome",
                 settles=[SuggestedFix({"--threshold": Placeholder("X")},
                                       "counts scores of at least X as passes")],

@@ -53,7 +53,7 @@ _RANKS = "rank: possible ranks"
 # A page adjusts tests within each group. In contrast, `passk compare --by` adjusts tests over all
 # groups.
 _ONE_GROUP = "tests adjusted within this group"
-# Commands that need passes and failures even if all metrics are about scores.
+# Commands that need passes and failures, even if all requested metrics use scores.
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 
@@ -109,7 +109,8 @@ class ReportQuestion(Question, ReportOptions):
         )
         reading = self.request(options)
         if reading.judges_no_score and not self.board:
-            # Scores without a threshold have no passes, so parts about passes read the data again.
+            # Scores without a threshold have no passes, so passk reads the data a second time for
+            # the parts about passes.
             judged = _read_separately(replace(reading, scores_only=False), options, read)
             separate_counts |= dict.fromkeys(_PASS_COMMANDS, judged)
         return Page(
@@ -122,7 +123,7 @@ class ReportQuestion(Question, ReportOptions):
     def report(self, study: Analysis) -> Report:
         page = study
         if not isinstance(page, Page):
-            raise TypeError("`report` needs the page that `study` returns")
+            raise TypeError(f"`report` needs a Page from `study`; got {type(page).__name__}")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
         fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects models")
         refuse_too_many("models on a page", len(models), MOST_ON_PAGE, fewer)
@@ -197,7 +198,6 @@ class ReportQuestion(Question, ReportOptions):
                 answer, places = panel.report.answer, ranks_by_metric(panel.report)
                 pair_messages = messages
                 compared = panel.report if places else None
-                # The leaderboard already contains the ranking, and the page all pairs.
                 tables = tuple(
                     replace(t, shown=ALWAYS if t.title == PairTable.title else t.shown)
                     for t in panel.report.tables if t.columns[0].header != "rank"
@@ -209,8 +209,6 @@ class ReportQuestion(Question, ReportOptions):
                     page.absent_parts.setdefault((part.title, reason), []).append(name)
                     continue
             if part is FLIPS:
-                # For one pair of models, the answer contains all flips. For several pairs, it
-                # contains only the pairs with more flips than chance explains.
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
             if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
@@ -220,8 +218,6 @@ class ReportQuestion(Question, ReportOptions):
                 panel = replace(panel, grid=task_grid(counts, page.models, link))
             panels.append(panel)
         board, report = leaderboard(estimates, places, models_lacking_attempts(counts))
-        # A page that contains only a leaderboard has no panel of differences, but it needs the
-        # messages of this panel.
         messages = (*report.messages, *pair_messages)
         one_group = [_ONE_GROUP] if compared and name else []
         context = (*_method_words(estimates, compared), *one_group, VERSION)

@@ -12,7 +12,8 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.ranking import tied_positions
 from passk_cli.inference.weighted_means import NORMAL
 
-# Minimum number of models for a correlation, and maximum number for a permutation test.
+# Minimum number of models for which a correlation is computed, and maximum number of models for a
+# permutation test.
 FEWEST, MOST_ORDERED = 4, 7
 # Sums that differ by less than 1e-9 are treated as equal.
 _ROUNDING = 1e-9
@@ -73,7 +74,7 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     total, number = filled.sum(axis=1, keepdims=True), has_attempts.sum(axis=1, keepdims=True)
     rests = np.full(rates.shape, np.nan)
     np.divide(total - filled, number - 1, out=rests, where=has_attempts & (number > 1))
-    # Equal means must have equal ranks in spite of rounding errors.
+    # Models with equal means must have equal ranks, even if rounding errors make the means differ.
     x, y = _ranked(rates), _ranked(np.round(rests, 12))
     scale = np.sqrt((x**2).sum(axis=0) * (y**2).sum(axis=0))
     count = has_attempts.sum(axis=0)
@@ -81,8 +82,6 @@ def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrel
     correlation = np.full(tasks, np.nan)
     np.divide((x * y).sum(axis=0), scale, out=correlation, where=defined)
     correlation = np.clip(correlation, -1.0, 1.0)
-    # Limits by Bonett and Wright. artanh ±1 is infinite, so ±1 is replaced by the nearest value
-    # that the correlation of M models can have.
     z = NORMAL.inv_cdf((1 + level) / 2)
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = z * np.sqrt((1 + correlation**2 / 2) / np.maximum(count - 3, 1))

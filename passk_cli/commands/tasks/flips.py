@@ -38,7 +38,7 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.suggested_fix import OptionValue
 
-# Maximum number of tasks in a chart, of attempts in a table cell, and of tasks in a pipeline log.
+# Maximum numbers of tasks in a chart, of attempts in a table cell, and of tasks in a pipeline log.
 DRAWN, _LONGEST, _LINES = 30, 24, 20
 
 TASKS_OF_ONE_SIDE = DiagnosticType(
@@ -72,8 +72,7 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
     " Hochberg). A task changes completely if all attempts passed in one run and all attempts"
     " failed in the other run. With few attempts, even such a change is not significant at a single"
-    " task. If as many tasks as the message names change completely, all of these tasks are"
-    " significant.",
+    " task. The message gives the number of tasks that must change completely to be significant.",
     why="If fewer tasks change completely, the table reports no task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",
     example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
@@ -423,7 +422,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "no model of the data is in this run (in the same groups)",
+            "none of the models in the data has results in this run for the same groups",
             name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)

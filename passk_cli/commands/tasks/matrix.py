@@ -87,7 +87,6 @@ class TaskRates:
         best = np.argsort(-np.nanmean(rates, axis=0).round(12), kind="stable")
         rates = rates[:, best]
         means = np.asarray(np.nanmean(rates, axis=1)).round(12).tolist()
-        # The weight of a model is larger than the weights of all weaker models together.
         pattern = (np.nan_to_num(rates) @ 0.5 ** np.arange(len(best))).round(12).tolist()
         hard = sorted(
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))

@@ -78,11 +78,9 @@ from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
-# Maximum width of a list of task names in characters, and maximum number of rows of PassCountTable.
 _WIDE, _MOST_ROWS = 50, 11
-# Default number of rows of tables with a row per task.
+# Default number of rows in a table that has one row per task.
 _ROWS = 12
-# Maximum width of the screen, of a model in a header, and of the name of a task, in characters.
 _SCREEN, _NAME, _TASK = 100, 16, 24
 # Maximum number of cells per row and in a whole heat map, and minimum number of cells per row.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50

@@ -62,7 +62,7 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
         settle = SuggestedFix({"--temperature": TEMPERATURE, "--by": None})
         raise ParameterError(
             OptionValue("--by", TEMPERATURE),
-            f"the output already has a column of this name, which contains {column}",
+            f"the output already has a column with this name, which contains {column}",
             name="reserved-column", settles=[settle] * all(map(_PLAIN.fullmatch, values)),
         )  # fmt: skip
     other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
@@ -382,7 +382,6 @@ def analyze_temperatures(
     compared = [answers[at] for at in range(len(pairs))]
     verdicts, remaining = [], iter(compared)
     for ranking in ranked:
-        # Pairs are in the order of the ranking, so the pairs with T* come first.
         against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
         increasing = sorted(ranking, key=_temperature_value)
         shares = shares_of_lead(increasing, confidence)

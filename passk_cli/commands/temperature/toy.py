@@ -35,7 +35,7 @@ DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
 # Maximum number of columns for k in the table without --full.
 _KS_SHOWN = 5
-# Factor, exponents of k and s, and R² of the power law as printed in the article.
+# Factor, exponents of k and s, and R² of the power law of T*, as printed in the article.
 _ARTICLE = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
@@ -57,15 +57,15 @@ CUT_POWER_LAW = DiagnosticType(
 )  # fmt: skip
 NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
-    "there is no best temperature T* at {lost} of {points} points, the first at k = {k} and spread"
-    " {spread} ({family})",
+    "there is no best temperature T* for {lost} of {points} combinations of k and spread, for"
+    " example k = {k} and spread {spread} ({family})",
     meaning="At these combinations of k and spread, all tasks pass at many temperatures, except for"
     " a share of 1e-12.",
     why="All of these temperatures are equally good, so there is no best temperature.",
     advice="Use a smaller k or a larger spread.",
     example="passk temperature --toy gaussian --spread 1 -k 1,16384\n"
-    "note[nothing-to-choose]: there is no best temperature T* at 1 of 2 points, the first at k ="
-    " 16,384 and spread 1 (gaussian)",
+    "note[nothing-to-choose]: there is no best temperature T* for 1 of 2 combinations of"
+    " k and spread, for example k = 16,384 and spread 1 (gaussian)",
 )  # fmt: skip
 SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,

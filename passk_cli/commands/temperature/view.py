@@ -103,7 +103,6 @@ _FIRST = (
     "Share of the resamples of the tasks in which this temperature is first. Ties are split. This"
     " share is neither a test nor the probability of being the best temperature."
 )
-# The temperature is the first group and has its own columns, so these columns leave it out.
 _GROUPS = replace(GROUPS, across=lambda section: enumerate(section.study.counts.group_names[1:]))
 _TOY = SuggestedFix({"--toy": "gaussian"}, "shows the toy model")
 
@@ -535,7 +534,8 @@ class TemperatureQuestion(Question, TemperatureOptions):
         try:
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
-            # A pipe cannot be read a second time, so passk tries only one column name.
+            # A pipe cannot be read a second time, so passk tries only one column as the
+            # temperature.
             if not further or options.read_once or error.problem != f"no column {first!r}":
                 raise
             [column] = further

@@ -67,7 +67,8 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Maximum number of last runs from which passk estimates the run effect, to limit the time.
+# Maximum number of recent runs from which passk estimates the variation between runs, to limit the
+# time.
 _EFFECT_RUNS = 60
 # Maximum number of points in a chart. With more runs, only some runs are marked as points.
 _MAX_POINTS = 50
@@ -216,7 +217,6 @@ _WORSE = (
 )
 _NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
 _TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
-# Sentences about one model have no verdict, because tables show the verdict separately.
 BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
 NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
@@ -287,7 +287,8 @@ def history_metric_name(name: str) -> str:
     if metric != _PASSES and not metric.kind.quantity:
         raise ParameterError(
             OptionValue("--metric", metric.name),
-            f"a history contains only pass@1 and {', '.join(AMOUNTS)}", name="unknown-metric",
+            "a history contains only the metrics pass@1 and"
+            f" {', '.join(AMOUNTS)}", name="unknown-metric",
         )  # fmt: skip
     return metric.name
 
@@ -596,8 +597,6 @@ class RunSeriesTable(Section[RunSeries]):
             effect, p = course.effect, course.effect.p_single_tasks
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
-                # If a run shifts all tasks a little, runs differ, although single tasks do not show
-                # the difference. The message about chance would then be misleading.
                 continue
             tasks = len(course.setup.tasks)
             between, within = next(
@@ -676,7 +675,6 @@ class RunSeriesTable(Section[RunSeries]):
             for course in self.records
             for place, fact in enumerate(course.facts, 1)
         ]
-        # Changes of several models at one run share a line, which shows the number of models.
         changes: dict[int, dict[str, Estimate]] = {}
         for course in self.records:
             for change in course.changes:
@@ -755,7 +753,7 @@ class TrendQuestion(Question, TrendOptions):
         if self.fail and parse_metric(self.metrics).kind.ratio:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
-                "passk does not look for changes of ratios, so no change can fail the command",
+                "passk does not search for changes of a ratio, so no change can fail the command",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
         if confidence.level not in _LEVELS:

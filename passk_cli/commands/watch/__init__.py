@@ -93,7 +93,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Options of passk gate that would break the confidence level of interim looks, with the reasons.
+# Maps options of passk gate that would break the confidence level of interim looks to the reasons.
 REFUSED = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"
@@ -102,7 +102,7 @@ REFUSED = {
     " passk gate can judge performance on these tasks when the run is complete",
     "min-by": "passk watch always compares a minimum with the interval",
 }
-# Options of earlier releases, with advice on what to use instead.
+# Maps options of earlier releases to advice on what to use instead.
 _REMOVED = {
     "best": "this option was removed; passk compare tests all models when the run is complete",
     "give-up": "this option was removed; the answer contains the chance of a decision",

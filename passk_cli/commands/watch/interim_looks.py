@@ -129,8 +129,9 @@ class InterimLooks:
             fix = SuggestedFix({"--looks": Placeholder("FILE")}, "starts again in another file")
             raise DataError(
                 str(path),
-                f"{name} was {old} at the last look, and is {new} now; a plan that changes after a"
-                " look does not keep its confidence level", name="other-plan", settles=[fix],
+                f"{name} was {old} at the last interim look, but is {new} now; a plan that changes"
+                " after an interim look does not keep its confidence"
+                " level", name="other-plan", settles=[fix],
             )  # fmt: skip
         return cls(setup, tasks, looks, path)
 
@@ -140,16 +141,16 @@ class InterimLooks:
         if progress.countable < last.tasks:
             raise DataError(
                 place,
-                f"the last look counted {last.tasks} tasks, but now only {progress.countable} are"
-                " complete",
+                f"the last interim look included {last.tasks} tasks, but now only"
+                f" {progress.countable} tasks are complete",
                 "check that these are files of the same run", name="other-run",
             )  # fmt: skip
         if tuple(progress.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
             raise DataError(
                 place,
                 f"the outcomes or the order of the first {last.tasks} tasks changed since the last"
-                " look",
-                "a task that has already been counted must not change", name="other-run",
+                " interim look",
+                "the tasks of an earlier interim look must not change", name="other-run",
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:
@@ -188,7 +189,8 @@ def default_looks_path(files: Sequence[str]) -> Path:
     path = split_label(files[0])[1]
     if path == "-" or "://" in path or set(path) & set("*?["):
         raise ParameterError(
-            f"{path}: passk cannot choose a looks file for this input", name="bad-output",
+            f"{path}: passk cannot choose a name of the looks file for this"
+            " input", name="bad-output",
             settles=[SuggestedFix({"--looks": Placeholder("FILE")}, "names the file")],
         )  # fmt: skip
     place = Path(path)

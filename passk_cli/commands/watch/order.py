@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Kinds of orders: from a list of the user, or from the dataset in the files.
+# Sources of the order of the tasks: a list that the user names, or the dataset in the files.
 LIST, DATASET = "list", "dataset"
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 
@@ -86,8 +86,8 @@ class TaskOrder:
                 tasks = len(attempts_made) if attempts_made and attempts else Placeholder("N")
                 plan |= {"--planned": tasks}
             raise ParameterError(
-                "the data contains no order of the tasks, and the tasks that are complete first may"
-                " be easy tasks", name="no-order",
+                "the data does not contain the order of the tasks, and the tasks that finish first"
+                " may be the easy tasks", name="no-order",
                 settles=[
                     SuggestedFix({"--order": Placeholder("FILE")}, "names the order that you drew"),
                     SuggestedFix({"--order": COMPLETION} | plan,
@@ -98,7 +98,8 @@ class TaskOrder:
         if total_tasks is not None and total_tasks > len(order.tasks):
             raise ParameterError(
                 OptionValue("--planned", str(total_tasks)),
-                f"the {order.kind} has only {plural(len(order.tasks), 'task')}",
+                f"the plan has more tasks than the {order.kind}, which contains"
+                f" {plural(len(order.tasks), 'task')}",
                 name="contradicting-options",
                 settles=[SuggestedFix({"--planned": len(order.tasks)})],
             )  # fmt: skip
@@ -137,8 +138,9 @@ class TaskOrder:
         unplanned = sorted(attempts_made.keys() - set(self.tasks))
         if unplanned and self.kind != COMPLETION:
             raise DataError(
-                unplanned[0], f"this task is not in the order of the {self.kind}",
-                "add every task of the run to the order", name="other-plan",
+                unplanned[0],
+                f"the {self.kind} with the order of the tasks does not contain this task",
+                f"add every task of the run to the {self.kind}", name="other-plan",
             )  # fmt: skip
 
 

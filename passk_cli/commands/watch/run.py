@@ -21,11 +21,12 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# Outcome of a complete run that no interim look has decided.
+# Outcome of a complete run if no interim look led to a decision.
 END = "end"
-# Forecasts assume that a true share has this standard deviation around its limit.
+# Forecasts assume that the true share varies around its limit with this standard deviation.
 _PRIOR = 0.1
-# Standard errors come from an interval at this level, because a sample variance may be 0.
+# Standard errors are derived from an interval at this confidence level, because a sample variance
+# may be 0.
 _INTERVAL_LEVEL = 0.95
 
 

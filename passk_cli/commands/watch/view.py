@@ -63,7 +63,7 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Options of rules that passk watch does not judge, because they are about single tasks.
+# Rules that passk watch does not check, because they are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # Fields of a rules file that only passk gate uses.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
@@ -471,7 +471,7 @@ def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
         return next(iter(entries.values()))
     if name is None:
         raise ParameterError(
-            f"{path}: the file has several suites, but passk watch judges only one",
+            f"{path}: the file has several suites, but passk watch can use only one suite",
             name="no-such-suite",
             settles=[SuggestedFix({"--suite": suite_name}) for suite_name in entries],
         )  # fmt: skip

@@ -60,8 +60,8 @@ def write_labels(
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Numbers are compared with the threshold later, when the labels are joined, unless --passes
-    # names words.
+    # Numeric labels are compared with the threshold later, when labels are joined to attempts,
+    # unless --passes names words.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -76,8 +76,8 @@ def write_labels(
         if is_read_once(data):
             raise ParameterError(
                 OptionValue("--truth", label_source),
-                "there is no such file, and a pipe can be read only once, so it has no second"
-                " outcome",
+                "there is no file with this name, and the labels cannot be a column of data from a"
+                " pipe, because a pipe can be read only once",
                 name="no-labels",
             )
         try:
@@ -92,8 +92,8 @@ def write_labels(
             ) from None
         return
     label_request = replace(label_request, records=None, path=None, format=None)
-    # The file of labels may use usual column names instead of the names in the result files, so all
-    # combinations are tried.
+    # The labels file may use different column names from the result files, so all combinations of
+    # names are tried.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
@@ -247,7 +247,8 @@ ORDER BY {of}, 6""").fetchall()
         raise DataError(
             statement.batches[0].sources[0].name,
             f"the attempts of {many[0][0]} at task {many[0][1]} cannot be distinguished",
-            "number them in a column named attempt", name="unmatched-labels", settles=[column],
+            "number the attempts in a column named"
+            " attempt", name="unmatched-labels", settles=[column],
         )  # fmt: skip
     width = 1 + len(groups)
     return tuple(UnlabelledAttempt(tuple(map(str, row[:width])), *row[width:-1]) for row in rows)

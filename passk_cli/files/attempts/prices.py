@@ -24,7 +24,7 @@ from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# Key in a price table → role of the column that contains the tokens.
+# Maps each key in a price table to the role of the column that contains the tokens.
 _ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
@@ -55,7 +55,8 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
         place = value
         _, tables = read_toml(value, "bad-price", f"write TOML, names with dots quoted, {_EXAMPLE}")
     if not isinstance(tables, Mapping) or not tables:
-        raise ParameterError(f"{place}: no prices; write a table per model, {_EXAMPLE}",
+        raise ParameterError(
+            f"{place}: the file contains no prices; write one table per model, {_EXAMPLE}",
                              name="bad-price")  # fmt: skip
     where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
     return {str(model): _parse_price(where.format(model), price) for model, price in tables.items()}
@@ -75,7 +76,8 @@ def _parse_price(place: str, table: Any) -> Price:
     wrong += [f"no {name}" for name in ("input", "output") if not (wrong or name in numbers)]
     if wrong:
         raise ParameterError(
-            f"{place}: {wrong[0]}; write dollars per million tokens, {_EXAMPLE}", name="bad-price"
+            f"{place}: {wrong[0]}; write prices in dollars per million tokens, {_EXAMPLE}",
+            name="bad-price",
         )
     return Price(**numbers)
 
@@ -120,8 +122,6 @@ def cost_sql(prices: Mapping[str, Price], model: str) -> str:
             f"(tokens_in - coalesce(tokens_cached, 0)) * {price.input!r}"
             f" + coalesce(tokens_cached, 0) * {cached!r} + tokens_out * {price.output!r}"
         )
-        # More cached tokens than input tokens make the cost minus infinity, which later raises an
-        # error.
         sum_of_parts = (
             f"CASE WHEN tokens_cached > tokens_in THEN '-inf'::DOUBLE ELSE {sum_of_parts} END"
         )

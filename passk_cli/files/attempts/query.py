@@ -40,8 +40,8 @@ def _comparable_number_sql(column: str) -> str:
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# SQL condition that a row of `labels_` is the label of an attempt. The model names may differ if
-# both files contain only one model.
+# SQL condition that joins a label to its attempt. The model names may differ if both files contain
+# only one model.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
@@ -123,7 +123,8 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Only numbers that start at 0 or 1 and are not large show how many attempts were made.
+    # Attempt numbers show how many attempts were made only if they start at 0 or 1 and are not
+    # large.
     if (
         len(cell)
         and numbered.all()
@@ -225,7 +226,6 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
     attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
-    # A missing outcome may have the same score as another attempt, so equal scores are merged.
     return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
 
 
@@ -313,7 +313,6 @@ def _amount_sql(role: str, request: Request) -> str:
 def _label_sql(role: str, request: Request) -> str:
     # Labels of --truth are already verdicts, so --passes and --fails are not applied again.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
-    # If some labels are scores such as 1 to 10, then the labels 0 and 1 are scores, too.
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
         verdict_sql(role, bar, passes=passes, fails=fails) for bar in (request.passing_score, None)
@@ -335,7 +334,8 @@ _KIND_SQL = {
     "amount": _amount_sql,
     "length": _length_sql, "date": _date_sql,
 }  # fmt: skip
-# Role of a fact about attempts → function from the role and the request to SQL of the value.
+# Maps the role of an attempt's property to a function from the role and the request to the SQL of
+# the value.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
     **{role: _KIND_SQL[ROLES[role].values] for role in ATTEMPT_ROLES},
     "attempt": lambda role, _: (

@@ -22,7 +22,8 @@ import numpy as np
 
 from passk_cli.arrays import Indices, Ints, NDArray
 
-# Number of tokens per shingle. With 3, the order of tokens matters even in short answers.
+# Number of tokens per shingle (a sequence of tokens). With 3 tokens, their order matters even in
+# short answers.
 SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")

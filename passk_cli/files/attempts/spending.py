@@ -47,7 +47,8 @@ _REASON_COLUMNS = tuple(
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# Words in names of costs of a user simulator or a judge instead of the evaluated model.
+# Words in names of columns with the costs of a user simulator or a judge instead of the evaluated
+# model.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -332,7 +333,8 @@ def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Coun
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # A reason has one or two words. Longer texts are explanations by a judge.
+            # The reason why an attempt ended has one or two words. Longer texts are explanations
+            # by a judge.
             if why is not None and len(why) <= 40 and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
@@ -356,7 +358,6 @@ def _fill_with_cell_means(attempts: Attempts, counts: Counts, role: str) -> Atte
         )
     mean = total / np.maximum(known_attempts, 1)
     filled = replace(attempts, value=np.where(lost, mean[attempts.cell], attempts.value))
-    # The mean may equal an amount in the cell, so rows with equal amounts are merged.
     return filled.reindexed(np.arange(cells), cells)
 
 

@@ -29,7 +29,8 @@ from passk_cli.files.roles import find_column
 
 # Number of tasks of which passk reads all rows, to check files that are larger than its sample.
 ENOUGH_TASKS = 500
-# The order of the modules matters, because passk asks only about the first certain finding.
+# The order of the checks matters, because passk asks the user only about the first certain
+# finding.
 _RULES = (verdicts, problem_statements, aggregated_rows, names, repeats, errors, settings, files)
 CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
 

@@ -56,7 +56,6 @@ class CheckFinding:
     place: str = ""
 
     def __post_init__(self) -> None:
-        # --by cannot use a reserved name, because a report already has a column of this name.
         allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
         object.__setattr__(self, "settles", allowed)
 

@@ -24,8 +24,8 @@ from passk_cli.files.roles import (
 from passk_cli.files.vocabulary import EXPECTED_WORDS, STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# _SERVICE matches error messages of an API. _ERROR also matches error messages of a machine, and
-# texts that begin like an error message.
+# _SERVICE matches error messages of an API. _ERROR also matches errors of the computer (for
+# example out of memory), and texts that begin like an error message.
 _CODE = r"\b(?:429|50[0234]|529)\b"
 _SERVICE = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -49,11 +49,7 @@ _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Columns of questions and expected answers contain no errors of the harness.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
-# Number of characters of a value that are searched for errors, maximum number of values in a
-# suggested condition, and maximum length of these values.
 _READ_CHARACTERS, _MOST_NAMED, _LONGEST_NAMED = 200, 4, 40
-# Minimum share of rows with errors that fail. Minimum share of failures without an error that have
-# a text like passes. Minimum number of errors, or of different texts in passes.
 _FAILING_SHARE, _PASS_LIKE_SHARE, _ENOUGH = 0.9, 0.5, 3
 
 ERRORS_AS_FAILURES = DiagnosticType(

@@ -10,12 +10,8 @@ from passk_cli.arrays import Floats, Ints
 
 # Number of shuffles, and maximum numbers of cells and rows, that the test of evenness uses.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-# Minimum share of cells in which a setting must have several values.
 VARYING_SHARE = 0.2
-# Ratios below which the values were certainly or likely planned. Certainty needs 8 cells, or 3
-# cells if the distribution is exactly even.
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-# Minimum number of steps between rows of a cell to conclude that numbers count up by 1.
 _ENOUGH_STEPS = 8
 
 
@@ -41,7 +37,7 @@ class Evenness(NamedTuple):
 
     @property
     def is_certainly_planned(self) -> bool:
-        """Whether the values of the column were certainly planned."""
+        """Whether the values are so evenly spread that the evaluation was certainly planned so."""
         enough = self.cells >= _ENOUGH_CELLS or (self.cells >= _FEW_CELLS and self.ratio == 0)
         return (
             enough
@@ -80,7 +76,6 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     if not is_used.any():
         return Evenness(1.0, False, 1.0, 0.0, 0, 0.0)
     _, cell = np.unique(cell[is_used], return_inverse=True)
-    # Cell codes are independent of the row order, so taking the first cells is an arbitrary choice.
     ends = np.cumsum(np.bincount(cell))
     cells = min(
         _MOST_CELLS, max(int(np.searchsorted(ends, _MOST_ROWS, side="right")), 8), len(ends)

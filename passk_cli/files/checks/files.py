@@ -55,7 +55,6 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if len(sources) < 2 or context.is_known_format or is_decided:
         return
     if not any(s.label for s in sources) and not any(b.roles.model for b in batches):
-        # Each file is a model if there is neither a model column nor a label.
         return
     counts = [batch for batch in batches if batch.roles.shape == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):

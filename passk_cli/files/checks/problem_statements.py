@@ -20,8 +20,6 @@ _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
 # Words in names of columns that contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
-# Minimum share of tasks with different questions. An id that differs in each row is the real task
-# if at most 20 tasks have at least 5 rows each.
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 
 COARSE_TASKS = DiagnosticType(
@@ -58,7 +56,8 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees_with_outcome(verdicts, profile.verdict)
         ):
-            # If a judge gives the outcome, expected verdicts test the judge and not the task.
+            # If a judge gives the outcome, expected verdicts in the data are about the judge and
+            # not about the task.
             continue
         differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
         nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
@@ -131,7 +130,6 @@ def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) 
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
     if _is_crossed_with_tasks(profile.task, profile.columns[name].codes):
-        # If each value of the task column occurs with the same questions, the column is a setting.
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]

@@ -68,7 +68,8 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
     for name in (name for name in profile.columns if name not in read):
         column = profile.columns[name]
         unique = count_distinct(column.codes[firsts]) >= 0.98 * len(firsts)
-        # All attempts at a task contain the same question, so it does not show a copy.
+        # All attempts at a task contain the same question, so an equal question does not mean that
+        # an attempt was copied.
         of_attempts = column.distinct > cells or bool(column_name_words(name) & _ATTEMPT_WORDS)
         long = profile.kind(name).longest > 4 or "id" in column_name_words(name)
         if column.present_share == 1 and unique and of_attempts and long:
@@ -90,7 +91,8 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
     cell, verdict = context.profile.cell_codes[:half], context.profile.verdict[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
-        # Attempts at a task often have equal outcomes, so only mixed tasks are used.
+        # Attempts at the same task often have equal outcomes, so only tasks with passes and
+        # failures are compared.
         return len(np.intersect1d(failed, passed)) >= _ENOUGH_OF_EACH
     return min(len(failed), len(passed)) >= _ENOUGH_OF_EACH
 

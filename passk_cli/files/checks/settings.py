@@ -51,7 +51,8 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Vague names may mean settings or results. Exact names mean only settings.
+# Column names that are vague may mean settings or results. Column names that are exact mean only
+# settings.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
@@ -60,10 +61,7 @@ _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
 # Words in names of result columns. These columns do not divide a benchmark into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
-# Minimum share of (cell, value) pairs with exactly one row for values that are attempt numbers.
 _ONCE_SHARE = 0.9
-# Number of standard errors by which two arms must differ, minimum number of rows per arm, maximum
-# number of arms, and maximum number of records with lists that passk reads.
 _STANDARD_ERRORS, _ENOUGH_ROWS, _MOST_ARMS, _MOST_RECORDS = 2.0, 8, 12, 200
 
 POOLED_SETTINGS = DiagnosticType(
@@ -122,8 +120,6 @@ SEVERAL_VERDICTS = DiagnosticType(
     example="warning[several-verdicts]: each attempt has one verdict per scores.name (correct,"
     " short)",
 )  # fmt: skip
-# Messages about columns that distinguish attempts. If attempt numbers repeat, these findings are
-# certain.
 DISTINGUISHING = (POOLED_SETTINGS, UNREAD_NUMBER, SEVERAL_VERDICTS, RESTARTING_TASKS)
 _COUNTING_UP = Evenness(0.0, True, 0.0, 1.0, 1, 1.0)
 _RESTARTING = _COUNTING_UP._replace(share_once=0.0)
@@ -294,8 +290,6 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     consequence = _separates_outcomes(profile, column) and not look_like_models(
         profile.texts(name, most)
     )
-    # If the user named the column of attempt numbers, a second column of numbers is a setting only
-    # if it divides the cells further.
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = (
         normalized_last_key(name) in ROLES["attempt"].ranks and profile.kind(name).name == "number"
@@ -340,7 +334,6 @@ def _is_planned(
         and numbers
     ):
         return None
-    # With few cells, values may occur equally often by chance.
     rare = is_named or (column.present_share == 1 and even.cells > 8 and even.p <= 0.005)
     crossed = rare and not number and even.ratio == 0 and even.varying_share == 1 and even.cells > 1
     if (
@@ -378,12 +371,11 @@ def _setting_finding(
     fields = {"column": quote(name), "values": [*values, *["none"] * (column.present_share < 1)]}
     split = SuggestedFix({"--by": (name,)}, "keeps them apart")
     both_models = {"--field": {"model": f"{model},{name}" if model else name}}
-    # No fix makes the column the model if a label names the model, or if a row has no value.
     labelled = any(source.label is not None for source in context.sources)
     models = (
         [] if labelled or column.present_share < 1 else [SuggestedFix(both_models, "as models")]
     )
-    # In a task name, the part of the benchmark comes before a number but after a question.
+    # In a task name such as "math-12", the name of the benchmark part comes before the number.
     parts = (task, name) if normalized_last_key(task or "") in STATEMENT_WORDS else (name, task)
     tasks = SuggestedFix({"--field": {"task": ",".join(map(str, parts))}}, "as parts of the tasks")
     pool = SuggestedFix({"--pool": (name,)}, "pools them on purpose")
@@ -465,7 +457,6 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
         for c in profile.columns
         if normalized_last_key(c) in STATEMENT_WORDS
     )
-    # The profile of complete cells contains only the columns that the check requested.
     return not any(
         count_distinct(codes) > 1
         and count_distinct(joined_codes(profile.task, codes)) == count_distinct(profile.task)

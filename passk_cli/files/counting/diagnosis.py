@@ -107,7 +107,9 @@ def explained_error(
                     fault = fault or BadRecordError(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
                 elif "state machine" in message:
                     fault = fault or BadRecordError(
-                        source.name, "the file mixes line ends or quotes", UNCLOSED_QUOTE[1]
+                        source.name,
+                        "the file contains different kinds of line ends or quotes",
+                        UNCLOSED_QUOTE[1],
                     )
             if fault := fault or _not_a_list_error(con, source, batch):
                 return fault
@@ -180,7 +182,6 @@ def first_matching_rows(
             numbered=True
         )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
-        # The entries of a list have the same line number, so rows are also sorted by attempt.
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
         for number, *values in ask(file_statement, f"place, {columns} {in_file} {order}"):
             rows.append(_MatchingRow(batch, source, *record_at(batch, source, number), values))
@@ -214,7 +215,9 @@ def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> D
         return DataError(row.place, problem, remedy, name="bad-counts")
     if _is_outcome_cut_off(row, str(outcome)):
         problem = f"{truncated(str(outcome))!r} is at the end of the file, without a line end"
-        return DataError(row.place, problem, "is the file cut off?", name="damaged-file")
+        return DataError(
+            row.place, problem, "check whether the file is cut off", name="damaged-file"
+        )
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
     problem = f'"{roles.outcome}" is {truncated(str(value))}'
@@ -281,7 +284,6 @@ def missing_outcome_error(
     problem, reason = absent or f'"{column}" has no value', ""
     if row.batch.layout.row_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
-        # The error does not name a column for a harness file, which has no column named "outcome".
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
     return DataError(row.place, problem, name="missing-outcome", settles=settles)
@@ -296,7 +298,6 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
             continue
         column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
         rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
-        # For a list, json_exists returns one truth value per entry of the list.
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
         values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
@@ -345,7 +346,9 @@ def missing_name_error(
     if row.batch.layout.kind == "frame":
         column = row.batch.roles.column(role)
         remedy = f"drop rows without a value with .dropna(subset={[column]!r})"
-        return DataError(row.place, f"{column!r} has no value", remedy, name="missing-name")
+        return DataError(
+            row.place, f"the column {column!r} has no value", remedy, name="missing-name"
+        )
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
     remedy, settle = "is this record a summary?", SKIP_BAD_LINES
     if role == "model":

@@ -34,7 +34,7 @@ IDLE_THRESHOLD = DiagnosticType(
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-#: An outcome word, its number of rows, and its verdict.
+#: Each item contains an outcome word, its number of rows, and its verdict.
 Word = tuple[str, int, int | None]
 
 
@@ -68,7 +68,6 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
         option: {word.strip().lower() for word in option_words} for option, option_words in options
     }
     for (option, option_words), (other_option, _) in zip(options, reversed(options), strict=True):
-        # With --truth, the words may occur only among the labels.
         matched = (
             request.has_labels
             or values & words_by_option[option]

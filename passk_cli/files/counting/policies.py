@@ -54,7 +54,6 @@ def build_counts(
         cells = {name: values[~nameless] for name, values in cells.items()}
     n = cells["n"] + (0 if request.missing in ("error", "drop") else cells["missing"])
     if tolerant:
-        # For example, a score without a threshold is an attempt with an unknown outcome.
         n = n + cells["bad"]
     attempted = n > 0
     if not attempted.any():
@@ -322,7 +321,7 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
     clusters: dict[str, str] = {}
-    # Most models have the same tasks, so only the distinct rows are checked.
+    # Most models have the same tasks, so only distinct rows of the table are checked.
     rows, codes = cross_columns(
         [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )

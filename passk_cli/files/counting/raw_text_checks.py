@@ -118,7 +118,6 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
-        # The file is searched only if a task or model is a number like 1.5 or 1e5.
         if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
             continue
         for source in batch.sources:
@@ -150,7 +149,9 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
                 last = block.rstrip(b" \t\r\n\xef\xbb\xbf")[-1:] or last
         if last != b"]":
             problem = "the array has no end"
-            raise DataError(source.name, problem, "is the file cut off?", name="damaged-file")
+            raise DataError(
+                source.name, problem, "check whether the file is cut off", name="damaged-file"
+            )
 
 
 def require_no_surplus_field(source: Source, layout: Layout) -> None:
@@ -180,7 +181,6 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
                 ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)
                     return line + text.count(b"\n", 0, place), spelled.decode()
-            # A number may be cut off at the end, so the next search starts before the end.
             before = text[-len(name) - 1000 :]
             line += text.count(b"\n", 0, len(text) - len(before))
     return None

@@ -36,7 +36,8 @@ BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
 # Maximum size of a sample in bytes. A block becomes larger than 64 KB if its lines are long.
 MOST_BYTES = 1 << 27
-# Maximum numbers of rows in a Parquet sample, of sampled columns, and of keys in a nested column.
+# Maximum numbers of rows in a Parquet sample, of columns in a sample, and of keys in a nested
+# column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR = {"null", "bool", "number", "text"}
 
@@ -183,7 +184,6 @@ def _build_profile(
     verdict = statement.verdict()
     if statement.has_counts:
         verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
-    # All rows without a model, or without a value of --by, belong to one series.
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
     expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"

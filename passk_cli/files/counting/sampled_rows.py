@@ -18,7 +18,8 @@ from passk_cli.files.roles import SETTINGS, column_name_words, normalized_last_k
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.row_sample import OrderedAttempts, SampledRows, TaskGroups
 
-# Minimum number of task groups. Fewer groups are probably categories, such as levels of difficulty.
+# Minimum number of groups of dependent tasks. If a column has fewer values, they are probably
+# categories, such as levels of difficulty.
 _FEWEST_GROUPS = 10
 # Columns with these names are settings or benchmarks and not groups of dependent tasks.
 _NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}

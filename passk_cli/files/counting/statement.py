@@ -51,7 +51,6 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
-# SQL condition that n and c are valid numbers of attempts and passes.
 ARE_COUNTS = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
@@ -183,10 +182,8 @@ class Statement:
             if batch.roles.shape == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _benchmark_columns(batches, request)
-        # A later check requires that a labelled file contains only one model.
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.complete for batch in batches)
-        # Only careful reading finds all rows that --skip-bad skips and counts.
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
         self.care = ReadingCare(careful, numeric=numbered)
 
@@ -244,7 +241,6 @@ class Statement:
             low, high = f"benchmark{i}_low", f"benchmark{i}_high"
             spans += f", min(benchmark{i}) AS {low}, max(benchmark{i}) AS {high}"
             wider += f", min({low}) AS {low}, max({high}) AS {high}"
-        # The SQL compares hashes of paths, which are shorter than paths.
         paths = "hash(judged.file)"
         differ = "false" if only is not None else f"min({paths}) <> max({paths})"
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
@@ -380,7 +376,6 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
             return f"""{names_sql}, rows AS (
   SELECT every.* FROM ({rows}) AS every LEFT JOIN names ON names.file = every.file {condition})"""
         pick = "arg_min" if keep == "first" else "arg_max"
-        # Whole rows are picked, because the first outcome may be NULL and arg_min ignores NULL.
         return f"""{names_sql}, every AS (
   SELECT *, row_number() OVER () AS place FROM ({rows})),
 kept AS (SELECT every.*, coalesce(names.name, model) AS name
@@ -480,7 +475,6 @@ rows AS (SELECT row.* FROM picked)"""
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
         if request.passing_score is not None and roles.shape != "counts":
-            # Many different scores would make many groups, so two strings replace scores.
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = (
                 f"if({reaches_threshold_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
@@ -592,7 +586,8 @@ rows AS (SELECT row.* FROM picked)"""
     def verdict(self) -> str:
         """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, −1 unknown."""
         graded = self.request.conversion is not None
-        # The columns of `--all` are already verdicts, so words are not applied again.
+        # The columns of `--all` already contain verdicts, so words for passes and failures are not
+        # applied again.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
         of_attempt = verdict_sql(

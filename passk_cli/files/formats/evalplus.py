@@ -53,7 +53,8 @@ def _contents(file: File) -> Contents:
                 failure = next(
                     (str(status) for status in statuses if status in _FAILURE_STATUSES), ""
                 )
-                # An unknown status is kept as the outcome, so that passk reports an error for it.
+                # passk keeps an unknown status as the outcome, so that a later step reports an
+                # error for it.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")
                 place = f"eval.{task}[{attempt}]"

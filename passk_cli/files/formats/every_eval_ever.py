@@ -30,7 +30,6 @@ from passk_cli.files.formats.format import (
 from passk_cli.files.roles import UNITS
 
 _SINGLE_OUTCOME = "is_correct"
-# Columns of a table of attempts that become fields of a record instead of metadata.
 _USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
 _FIELD_COLUMNS = tuple("model suite task run attempt outcome score reason answer solution".split())
 _read_usage = amount_reader(

@@ -43,8 +43,6 @@ INCOMPLETE_RUN = DiagnosticType(
     example="warning[incomplete-run]: the run lists 300 attempts, but the file contains 287",
 )  # fmt: skip
 
-# Number of bytes that passk first reads to recognise a file, number of bytes if the file begins
-# with a long value, and maximum length of a document that is kept in memory.
 _START_BYTES, _LONG_START_BYTES, _MAX_KEPT_CHARACTERS = 1 << 16, 1 << 23, 1 << 14
 # Number of lines in which passk looks for the first JSON record.
 _TRIED_LINES = 20
@@ -52,10 +50,10 @@ _TRIED_LINES = 20
 _BATCH_ROWS = 1 << 10
 # Maximum size in bytes of a sibling file, because passk loads sibling files into memory completely.
 _MAX_SIBLING_BYTES = 1 << 26
-# A record with one or several attempts, with columns like in a table.
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Scorer → (outcome, score) of one attempt. `JudgedAttempts` adds arguments for `Row`.
+# Maps each scorer to the outcome and the score of one attempt. `JudgedAttempts` adds arguments for
+# `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
@@ -270,7 +268,6 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
     if len(texts) < 2 and complete:
         return None
-    # An indented line belongs to a longer document.
     flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
     for line in flush:
         record = json_or_none(line) if line[0] == "{" and line[-1] == "}" else None

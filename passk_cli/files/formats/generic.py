@@ -62,7 +62,8 @@ LARGE_BYTES = 1 << 27
 _UNPACKED_RATIO = 10
 # Number of members that passk inspects to find the layout of a document.
 _INSPECTED_MEMBERS = 50
-# Numbers with these names at the top of a document are averages and not the outcome of one task.
+# Keys of averages at the top of a JSON document. The number of such a key is not the outcome of a
+# task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
@@ -84,15 +85,15 @@ _PASSED = (
 )
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# Keys of a document that usually contain metadata, and keys of the model in metadata.
+# Keys of a JSON document that usually contain metadata, and keys of the model name in metadata.
 _METADATA_KEYS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
 # The keys that DataFrame.to_json() of pandas writes with orient="split".
 _PANDAS_SPLIT_KEYS = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
-# Value of --records that means the document itself.
 WHOLE_DOCUMENT = "."
-# Pattern of a placeholder in --records. {task} makes a column of the keys of a document.
+# Pattern of a placeholder in --records, for example {task}, which makes a column from the keys of
+# a JSON object.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
 _NO_COLUMNS: Record = {}
 _DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
@@ -223,7 +224,6 @@ def _records_by_task(
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
-        # If the records contain a task column, the key is not the task.
         key = "key" if isinstance(first, dict) and _names_task(first) else "task"
         where = f"{place}: {truncated(task)}"
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
@@ -305,7 +305,6 @@ def _scalar_keys(entries: Sequence[_DocumentEntry]) -> frozenset[str]:
     return frozenset(
         entry.key
         for entry in entries
-        # These keys contain numbers of tests instead of outcomes.
         if entry.kind in ("bool", "text")
         or (entry.kind == "number" and entry.key not in ("tests_passed", "tests_pass"))
     )
@@ -511,7 +510,6 @@ def _is_single_record(file: File) -> bool:
     if file.structure != "object":
         return False
     if file.short_document is None:
-        # A short text that is not one document is either damaged or contains several documents.
         return len(file.start_text.encode()) >= 1 << 16
     # A single line in a file named .jsonl is a file of lines and not a document.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED_SUFFIXES)
@@ -552,7 +550,6 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if file.structure not in ("object", "array", "lines"):
             problem = f"records below {key} need a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
-        # A key of the document that itself contains dots is not split.
         is_one_key = (
             key in file.keys
             and "." in key
@@ -563,7 +560,6 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if file.structure != "object":
             return Contents(lambda request: _records_in_elements(file, keys, columns, request))
         if fixed < len(keys):
-            # Below the first key in braces, passk reads the document member by member.
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
@@ -626,7 +622,6 @@ def _records_in_elements(
     )
     for number, record in records:
         place = f"{file.source.name}{':' if file.structure == 'lines' else ': record '}{number}"
-        # The texts outside the list are kept for checks, which compare records.
         parts = {
             name: text
             for name, text in _require_record(place, record).items()

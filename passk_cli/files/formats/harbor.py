@@ -30,7 +30,8 @@ def _contents(file: File) -> Contents:
     parts = (nested_value(model_info, key) for key in ("provider", "name"))
     model = "/".join(str(part) for part in parts if part)
     facts = {
-        # If an agent, such as the oracle, has no model, the name of the agent is used as the model.
+        # If an agent has no model (for example the oracle agent), the name of the agent is used as
+        # the model.
         "model": nested_value(trial, "config", "agent", "model_name") or model or agent,
         "agent": agent,
         "reasoning_effort": nested_value(trial, "config", "agent", "kwargs", "reasoning_effort"),

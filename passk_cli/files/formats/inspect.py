@@ -203,7 +203,8 @@ def _rows(
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
         if file.archive is not None and "solution" in request.requested_texts:
-            # In a zip, each sample has a member of its own, which contains the solution.
+            # In a zipped log, each sample is a separate file in the archive, which contains the
+            # solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = nested_value(file.archive.json(name), *_COMPLETION)
         yield Row(

@@ -39,7 +39,6 @@ def _contents(file: File) -> Contents:
     if not file.has_keys(*_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
-    # If a metric is a list or a record, `keys` also contains its inner keys.
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
     outcomes = tuple(key.removeprefix("metric.") for key in metrics if key not in inner)
     most = max(
@@ -110,7 +109,9 @@ def _parse_python_text(file: File, text: object) -> Any:
     if isinstance(value, list | dict):
         return value
     problem = f"{truncated(str(text))} is neither a list nor a record in Python syntax"
-    raise BadRecordError(file.source.name, problem, "give the file as lighteval wrote it")
+    raise BadRecordError(
+        file.source.name, problem, "use the file that lighteval wrote, without changes"
+    )
 
 
 LIGHTEVAL = Format(

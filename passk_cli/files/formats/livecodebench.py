@@ -76,7 +76,7 @@ def _contents(file: File) -> Contents:
 
 
 def _numbered_rows(file: File) -> Iterator[Row]:
-    # The array is read to its end to detect a truncated file.
+    # The JSON array is read to its end to detect a truncated file.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
             continue
@@ -88,8 +88,6 @@ def _numbered_rows(file: File) -> Iterator[Row]:
                 place = f"problem {task}[{attempt}]"
                 tests = require_list(file, place, results)
                 strange = [test for test in tests if not isinstance(test, int | float)]
-                # Without test results, the outcome is missing. An unknown test result is kept as
-                # the outcome, so that passk reports an error for it.
                 judged = all(test > 0 for test in tests) if tests and not strange else None
                 late = judged is False and not {*tests}.isdisjoint((-1, -3))
                 outcome, reason = strange[0] if strange else judged, "timeout" if late else ""
@@ -126,7 +124,6 @@ LIVECODEBENCH = Format(
         and (file.has_keys("[].question_id", "[].graded_list") or _has_attempts_by_position(file))
     ),
     _contents,
-    # LiveCodeBench also writes the ungraded answers and a file by position next to _eval_all.json.
     lambda file: tuple(
         file.name.replace("_eval_all.json", end)
         for end in (".json", "_eval.json")

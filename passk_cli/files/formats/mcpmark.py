@@ -69,7 +69,7 @@ MCPMARK = Format(
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",
         turns="turn_count",
-        # This is the time of the agent in seconds, without the time of the verifier.
+        # Time of the agent in seconds, without the time of the verifier.
         duration="agent_execution_time",
     ),
     example=Example(

@@ -47,8 +47,8 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Outcome → function that reads it from a record. A record has the outcome if it has a key of this
-# name.
+# Maps each outcome to the function that reads it from a record. A record has the outcome if it has
+# a key of this name.
 _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
@@ -74,7 +74,7 @@ def _contents(file: File) -> Contents:
         raise DataError(file.source.name, problem, remedy)
     facts = {}
     if name is not None:
-        # The model occurs only in the name of the run's folder.
+        # NeMo-Skills writes the name of the model only into the name of the run's folder.
         benchmark = file.path.parent
         run = benchmark.parent
         run = run.parent if run.name == "eval-results" else run

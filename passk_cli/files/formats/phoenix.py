@@ -52,7 +52,7 @@ PHOENIX = Format(
     lambda file: file.has_keys("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    # These amounts belong to the run and do not include the evaluators.
+    # Phoenix's costs and tokens are those that the run used, without the evaluators.
     lambda run: {
         name: nested_value(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")

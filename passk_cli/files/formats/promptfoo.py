@@ -120,7 +120,7 @@ def _amounts(result: Any) -> dict[str, object]:
     cached = nested_value(result, "response", "cached") is True
     return {
         "cost": nested_value(result, "cost"),
-        # A cached answer is free.
+        # An answer that promptfoo reads from its cache costs nothing.
         "billed_cost": 0 if cached else nested_value(result, "cost"),
         "cached": cached,
         "tokens": nested_value(usage, "total"),

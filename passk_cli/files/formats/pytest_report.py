@@ -142,7 +142,7 @@ PYTEST_REPORT = Format(
         )
     ),
     _contents,
-    # The amount is the duration of the test in seconds, without its setup.
+    # Time of a pytest attempt is the duration of the test in seconds, without its setup.
     read_amounts=amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),

@@ -59,7 +59,8 @@ def _contents(file: File) -> Contents:
             match = _attempt_number_match(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
-            # The attempt of the trial "task.2-of-3.run" is 2. Other trials use their whole name.
+            # The trial name "task.2-of-3.run" means attempt 2. For trials with other names, the
+            # attempt is the whole name.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
             settings = {"started_at": nested_value(trial, "trial_started_at")}
             task, resolved = nested_value(trial, "task_id"), nested_value(trial, "is_resolved")
@@ -93,14 +94,13 @@ TERMINAL_BENCH = Format(
         file.structure == "object"
         and (
             file.has_keys("results[].is_resolved", "results[].trial_name")
-            # These keys belong to a run without trials.
             or file.has_keys("results", "n_resolved", "unresolved_ids", "pass_at_k")
             or file.has_keys("is_resolved", "trial_name", "failure_mode")
         )
     ),
     _contents,
     ignored_siblings=_trial_file_patterns,
-    # A number of 0 tokens means that the agent did not count tokens.
+    # If Terminal-Bench reports 0 tokens, the agent did not count its tokens.
     read_amounts=lambda trial: {
         "tokens_in": nested_value(trial, "total_input_tokens"),
         "tokens_out": nested_value(trial, "total_output_tokens"),

@@ -43,7 +43,6 @@ ASSUMED_THRESHOLD = DiagnosticType(
 
 # Names of run folders in verifiers v0 and v1. A copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# Name of the outcome if each episode has only one agent. Otherwise, agents name outcomes.
 _SINGLE_AGENT = "reward"
 
 
@@ -208,7 +207,6 @@ VERIFIERS_TRACES = Format(
     "github.com/PrimeIntellect-ai/verifiers: verifiers/v1/episode.py, trace.py, cli/output.py",
     lambda file: (
         file.structure in ("lines", "object")
-        # A line is an episode with traces, or a single trace.
         and (
             file.has_keys("task", "ok", "errors", "traces")
             or file.has_keys("task", "nodes", "rewards")

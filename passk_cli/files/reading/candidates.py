@@ -91,17 +91,16 @@ _NOT_TASKS = (
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
 # Column names of metrics over several attempts, such as pass@5.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
-# Column names of one numbered attempt, such as run_1_passed.
+# Column names that belong to one numbered attempt, such as run_1_passed.
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
 # Column names of preferences between two answers, and the values of such columns (A, B or tie).
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
-# Maximum number of different words in an outcome column, maximum number of values of a setting, and
-# minimum number of different tasks in a column of strings.
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# Maximum number of values of a grading scale on which the second lowest grade may be a pass.
+# Maximum number of grades in a grading scale of which passk may count the second lowest grade as a
+# pass.
 _MOST_LEVELS = 5
 
 
@@ -223,7 +222,6 @@ class _CandidateFinder:
         )
         once = all(max(self.columns[task.column].text_counts.values()) == 1 for task in named_tasks)
         if totals or (once and "model" in self.place.level_columns):
-            # A table with one row of counts per model is about one question and has no task column.
             option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
             single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
@@ -272,12 +270,10 @@ class _CandidateFinder:
         outcome = max((self._outcome_likelihood(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
         named_columns = sum(path in self.columns for path in self.request.named_columns.values())
-        # Records of attempts come before records with lists of attempts.
         first = next(iter(self.outcome_columns), "")
         inside = not ("." in first or (first and self.columns[first].has_lists))
         weaker, several = min(task, outcome), self.place.rows > 1
         strong = bool(self.task_columns) and outcome > 0
-        # Lists of steps within attempts, and summaries, come last.
         is_attempt_list = not (
             column_name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
         )
@@ -301,7 +297,6 @@ class _CandidateFinder:
     def task_columns(self) -> list[str]:
         """Columns that may be the task, without columns that group the rows like another column."""
         paths = [path for path in self.columns if self._task_likelihood(path)]
-        # If each record has a task, a task field above the records describes the whole run.
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
             path for path in paths if path in several or not (several and path in self.place.above)
@@ -372,7 +367,6 @@ class _CandidateFinder:
         candidate = self._candidate("task", path)
         column = self.columns[path]
         certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
-        # One record per model is not an attempt. A single task describes the whole run.
         certain = certain and not column_name_words(self.place.keys) & SUMMED_UP
         certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
         return replace(
@@ -562,7 +556,8 @@ class _CandidateFinder:
             return ways[::-1] if terms & BAD_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
-            # A pass is either the highest grade, or every grade except the lowest.
+            # passk suggests two readings of grades: only the highest grade passes, or every grade
+            # except the lowest passes.
             lowest = values[1:2] if len(values) <= _MOST_LEVELS else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
@@ -574,7 +569,6 @@ class _CandidateFinder:
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
         unknown = [text for text, verdict in verdict_of.items() if verdict == -1]
         if len(verdict_of) == 2:
-            # If there are only two words, a word that usually means "missing" is a verdict.
             unknown += [text for text, verdict in verdict_of.items() if verdict is None]
         fixes: list[SuggestedFix] = []
         for text in unknown:
@@ -626,7 +620,6 @@ class _CandidateFinder:
             path for path in plain if column_name_words(path) & ANSWER_WORDS and path not in gold
         ]
         if not answers:
-            # Without a column named like an answer, most values must be expected answers.
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
                        and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
@@ -681,14 +674,11 @@ class _CandidateFinder:
             for p in self.verdict_flags
             if p not in self.numbered_verdicts and not role_name_strength("attempt", p)
         ]
-        # If each column is a model, all or none of the names contain words for verdicts.
         if (
             len(flags) < 2
             or len({frozenset(_word_forms(path) & VERDICT_WORDS) for path in flags}) > 1
         ):
             return []
-        # If each column is a model, all columns contain the same verdict words, and no other column
-        # may be the outcome.
         kinds = [{*self.columns[path].text_counts} for path in flags]
         if max(map(len, kinds)) < len(set[str]().union(*kinds)) or {*self.weak_outcome_columns} - {
             *flags

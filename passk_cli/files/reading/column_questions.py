@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Name of an error that the user can solve by choosing a column → role of this column, or "".
+# Maps the name of an error that the user can solve by choosing a column to the role of this
+# column, or to "".
 _QUESTIONS = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -61,9 +62,11 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# Maximum number of candidates per role in an error, and number of characters of padded options.
+# Maximum number of candidate columns per role in an error, and number of characters to which
+# options are padded.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# Candidate list: maximum numbers of lines and columns, and minimum length of shortened values.
+# Limits of the list of candidate columns: maximum numbers of lines and columns, and minimum length
+# of shortened values.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
 # File names for a new map. passk suggests the first name that does not exist yet.
 _MAP_NAMES = ("passk.toml", "map.toml")
@@ -222,7 +225,7 @@ def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> Data
     if preference := next((place.preference for place in places if place.preference), ""):
         return DataError(
             error.place,
-            f"{preference} compares two answers",
+            f"the column {preference} contains preferences between two answers",
             "passk needs one row per attempt that passed or failed",
             name="preferences",
         )
@@ -234,7 +237,9 @@ def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> Data
             else "an average of several attempts"
         )
         problem = f"this is a summary: {column} is {meaning}"
-        return DataError(error.place, problem, "read the file with the attempts", name="summary")
+        return DataError(
+            error.place, problem, "read the file that contains the attempts", name="summary"
+        )
     answered = error.name in ("no-results", "bad-outcome")
     if answered or any("outcome" in place or "counts" in place for place in places):
         return None

@@ -48,7 +48,6 @@ def condition_columns(
             role: column for batch in batches for role, column in batch.roles.columns().items()
         }
         if absent[0] in roles:
-            # In the data, the column of a role may have another name than in reports.
             problem += f"; {did_you_mean([roles[absent[0]]])}"
         elif absent[0] == "model":
             settles = [SuggestedFix({"--model": Placeholder("NAME")}, "keeps a model")]
@@ -77,7 +76,6 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
         )
-    # In a list, "a) OR (b" causes an error, and "a, b" becomes two entries.
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
     same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
     star = any(_tree_nodes(tree, "STAR")) and not any(_tree_nodes(tree, "SUBQUERY"))
@@ -90,7 +88,8 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     # A subquery could read other tables, files and web addresses.
     if any(_tree_nodes(tree, "SUBQUERY")):
         raise ParameterError(
-            OptionValue("--where", where), f"SELECT and tables are not allowed here; {CONDITION}",
+            OptionValue("--where", where),
+            f"a condition must not contain SELECT or tables; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
     # The result must not depend on chance, time or settings, and must not fill the memory.
@@ -135,7 +134,6 @@ def _with_less_than(node: Any) -> Any:
     common = {"alias": "", "query_location": 0}
     less = {"class": "COMPARISON", "type": "COMPARE_LESSTHAN", **common}
     comparisons = [{**less, "left": operands[0], "right": operand} for operand in operands[1:]]
-    # An OR needs at least two comparisons, so the first comparison is repeated.
     disjunction = {"class": "CONJUNCTION", "type": "CONJUNCTION_OR", **common}
     return {**disjunction, "children": [*comparisons, comparisons[0]]}
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 # Names of errors that report columns by which attempts at a task differ.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
-# Maximum number of errors in a row that passk solves, and errors with fixes that mix no settings.
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
-# Fixes that make an assumption about attempts. A comment states the assumption.
 _MISSING_FAIL = SuggestedFix({"--missing": "fail"})
 _REPEATS_COUNT = SuggestedFix({"--duplicates": "keep"})
 _ASSUMPTIONS = {
@@ -94,8 +92,8 @@ class FixTrials:
     def with_working_fixes(self, error: DataError) -> PasskError:
         """Keep only the fixes of an error that work, each with all options that it needs.
 
-        If the command cannot use the counts of any fix, the result is the command's error. If all
-        fixes for settings lead to an error about unknown outcomes, the result is that error.
+        If the command fails with every suggested fix, return the error of the command. If all fixes
+        for settings lead to an error about unknown outcomes, return this error.
         """
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None

@@ -33,8 +33,6 @@ from passk_cli.files.sources.source import DUCKDB_PACKINGS, OBJECT_BYTES, Source
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-# SQL that converts a string in a condition to a number. The first two expressions raise an error
-# for numbers that they cannot represent exactly. passk then tries the next expression.
 NUMBERS = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
@@ -188,7 +186,6 @@ class Layout:
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            # A column with one value per file cannot distinguish the rows of a file.
             within = (c for c in self.joined[place].parts if c not in self.constants)
             partition = [self.text_sql(column, nested) for column in within]
             partition += [file] * (self.kind != "frame")

@@ -56,7 +56,9 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
             results.append(batch)
         for source in batch.sources if batch not in results else ():
             problem = "a history of runs" if past else "a single record without the name of a task"
-            error = NoResultsError(source.name, problem, "if the file contains results, name it")
+            error = NoResultsError(
+                source.name, problem, "if the file contains results, pass the path of the file"
+            )
             strays.append(UnreadFileError(error, "") if past else error)
     return (results, strays) if results else ([*batches], [])
 
@@ -92,7 +94,7 @@ def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
         for source in batch.sources if batch.roles.attempt is None else ():
             folder, name = os.path.split(os.path.abspath(source.name))
             stem = os.path.join(folder, without_suffixes(name))
-            # If there is neither a label nor a model column, each file is one model.
+            # If the data has neither labels nor a model column, each file is one model.
             model = "" if source.label or batch.roles.model else stem
             constants = tuple(batch.layout.file_constants(source.path).items())
             files.append(((source.label, model, constants), source))

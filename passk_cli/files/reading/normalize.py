@@ -64,7 +64,8 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, truncated
 
-# If a model has several runs, the attempt numbers of each further run are increased by this number.
+# Number that is added to the attempt numbers of each further run of a model, so that numbers stay
+# unique.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
 # Number of attempts per file that passk reads to list the kinds of costs in the file.
@@ -137,7 +138,7 @@ def _duplicated_paths(
 
 def _matching_names(names: Sequence[str], pattern: str) -> Iterator[str]:
     """The sorted names that match a glob, in which **/ matches any number of folders."""
-    # Compiling a pattern is slow, so names that begin differently are excluded first.
+    # Compiling a pattern is slow, so names that do not begin like the pattern are excluded first.
     start = pattern.partition("*")[0]
     place = end = bisect_left(names, start)
     while end < len(names) and names[end].startswith(start):
@@ -220,7 +221,8 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
-        # One estimate would hide differences between benchmarks, so the fix adds --by.
+        # One estimate for several benchmarks would hide their differences, so the suggested fix
+        # adds --by.
         suites = {table.constants.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
@@ -421,7 +423,7 @@ class _RowFileWriter:
                     # DuckDB would change the spelling of a number, for example from 1.50 to 1.5.
                     problem = f'"{column}" is the number {broken[column]!r}'
                     raise BadRecordError(
-                        source.name, problem, "names are texts, so put the number in quotes"
+                        source.name, problem, "names must be strings, so put the number in quotes"
                     )
             if roles.model is None:
                 self._result.nameless.add(source.path)
@@ -471,7 +473,9 @@ class _RowFileWriter:
     ) -> None:
         """Record the messages about a file. Raise NoResultsError if the file has no rows."""
         if rows == 0:
-            raise NoResultsError(source.name, f"no {row_name} in this file", "did the run start?")
+            raise NoResultsError(
+                source.name, f"the file contains no {row_name}", "check whether the run started"
+            )
         self._result.skipped += row_request.skipped_lines
         for message in (*table.messages, *row_request.messages):
             self._result.files_by_message.setdefault(message, []).append(source.name)
@@ -515,7 +519,8 @@ class _RowFileWriter:
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
-        # In most files, "run" is the attempt number. Harnesses use "run" for the whole run.
+        # In most files, a column named "run" contains attempt numbers. Harnesses use "run" for the
+        # whole run.
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (

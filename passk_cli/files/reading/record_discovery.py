@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 # Maximum numbers of records, bytes, files, nesting levels, and fields per record to read.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
-# Maximum number of characters of a verdict, and of a value that a message shows.
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
 Context = Mapping[str, Any]
@@ -283,7 +282,6 @@ def _pairs_in_file(
     recognised = recognise_format(file)
     if recognised is not None and not recognised[1].is_generic:
         if file.structure == "other":
-            # This call raises an error for a file that cannot contain results.
             recognised[1].read_contents(file)
         return
     if file.structure not in ("lines", "array", "object") or request.format in (*TABLES,):
@@ -380,7 +378,6 @@ def _nested_record_lists(
         return
     side_by_side = _keys_with_shared_list(objects[0][1]) if len(objects) == 1 else []
     if side_by_side:
-        # Some keys of the object are names (for example of runs), and other keys are fields.
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _nested_record_lists(members, (*keys, "{}"))
@@ -444,7 +441,6 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
         shared = {*values[0]}.intersection(*values[1:])
         return bool(shared) or all(_has_names_as_keys(value, (*keys, "{}")) for value in values)
     if all(isinstance(value, list) and value for value in values):
-        # If the lists contain different kinds of records, the keys are fields and not names.
         firsts = [value[0].keys() for value in values if isinstance(value[0], dict)]
         return all(isinstance(entry, dict | bool) for value in values for entry in value) and all(
             2 * len(fields & next_fields) >= max(len(fields), len(next_fields))

@@ -67,7 +67,9 @@ def first_bad_record(source: Source, layout: Layout) -> DataError | None:
     fault = next((record for record in records if isinstance(record, DataError)), None)
     if fault is not None and layout.kind == "csv" and _is_split_line(source, str(fault.place)):
         return BadRecordError(
-            str(fault.place), r"\r ends the row", "put the field with this sign in quotes"
+            str(fault.place),
+            r"the row ends at the character \r",
+            r"put the field that contains \r in quotes",
         )
     return fault
 
@@ -160,7 +162,8 @@ def _queried_records(
             relation = batch.layout.relation_sql(
                 [source.path], {}, object_bytes=object_bytes([source])
             )
-            # JSON avoids the packages that DuckDB needs to convert some types to Python.
+            # Rows are returned as JSON, because DuckDB needs additional packages to convert some
+            # types to Python.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
             row_values = ([value and json.loads(value) for value in row] for row in fetch_rows(con))

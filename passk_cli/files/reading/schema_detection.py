@@ -191,7 +191,6 @@ def detect_batches(
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
         attempts.refused += strays
-    # The errors for tables are added again if passk reads the files again.
     attempts.passed_over = [*attempts.refused]
     del attempts.refused[refused:]
     if batches:
@@ -207,7 +206,7 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # If each file contains one attempt, the folder is the model and not the file.
+    # If each file contains only one attempt, the model is the folder and not the file.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -436,7 +435,8 @@ def first_columns(source: Source) -> Sequence[str]:
 
 
 def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
-    # Thousands of records have only a few different sets of keys and types.
+    # Thousands of records usually have only a few different sets of keys and types, so the sets
+    # are cached.
     shapes = dict.fromkeys(
         (tuple(record), tuple(map(type, record.values())))
         for record in records
@@ -461,7 +461,9 @@ def _lines_layout(
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
         fault = first_bad_record(source, Layout("jsonl", "", ()))
-        raise fault or NoResultsError(source.name, "no records", "is the file JSONL?")
+        raise fault or NoResultsError(
+            source.name, "the file contains no records", "check whether the file is JSON Lines"
+        )
     return Layout(
         "jsonl", "one JSON record per line", columns, packing=source.packing, complete=is_complete
     )
@@ -498,16 +500,19 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
             records += map(json.loads, _records_by_keys(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
         raise first_bad_record(source, layout) or DataError(
-            source.name, str(error).split("\n")[0], "is the file JSON?", name="bad-record"
+            source.name,
+            str(error).split("\n")[0],
+            "check whether the file is JSON",
+            name="bad-record",
         ) from None
     if not any(records):
         raise NoResultsError(
-            source.name, "the JSON document is empty", "did the run write its results?"
+            source.name, "the JSON document is empty", "check whether the run wrote its results"
         )
     if columns := _merged_columns(records):
         return replace(layout, columns=columns)
     raise NoResultsError(
-        source.name, "no records in this JSON document", "expected an array of records"
+        source.name, "this JSON document contains no records", "passk expects an array of records"
     )
 
 

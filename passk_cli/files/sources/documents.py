@@ -16,7 +16,7 @@ Item = TypeVar("Item")
 
 # Number of bytes that passk reads at a time.
 _BLOCK = 1 << 18
-# Maximum depth of keys. The deepest key that a format uses is "info.agent_info.llm".
+# Maximum nesting depth of the keys that a format reads. The deepest key is "info.agent_info.llm".
 _DEPTH = 3
 # Maximum number of elements of an array that are parsed to find keys.
 _ELEMENTS = 1000
@@ -25,7 +25,6 @@ _MAX_KEPT_TEXTS = 100
 # Pattern of a JSON string, even if the text ends inside the string, or of a sign between values.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
-# Maximum number of characters between an error of `json` and the end of an incomplete text.
 _END = 64
 _decode = json.JSONDecoder(object_pairs_hook=object_with_unique_keys).raw_decode
 
@@ -220,7 +219,6 @@ class _JsonWindow:
             except DuplicateKeyError as error:
                 raise self.duplicate_error(str(error)) from None
             else:
-                # A number at the end of the window may have more digits after the window.
                 if self._ended or end < len(self._text):
                     self._at = end
                     return value
@@ -290,7 +288,6 @@ def parse_beginning(text: str) -> Any:
     try:
         return json.loads(text[:end] + "null" * (sign == ":") + "".join(reversed(around)))
     except JSONDecodeError as error:
-        # Only the part before the error is parsed.
         return parse_beginning(text[: error.pos]) if error.pos < end else None
     except RecursionError:
         return None

@@ -155,7 +155,6 @@ def suggested_template(paths: Sequence[str]) -> str:
     parts = [roles.get(place, level[0]) for place, level in enumerate(levels)][varying[0] :]
     fixed = (part.removesuffix("{attempt}") for part in parts)
     if any({*"{}*"} & {*part} for part in fixed if part not in roles.values()):
-        # A brace or * in a folder name would have a special meaning in a template.
         return ""
     return "/".join(parts) + suffix
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED_SCHEMES = (*_WEB, "s3", "hf")
-# Number of seconds without data after which passk stops to fetch a file.
+# Number of seconds without data after which passk stops a download.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
@@ -216,7 +216,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
-            # Status 206 means that the answer is only a part of the file.
+            # The HTTP status 206 means that the server sends only a part of the file.
             problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
             raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()

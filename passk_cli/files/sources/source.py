@@ -46,7 +46,7 @@ _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 MAX_NESTING = 500
 _BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# First bytes of a file → name of its file type, and what to do with such a file.
+# Maps the first bytes of a file to the name of its file type, and to advice about such a file.
 _FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
@@ -56,7 +56,7 @@ _FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# Packing → the name of this packing in DuckDB.
+# Maps each packing to the name of this packing in DuckDB.
 DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # SQL that returns the records of JSON lines or of a JSON document as strings in the column `json`.
 OBJECTS_SQL = (
@@ -174,7 +174,6 @@ def require_usual_unpacked_size(source: Source) -> None:
         size = int.from_bytes(file.read(), "little")
     most, unpacked = _max_bytes(source), 0
     if size > most:
-        # A later step reports the error for a truncated or damaged file.
         with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
             while unpacked <= most and (block := stream.read(1 << 20)):
                 unpacked += len(block)
@@ -352,11 +351,15 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
     """
     if line.startswith(BYTE_ORDER_MARK) and not place.endswith(":1"):
         problem = "a byte-order mark is inside the file, probably because files were joined"
-        return BadRecordError(place, problem, "give these files one by one, or remove the mark")
+        return BadRecordError(
+            place, problem, "pass the original files one by one, or remove the byte-order mark"
+        )
     if b"\0" in line:
         return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
     if b"}\r{" in line:
-        return BadRecordError(place, r"the lines end with \r", r"save the file with line ends \n")
+        return BadRecordError(
+            place, r"the lines end with \r", r"save the file with \n at line ends"
+        )
     problem = "the line is not a JSON record"
     try:
         record = json.loads(line, object_pairs_hook=hook)

@@ -95,7 +95,7 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
     for role, column in fields.items():
         if role not in _ROLES:
             problem = f"a cluster only counts passes and adds amounts, so it cannot read {role}"
-            raise NotOnSparkError(data_map.place, problem, "leave the role out of the map")
+            raise NotOnSparkError(data_map.place, problem, "remove the role from the map")
         is_special = column.startswith("@") and not column.startswith(VALUE)
         if is_special or "[" in column or (role == "outcome" and "," in column):
             problem = "a cluster cannot read lists, line numbers or columns of models"

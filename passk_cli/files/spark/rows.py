@@ -29,7 +29,8 @@ _FORMATS_BY_SUFFIX = {
 }
 # Number of JSON lines from which passk collects the columns.
 _LINES = 1_000
-# Names of the column that marks bad rows, and of the column with lines that Spark cannot parse.
+# Name of the column that marks bad rows, and name of the column with lines that Spark cannot
+# parse.
 BAD_ROW_COLUMN, _BROKEN_LINE_COLUMN = "#bad", "#broken"
 
 
@@ -126,7 +127,9 @@ def read_rows(
         problem = "a cluster reads only JSON lines, CSV or Parquet in one format; there are "
         problem += first_few([*files])
         forced = SuggestedFix({"--from": Placeholder("FORMAT")}, "reads all files in this format")
-        raise NotOnSparkError(place, problem, "name files of one format", settles=[forced])
+        raise NotOnSparkError(
+            place, problem, "pass only files of the same format", settles=[forced]
+        )
     read, paths = forms.pop(), [*map(_escape_pattern, files)]
     if read == "parquet":
         frame = reader.options(mergeSchema="true").parquet(*paths)

@@ -33,8 +33,8 @@ _RETRY_SETTINGS = {
 COUNT_LOCALLY = SuggestedFix(
     {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
-# Pattern of a Spark error message → the problem, the remedy, and the name of passk's error. For
-# other messages, passk reports the reason that Spark gives.
+# Maps a pattern of a Spark error message to the problem, the remedy, and the name of passk's
+# error. For other messages, passk reports the reason that Spark gives.
 _KNOWN_ERRORS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
@@ -51,7 +51,8 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Patterns of lines without information in a Spark error, and of Java class names before the reason.
+# Patterns of lines in a Spark error that contain no useful information, and of Java class names
+# before the reason.
 _NOISE_LINES = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 

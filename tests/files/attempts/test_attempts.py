@@ -73,7 +73,9 @@ def test_a_missing_score_cannot_fail_if_scores_are_below_zero() -> None:
 def test_a_missing_score_never_passes_a_threshold() -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None)]
     assert read(rows, missing="fail", threshold=(0.5, 0.9)).c.tolist() == [1, 1, 1, 1]
-    with pytest.raises(ParameterError, match="a failure scores 0, which passes at 0; "):
+    with pytest.raises(
+        ParameterError, match="a failed attempt gets the score 0, which passes at the threshold 0; "
+    ):
         read(rows, missing="fail", threshold=(0, 0.9))
 
 

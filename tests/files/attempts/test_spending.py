@@ -410,10 +410,10 @@ def test_prices_make_costs_of_tokens(write: Write) -> None:
     ("text", "problem"),
     [
         ("[m]\ninput = 1\n", r"\[m\]: no output"),
-        ("[m]\ninput = 1\noutput = -2\n", "output = -2; write dollars per million"),
+        ("[m]\ninput = 1\noutput = -2\n", "output = -2; write prices in dollars per million"),
         ("[m]\ninput = 1\noutput = 2\nprompt = 3\n", "prompt = 3"),
         ("m = 3\n", r"\[m\]"),
-        ("", "no prices"),
+        ("", "the file contains no prices"),
         ("[gpt*]\n", "this is not TOML"),
     ],
 )
