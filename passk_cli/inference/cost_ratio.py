@@ -125,7 +125,7 @@ class TaskCosts:
                 return "unknown for these tasks, because the cost is not a mean of attempts"
             return "needs two attempts at every task" if np.isnan(self.within).any() else ""
         noun = "tasks" if self.clusters is None else "clusters"
-        return f"needs at least 2 {noun}" if self.unit_count < 2 else ""
+        return f"the method needs at least 2 {noun}" if self.unit_count < 2 else ""
 
     def student_quantile(self, level: float, population: str) -> float:
         """Quantile of Student's t; for these tasks, with attempts − tasks degrees of freedom."""

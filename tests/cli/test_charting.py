@@ -70,7 +70,7 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
         ),
         (
             ["--stacked", "-o", "a.csv"],
-            "LaTeX\n  passk {} missing.jsonl --stacked -o a.csv --format latex",
+            "LaTeX output\n  passk {} missing.jsonl --stacked -o a.csv --format latex",
         ),
     ],
 )

@@ -471,7 +471,8 @@ def parse_families(value: Any) -> tuple[str, ...]:
     families = split_at_commas(value)
     for family in families:
         if family not in FAMILIES:
-            problem = f"there is no family {family!r}; {did_you_mean_or_list(family, FAMILIES)}"
+            problem = f"the toy model has no family named {family!r};"
+            problem += f" {did_you_mean_or_list(family, FAMILIES)}"
             raise ParameterError(OptionValue("--toy", ",".join(families)), problem)
     return families
 
