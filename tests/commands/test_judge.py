@@ -224,7 +224,7 @@ def test_an_outcome_that_names_the_truth_is_refused(
     result = passk("judge", judged, "--field", "truth=human", "--field", f"outcome={outcome}")
     assert (result.code, result.error) == (2, "contradicting-options")
     assert "human contains the labels, which correct outcomes" in result.err
-    with pytest.raises(passk_cli.PasskError, match="human is the truth"):
+    with pytest.raises(passk_cli.PasskError, match="human contains the labels"):
         passk_cli.judge(judged, outcome=outcome, truth="human")
 
 
