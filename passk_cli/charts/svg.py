@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from html import escape
 from itertools import groupby
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_labels
 from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
 from passk_cli.charts.layout import panel_rows
-from passk_cli.charts.point_names import place_names
+from passk_cli.charts.point_names import PlacedName, place_names
 from passk_cli.charts.text_metrics import chart_lines, text_width
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
@@ -388,15 +388,13 @@ class _CurveDrawer(_PlotDrawer):
         # series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.scattered and len(self.panels) == 1
-        if (
-            self.several
-            and not labelled
-            and not named_at_points
-            and len(panel_series) > len(self.panels)
-        ):
+        if self.several and not labelled and len(panel_series) > len(self.panels):
+            # A model whose point has no room for its name is in the legend.
+            placed = [row["series"] for row, _, _ in self._placed_names]
+            series_left = [series for series in self.lines.series if series not in placed]
             short = layout.short_series_names(
-                self.plot, self.lines.series, self.room - 11, partial(text_width, size=_NAME)
-            )
+                self.plot, series_left, self.room - 11, partial(text_width, size=_NAME)
+            ) if series_left else {}  # fmt: skip
             for series, text in short.items():
                 yield self._legend_item(self.point({"series": series}, (4, 6)), 11, text)
         if not named_at_points and (
@@ -421,7 +419,7 @@ class _CurveDrawer(_PlotDrawer):
             _texts(ticks, self.theme.faint, "end") if first else "",
             *map(self._labelled_reference_line, self.plot.rules), *self._lines(rows),
             *self._points(rows, points),
-            *self._labels(), *self._point_names(points), self.draw_x_axis(self.axis, height, first),
+            *self._labels(), *self._point_names(), self.draw_x_axis(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
@@ -483,9 +481,12 @@ class _CurveDrawer(_PlotDrawer):
                 yield self.point(end, (x + 11, at))
             yield _text(x + (16 if self.several else 10), at + 3.3, end["text"], self.theme.text)
 
-    def _point_names(self, points: Sequence[Row]) -> Iterator[str]:
+    @cached_property
+    def _placed_names(self) -> list[tuple[Row, str, PlacedName]]:
+        """The points of a scatter plot that have a name, with the name and its place."""
         if not (self.plot.scattered and self.several and len(self.panels) == 1):
-            return
+            return []
+        points = panel_rows(self.lines.points, self.panels[0])
         named = [row for row in points if row["y"] is not None and row.get("series")]
         named.sort(key=self.plot.is_grey)
         short = layout.short_series_names(
@@ -502,16 +503,20 @@ class _CurveDrawer(_PlotDrawer):
                 (left, y), (right, _) = map(self._place, line)
                 bars.append((left, y - 0.5, right, y + 0.5))
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
-        for name in place_names(
+        names = place_names(
             [self._place(row) for row in named], [text_width(text, _SMALL) for text in texts],
             _SMALL, frame, bars,
-        ):  # fmt: skip
-            row, (left, _, _, bottom) = named[name.place], name.box
+        )  # fmt: skip
+        return [(named[name.place], texts[name.place], name) for name in names]
+
+    def _point_names(self) -> Iterator[str]:
+        """The names of points in a scatter plot, with lines to points that are further away."""
+        for row, text, name in self._placed_names:
             if name.leader:
                 path = _path([name.point, name.leader])
                 yield f'<path d="{path}" stroke="{self.theme.faint}" stroke-width="{_FINE / 2}"/>'
             paint = self.theme.faint if self.plot.is_grey(row) else self.theme.text
-            yield _text(left, bottom - 2, texts[name.place], paint, size=_SMALL)
+            yield _text(name.box[0], name.box[3] - 2, text, paint, size=_SMALL)
 
     def _labelled_reference_line(self, rule: ReferenceLine) -> str:
         width, height = self.width, self.up.length

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
 # Maximum number of rows of a ranking in a terminal.
-_SCREEN = 18
+_SCREEN = 17
 # Minimum width of a terminal, in characters, for tables with drawn intervals.
 _WIDE_SCREEN = 110
 # The typographic minus sign, and a translation of "+" and "-" to the marks for pass and fail.

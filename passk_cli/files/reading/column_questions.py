@@ -212,7 +212,9 @@ def _misspelled_column_error(
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()
-    settles = [SuggestedFix({option: {role: path} if role else (path,)}) for path in similar[:1]]
+    # The right column replaces the wrong one, but not the other columns of --by.
+    columns = [similar[0] if column == missing else column for column in request.by]
+    settles = [SuggestedFix({option: {role: similar[0]} if role else columns})]
     return error.with_changes(type(error), remedy=did_you_mean(similar), settles=settles)
 
 
