@@ -424,7 +424,12 @@ def test_a_metric_that_no_history_holds_is_refused_with_what_it_has(passk: Passk
     for metric, code, problem in (
         ("pass@10", 2, "--metric pass@10: a history contains only the metrics pass@1 and cost"),
         ("cost,turns", 2, "--metric cost,turns: name only one metric"),
-        ("cost", 3, f"no cost in any run; passk record --to {NIGHTS} --at REV --with cost records"),
+        (
+            "cost",
+            3,
+            f"no run in this history contains the cost of attempts; passk record --to {NIGHTS}"
+            " --at REV --with cost records",
+        ),
     ):
         result = passk("trend", NIGHTS, "-m", metric)
         assert (result.code, result.out) == (code, "")
