@@ -25,7 +25,7 @@ _WORDS = {
 }  # fmt: skip
 
 
-def testable_pairs(pairs: Sequence[Pair]) -> list[Pair]:
+def pairs_to_test(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs of models that have a p-value."""
     return [pair for pair in pairs if pair.comparison.has_p_value]
 
@@ -42,7 +42,7 @@ class LeaderSummary:
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
-        self.tested = testable_pairs(pairs_at_first_metric(pairs))
+        self.tested = pairs_to_test(pairs_at_first_metric(pairs))
         ranks = (standing.ranks.get(metric) for standing in standings)
         self.ranked = [rank for rank in ranks if rank is not None and rank.low is not None]
         self.top = [rank for rank in self.ranked if rank.low == 1]
@@ -237,7 +237,7 @@ class OrderReversals:
     def __init__(self, pairs: Sequence[Pair]) -> None:
         before = {
             frozenset(pair.models): pair.winner
-            for pair in testable_pairs(pairs_at_first_metric(pairs))
+            for pair in pairs_to_test(pairs_at_first_metric(pairs))
         }
         self.turned = [
             pair for pair in pairs

@@ -21,7 +21,7 @@ from passk_cli.commands.compare.headline import (
     TwoModelDifference,
     baseline_fields,
     count_differing,
-    testable_pairs,
+    pairs_to_test,
 )
 from passk_cli.commands.compare.influence import fragile_differences
 from passk_cli.commands.compare.integrity import IntegrityTable, text_reader
@@ -200,7 +200,7 @@ def _why_untested(pairs: Sequence[Pair]) -> str:
     return next((reason for reason, *_ in _reasons_not_compared(lacking)), reason)
 
 
-NO_TEST = Answer("no-test", lambda pairs: not testable_pairs(pairs),
+NO_TEST = Answer("no-test", lambda pairs: not pairs_to_test(pairs),
                  "No test is possible: {reason}.",
                  lambda pairs: {"reason": _why_untested(pairs)})  # fmt: skip
 
@@ -432,11 +432,11 @@ class BaselineTable(RankedModelTable[BaselineRow]):
         yield f"~ tied at {_significance_level_text(self)}"
 
     answers = (
-        Answer("against-baseline", lambda section: bool(testable_pairs(pairs_at_first_metric(
+        Answer("against-baseline", lambda section: bool(pairs_to_test(pairs_at_first_metric(
         section.pairs))),
                "Against {baseline} at {metric}: {verdicts}"
                "{?best|; {direction:highest|lowest}: {best} {difference}}.",
-               lambda section: baseline_fields(section.baseline, testable_pairs(
+               lambda section: baseline_fields(section.baseline, pairs_to_test(
                pairs_at_first_metric(section.pairs)),
                                        section.study.counts.group_names)),
     )  # fmt: skip
@@ -619,7 +619,7 @@ class PairTable(PairSection):
 
     def answer(self) -> Iterator[AnswerSentence]:
         first = pairs_at_first_metric(self.records)
-        if not testable_pairs(first):
+        if not pairs_to_test(first):
             yield NO_TEST.sentence_about(first)
             return
         if self.single_model:
@@ -668,7 +668,7 @@ class PairTable(PairSection):
                 tasks=[study.counts.tasks[t] for t in few[0].tasks],
                 rest=few[0].remaining_difference, more=len(few) - 1,
             )  # fmt: skip
-        tested = testable_pairs(pairs_at_first_metric(self.records))
+        tested = pairs_to_test(pairs_at_first_metric(self.records))
         least = min((pair.comparison.smallest for pair in tested), default=0.0)
         if least > 1 - study.confidence.level + 1e-12:
             yield POWERLESS(tests=len(tested), metric=tested[0].metric.name)
@@ -761,7 +761,7 @@ class ChangeTable(PairSection):
 
     @property
     def tested_pairs(self) -> list[Pair]:
-        return testable_pairs(self.records)
+        return pairs_to_test(self.records)
 
     @property
     def verdict(self) -> str:
