@@ -180,7 +180,7 @@ PAGE = {
         "tests/test_determinism.py:test_order_of_rows_files_and_packing",
         "tests/test_determinism.py:test_threads_hash_seed_locale_and_time_zone",
     ],
-    "passk works with the lowest version that it allows of every dependency.": [
+    "passk works with the lowest allowed version of every dependency.": [
         "tests/test_lowest.py:test_commands_run_with_the_lowest_versions",
     ],
 }  # fmt: skip

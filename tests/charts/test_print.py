@@ -222,7 +222,7 @@ def test_panels_of_settings_share_axes_and_colours() -> None:
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 4
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
-    with pytest.raises(ParameterError, match="the models; --panel temperature"):
+    with pytest.raises(ParameterError, match="by this column; --panel temperature"):
         prepare_plots([plot], Appearance(panel="suite"))
 
 

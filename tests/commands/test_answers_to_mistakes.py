@@ -103,7 +103,7 @@ def test_a_model_of_a_chart_is_refused_before_anything_is_printed(
         ("estimate few.jsonl --truth next.csv", "next.csv: no such file"),
         ("estimate few.jsonl --truth nxt", "--truth nxt: no such file, and no column 'nxt'"),
         ("estimate counts.csv --where \"model = 'x'\"", "--model NAME keeps a model"),
-        ("judge few.jsonl --list x.csv", "number them in a column named attempt"),
+        ("judge few.jsonl --list x.csv", "number the attempts in a column named attempt"),
         ("compare n1.jsonl other/n1.jsonl", "with the same outcomes; name a different run"),
         ("estimate counts.csv --exclude-model *", "counts is the only one"),
     ],

@@ -198,7 +198,7 @@ def test_what_has_no_value_says_why() -> None:
     assert actual["m", "effective"]["note"] == "all solutions differ: no two attempts agree"
     assert actual["m", "effective correct"]["note"] == "no task has enough attempts"
     first = solved(("m", "t", "s", 1), ("m", "u", "s", 1))
-    with pytest.raises(ParameterError, match="no model has two attempts at every task"):
+    with pytest.raises(ParameterError, match="needs two attempts at every task, but no model has"):
         diversity_ks(first)
     assert facts(diversity_report(first, (1,)))["m", "distinct@1"]["estimate"] == 1
 

@@ -136,7 +136,7 @@ def test_several_thresholds_are_rows_of_one_table(passk: Passk, graded: Path) ->
             assert float(same["estimate"]) == pytest.approx(float(record["estimate"]), abs=1e-12)
     result = passk("estimate", graded, *PASSED, "-m", "maj@2", "--threshold", "0.2,0.5")
     assert result.code == 2
-    assert "several thresholds need metrics of passes or scores" in result.err
+    assert "several thresholds are possible only for metrics of passes or scores" in result.err
 
 
 def test_metrics_of_attempts_cannot_be_resampled_for_these_tasks(

@@ -138,5 +138,5 @@ def test_old_details_are_numbered_by_position(tmp_path: Path, passk: Passk) -> N
     result = passk("estimate", path)
     assert (
         result.code,
-        "high is neither a list nor a record in Python syntax; give the file" in result.err,
+        "high is neither a list nor a record in Python syntax; use the file" in result.err,
     ) == (3, True)

@@ -99,10 +99,12 @@ def test_reports_in_folders_are_named_by_their_folders(tmp_path: Path) -> None:
         (tmp_path / model).mkdir()
         for name in ("report.json", "x.json"):
             (tmp_path / model / name).write_text('{"resolved_ids": ["t"], "unresolved_ids": []}')
-    reports = [str(tmp_path / model / "report.json") for model in "ab"]
-    assert [model for model, *_ in read(reports).series] == ["a", "b"]
-    paths = [str(tmp_path / model / "x.json") for model in "ab"]
-    assert [model for model, *_ in read(paths).series] == ["a/x", "b/x"]
+    for name in ("report.json", "x.json"):
+        paths = [str(tmp_path / model / name) for model in "ab"]
+        assert [model for model, *_ in read(paths).series] == ["a", "b"]
+    # Files with different names in the same folders need both parts.
+    paths = [str(tmp_path / model / name) for model in "ab" for name in ("report.json", "x.json")]
+    assert [model for model, *_ in read(paths).series] == ["a/report", "a/x", "b/report", "b/x"]
 
 
 def test_describe_lists_the_columns_by_role(passk: Passk, write: Any) -> None:
