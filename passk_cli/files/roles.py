@@ -860,7 +860,8 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# Maximum number of characters of a name that passk compares. Longer keys are texts.
+# Maximum number of characters of a name that passk compares. A longer key is treated as text,
+# not as a name.
 _LONGEST = 200
 
 

@@ -543,7 +543,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
     if (first.metric.kind.ratio or corrected) and not same_tasks:
-        # Ratios and corrections by labels depend on all tasks, so they are computed again.
+        # Ratios and label-based corrections depend on all tasks, so they are computed again.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:

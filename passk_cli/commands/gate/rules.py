@@ -289,7 +289,7 @@ class EveryTask(GateRule):
 
 @dataclass(frozen=True)
 class EveryAttempt(GateRule):
-    """The rule that each task has the number of attempts of the baseline, or of --attempts.
+    """The rule that each task has as many attempts as in the baseline, or as --attempts requires.
 
     Compared with a baseline, the rule also passes if all tasks have equally many attempts, or the
     same share of the baseline's attempts.  Any other deviation means that attempts were lost, or

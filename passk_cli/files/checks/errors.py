@@ -42,7 +42,7 @@ _ERROR = (
 )
 # In LangSmith tables, any text in the column `error` means that the run raised an error.
 _ANY_TEXT = r"\w+"
-# The model, not the harness, causes failed tests and exceeded limits of turns or tokens.
+# If a test fails or an attempt exceeds its limit of turns or tokens, the cause is the model.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
 # Words in names of columns with program output. Errors in these columns are the model's errors.

@@ -353,7 +353,8 @@ def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
 
 
 def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether all values are numbers or words with a number (run1), or the name means a number."""
+    """Whether all values are numbers or end in a number (run1), or the column name means
+    numbering."""
     numbered = all(map(NUMBERED.fullmatch, profile.texts(column.name, 20)))
     return numbered or bool(column_name_words(column.name) & NUMBERING_WORDS)
 

@@ -46,8 +46,8 @@ from passk_cli.text import decode_name, public_address
 
 # The name of rows that come from Python. It is also their model name if the rows contain no model.
 ROWS, UNNAMED = "<rows>", "model"
-# Suffixes of packed files. Unsupported packings are included, so that passk reports an error for
-# them.
+# Suffixes of packed files. Unsupported compression formats are included, so that passk reports
+# an error for them.
 _PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
