@@ -258,7 +258,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ),
     (
         "games", "a.csv", "game,White,Black,Result\n1,x,y,1-0\n2,y,x,1-0\n", [],
-        "a.csv: no column is named like an outcome; if one of these shows whether an attempt",
+        "a.csv: no column is named like an outcome; if one of these columns shows whether an",
     ),
 ]  # fmt: skip
 

@@ -51,7 +51,7 @@ def test_gate_and_record_report_a_copy_even_with_one_changed_outcome(
         assert f"r1 and {words} of agent have the same" in said(again)
     assert not said(passk_cli.gate(run(4), baseline=base, **rule))
     boards = pd.concat([base, changed.assign(model="other")])
-    with pytest.raises(passk_cli.DataError, match=r"those of agent at 59 tasks of 60 \(1 attempt"):
+    with pytest.raises(passk_cli.DataError, match=r"as agent at 59 tasks of 60 \(1 attempt"):
         passk_cli.report(boards, board=True)
     with pytest.raises(passk_cli.DataError, match="if they are two models"):
         passk_cli.compare(boards)

@@ -272,11 +272,11 @@ def test_a_rule_that_fails_at_one_end_shuts_the_gate(passk: Passk, write: Write)
 
 
 REFUSED = [
-    ("bootstrap", {}, "it resamples one number"),
+    ("bootstrap", {}, "the bootstrap needs one number per model"),
     ("diversity", {"fields": {"solution": "task"}}, "the number of different solutions"),
-    ("extrapolate", {"to": 10}, "need not lie between the ranges"),
-    ("order", {}, "a trend is largest if early"),
-    ("plan", {}, "a plan needs one success rate"),
+    ("extrapolate", {"to": 10}, "may be outside the ranges"),
+    ("order", {}, "a trend is largest if only early"),
+    ("plan", {}, "a plan needs a single success rate per task"),
     ("temperature", {}, "the best temperature"),
     ("estimate", {"metrics": "gain@2"}, "gain@2 may be largest if only some"),
     ("estimate", {"metrics": "maj@1", "fields": {"answer": "task"}}, "its answer is unknown"),
@@ -284,8 +284,8 @@ REFUSED = [
     ("estimate", {"interval": "t"}, "this method gives no valid limits"),
     ("compare", {"test": "t"}, "test=\"t\": this test has no valid p-value"),
     ("compare", {"crossings": True}, "with bounds of missing outcomes, curves are ranges"),
-    ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes, how uneven tasks are"),
-    ("curve", {"band": "simultaneous"}, "the level of a band does not lie between"),
+    ("curve", {"delta": True}, "delta=True: with bounds of missing outcomes, the unevenness"),
+    ("curve", {"band": "simultaneous"}, "the level of a band need not lie between"),
     ("curve", {"metrics": "gain@k"}, "gain@1 may be largest"),
     ("gate", {"minimum": "gain@2=0.1"}, "gain@2 may be largest"),
     ("gate", {"minimum": "pass@1=0.1", "interval": "bca"}, "this method gives no valid limits"),
@@ -311,7 +311,7 @@ def test_the_command_line_refuses_in_the_same_words(passk: Passk, write: Write) 
     result = passk("plan", str(path), "--missing", "bounds")
     assert (result.code, result.out) == (2, "")
     assert result.err == (
-        "error[no-bounds]: --missing bounds: a plan needs one success rate of each task\n"
+        "error[no-bounds]: --missing bounds: a plan needs a single success rate per task\n"
         f"  passk plan {path} --missing fail  # counts missing outcomes as failures\n"
         f"  passk plan {path} --missing drop  # leaves them out\n"
     )

@@ -301,9 +301,9 @@ class BootstrapQuestion(Question, BootstrapOptions):
 
     uncorrected = ""
     unbounded: ClassVar[str] = (
-        "the bootstrap needs one number per model, but --missing bounds gives two numbers: with all"
-        " missing outcomes failing and with all passing; passk estimate shows the interval of both"
-        " numbers"
+        "the bootstrap needs one number per model, but bounds of missing outcomes are two numbers:"
+        " with all missing outcomes failing and with all passing; passk estimate shows the interval"
+        " of both numbers"
     )
 
     def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:

@@ -129,8 +129,8 @@ NOT_COMPARED = DiagnosticType(
     " tasks. If the models share no task, check with `passk describe` whether the files use the"
     " same task names.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
-    "warning[pairs-not-compared]: 24 pairs cannot be compared at pass@1: no task that both models"
-    " have",
+    "warning[pairs-not-compared]: 24 pairs cannot be compared at pass@1: the models share no"
+    " task",
 )  # fmt: skip
 NOT_IN_GROUPS = DiagnosticType(
     "baseline-not-in-groups", WARNING, "no comparison in the groups {groups}, because they contain"

@@ -357,7 +357,7 @@ _FLIPPED = (
     "{flips} of {tasks:task} flipped from {against} to {model}, {gains} to passing and {losses} to"
     " failing; "
 )
-_EXPECTED = "{expected} ({range}) are expected if no task changed."
+_EXPECTED = "{expected} ({range}) are expected by chance."
 FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models: {all_flips:flip}."),

@@ -73,7 +73,7 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
 from passk_cli.study.values import Series
-from passk_cli.suggested_fix import OptionValue, SuggestedFix
+from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
@@ -299,8 +299,7 @@ class FlakinessTable(Section[ModelTaskClasses]):
         Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
                "Each of the {models} models has {most:flaky task} among its {tasks} tasks."),
         Answer("flakiest", lambda _: True,
-               "Models have {least} to {most} flaky tasks among {tasks} tasks,"
-               " {flakiest} the most."),
+               "{least}–{most} of {tasks} tasks per model are flaky, most for {flakiest}."),
     )  # fmt: skip
     further_answers = (AGREEMENT,)
 
@@ -704,8 +703,7 @@ class TasksQuestion(Question, TasksOptions):
         views_set = [name for name, is_set in views.items() if is_set]
         refuse_if_any("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
-            "this option cannot be combined with another view of the tasks",
-            (SuggestedFix(dict.fromkeys(views_set[1:])),),
+            "this option cannot be combined with another view of the tasks; choose one view", (),
         ))  # fmt: skip
         if self.against is None:
             return super().study(options, read)

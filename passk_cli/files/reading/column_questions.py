@@ -214,7 +214,8 @@ def _misspelled_column_error(
     ((option, role),) = option_of[missing].items()
     # The right column replaces the wrong one, but not the other columns of --by.
     columns = [similar[0] if column == missing else column for column in request.by]
-    settles = [SuggestedFix({option: {role: similar[0]} if role else columns})]
+    right = columns if len(columns) > 1 else similar[0]
+    settles = [SuggestedFix({option: {role: similar[0]} if role else right})]
     return error.with_changes(type(error), remedy=did_you_mean(similar), settles=settles)
 
 
