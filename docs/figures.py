@@ -12,8 +12,6 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +33,6 @@ def draw(names: Iterable[str] = (), folder: Path = IMAGES) -> None:
             _page(folder)
         elif name in COMMANDS:
             findings = COMMANDS[name]()
-            # As `--chart` does, leave out the plots that only --full shows.
-            plots = tuple(plot for plot in findings.report.plots if not plot.full)
-            report = replace(findings.report, draw=partial(tuple, plots or findings.report.plots))
-            findings = replace(findings, report=report)
             for theme in THEMES:
                 findings.save(folder / f"{name}-{theme}.svg", theme=theme)
         else:

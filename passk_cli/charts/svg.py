@@ -660,7 +660,7 @@ class _RankingDrawer(_ForestDrawer):
         if row["x"] is None:
             return "–"
         if self.plot.unit != "share":
-            return f"{row['x']:.4g}"
+            return f"{self.plot.x_unit}{row['x']:.3g}"
         return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
     def _grid(self, axis: Axis) -> str:

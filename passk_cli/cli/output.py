@@ -143,8 +143,8 @@ class ChartOptions:
         from passk_cli.charts.chart_options import with_appearance
 
         # A picture appears without the report's text, so the title of the picture is the answer.
-        plots = [plot for plot in report.plots if style.full or not plot.full]
-        report = replace(report, draw=lambda: tuple(plots or report.plots))
+        plots = report.plots_in_picture(style.full)
+        report = replace(report, draw=lambda: plots)
         report = with_appearance(with_rounded_texts(report, style), self.appearance)
         for file in self.chart:
             from passk_cli.charts.picture import picture

@@ -196,11 +196,13 @@ class Findings:
         panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
         charts = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
         charts += [(plot.kind, plot) for plot in self.report.plots]
+        shown = self.report.plots_in_picture(full=False)
         kinds = list(dict.fromkeys(kind for kind, _ in charts))
         if not name and not self.report.plots:
             remedy = f" as a whole; name one of {', '.join(kinds)}" * bool(charts)
             raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
-        plots = tuple(plot for kind, plot in charts if kind.startswith(name))
+        # With a name, you also get a chart that the command line draws only with --full.
+        plots = tuple(plot for kind, plot in charts if kind.startswith(name)) if name else shown
         if not plots:
             raise ParameterError(
                 f"there is no chart named {name!r}; {did_you_mean_or_list(name, kinds)}",

@@ -53,5 +53,6 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
 def _limits_and_value(cell: Cell) -> tuple[float, float, float] | None:
     if not isinstance(cell, Estimate):
         return None
-    low, value, high = cell.low, cell.value, cell.high
+    # A range has no single value at which the bar could have its point.
+    low, value, high = cell.low, cell.value if cell.upper is None else None, cell.high
     return None if low is None or value is None or high is None else (low, value, high)

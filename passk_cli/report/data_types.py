@@ -539,6 +539,10 @@ class Report:
             )  # fmt: skip
         return table
 
+    def plots_in_picture(self, full: bool) -> tuple[Plot, ...]:
+        """The plots of a picture.  Plots that need --full are in it if there are no others."""
+        return tuple(plot for plot in self.plots if full or not plot.full) or self.plots
+
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The messages with the severity "warning"."""

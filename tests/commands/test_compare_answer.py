@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
+import passk_cli
 from tests.conftest import SAMPLES, Passk, Write, long_cases
 from tests.words import faults
 
@@ -172,3 +174,17 @@ def test_a_picture_shows_the_ranking_and_with_full_the_pairs_too(
     assert "m0 −" not in short
     assert "m0 −" in full
     assert f">{min(means)}<" in full
+
+
+def test_a_ranking_with_ranges_is_not_drawn_as_points() -> None:
+    rows = [
+        {"model": m, "task": t, "attempt": i, "passed": (t * 3 + i * 5 + ord(m)) % 7 < 4}
+        for m in "abc" for t in range(9) for i in range(2)
+    ]  # fmt: skip
+    lost = [{**row, "passed": None} if row == rows[0] else row for row in rows]
+    with warnings.catch_warnings(action="ignore"):
+        whole, ranges = passk_cli.compare(rows), passk_cli.compare(lost, missing="bounds")
+    assert [plot.kind for plot in whole.report.plots_in_picture(full=False)] == ["ranking"]
+    assert [plot.kind for plot in ranges.report.plots_in_picture(full=False)] == ["forest"]
+    (ranking,) = whole.report.plots_in_picture(full=False)
+    assert ranking.subtitle.startswith("9 tasks × 2 attempts · ")

@@ -218,4 +218,6 @@ def test_a_wide_terminal_draws_intervals_and_a_line_below_the_leaders() -> None:
     assert lines[3].startswith("───────  ──────  ──")
     assert all("━●━" in lines[at] for at in (1, 2, 4, 5))
     assert "━" not in table_text(item, 109)
+    uncertain = replace(item, rows=tuple((m, n, replace(e, upper=0.55)) for m, n, e in rows))
+    assert "━" not in table_text(uncertain, 110)
     assert "interval" not in table_text(item, 80) + table_text(item, 140, full=True)

@@ -272,10 +272,15 @@ class IntervalsOfModels:
         return self._estimates.get(series, Estimate(None))
 
     @cached_property
-    def _estimates(self) -> dict[Series, Estimate]:
+    def results(self) -> list[Result]:
+        """The results of all models that have a value."""
         metrics = [values.metric for values in self.values[:1]]
         confidence = self.study.confidence.for_single_models().for_metrics(metrics)
-        return {fact.series: fact.estimate for fact in self.study.results(self.values, confidence)}
+        return self.study.results(self.values, confidence)
+
+    @cached_property
+    def _estimates(self) -> dict[Series, Estimate]:
+        return {fact.series: fact.estimate for fact in self.results}
 
 
 @dataclass(frozen=True)
@@ -342,6 +347,8 @@ class RankingTable(RankedModelTable[ModelRank]):
         if not draws_ranking(self.study):
             return ()
         estimates = [self.intervals.of(standing.series) for standing in self.records]
+        if not estimates or any(estimate.upper is not None for estimate in estimates):
+            return ()
         (table,) = self.tables()
         rows = [
             {
@@ -354,12 +361,16 @@ class RankingTable(RankedModelTable[ModelRank]):
         ]  # fmt: skip
         level = self.study.confidence.interval_level
         shaded = "shaded: tied for first" if table.leaders else ""
-        parts = (f"bars: {100 * level:g} % intervals" if level else "",
+        parts = (self.study.sizes(self.intervals.results),
+                 f"bars: {100 * level:g} % intervals of each model" if level else "",
                  f"same letter: tied at {_significance_level_text(self)}", shaded)  # fmt: skip
         chart = ranking(rows, label="model", value=self.metric.name, low="low", high="high",
                         place="places", letters="letters", tied="tied", x_title=self.metric.name,
                         subtitle=" · ".join(filter(None, parts)))  # fmt: skip
-        return (replace(chart, unit="share" if self.metric.unit == "share" else ""),)
+        unit = self.metric.unit
+        return (
+            replace(chart, unit="share" if unit == "share" else "", x_unit="$" * (unit == "$")),
+        )
 
     def context(self) -> Iterator[str]:
         if not self.single_model:
