@@ -1,4 +1,4 @@
-"""The README for a package index, where relative links and pictures lead nowhere.
+"""The README for a package index, which cannot follow relative links and pictures.
 
 hatchling runs this file when it builds a wheel or sdist. If `[project.urls]` in pyproject.toml
 contains a `Source`, links and pictures become absolute. Otherwise links become text, and pictures

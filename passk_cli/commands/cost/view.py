@@ -50,7 +50,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import join_names
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
-_FRONTIER, _LOG, _STEPS = ("frontier", "frontier of all groups"), 4, 40
+_FRONTIER, _LOG = ("frontier", "frontier of all groups"), 4
 # Maximum number of models in a chart that shows the names of the models.
 _MOST_NAMED = 7
 _OWN_TASKS = (

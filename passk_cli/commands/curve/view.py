@@ -80,7 +80,6 @@ from passk_cli.version import SIGNATURE
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # Maximum number of columns for k in a table, and maximum number of k's in a chart.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
-_EQUAL = 1e-12
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
 CURVE_ENDS = DiagnosticType(
