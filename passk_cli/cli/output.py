@@ -79,7 +79,7 @@ class ChartOptions:
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"
     chart_size: Annotated[str, Option(
-        "--chart-size", "W[xH]", "Size of the whole picture, e.g. 3.25in or 800x500.",
+        "--chart-size", "W[xH]", "Size of the whole picture, such as 3.25in or 800x500.",
         detail="Units are in, cm, mm, pt and px (the default). In a size for paper, text has 7 to 8"
         " points. The charts on a page (.html) fit the browser's window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Omit the title and the subtitle.")] = False
@@ -90,7 +90,7 @@ class ChartOptions:
         detail="Names of models, or patterns such as 'gpt-*'. By default, if there are more than 8"
         " models, only the best 5 models are coloured. Repeatable.")] = ()
     panel: Annotated[str, Option(
-        "--panel", "COLUMN", "Draw one panel per value of a column that --by names.")] = ""
+        "--panel", "COLUMN", "Draw a separate panel for each value of a --by column.")] = ""
     # fmt: on
 
     @property
@@ -180,20 +180,21 @@ class OutputOptions:
     full: Annotated[bool, Option(
         "--full", help="Show all tables, and the meaning of each column.")] = False
     verbose: Annotated[bool, Option(
-        "-v --verbose", help="Print all messages, and the signature.",
+        "-v --verbose", help="Print all messages, and a signature to reproduce the numbers.",
         detail="By default, stderr shows only three messages in full. The signature is a line below"
         " the tables with all options that you need to reproduce the numbers.")] = False
     stacked: Annotated[bool, Option(
         "--stacked", help="In LaTeX, put each interval below its estimate.")] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Make csv and tsv files safe to open in a spreadsheet.",
-        detail="passk puts an apostrophe before strings that begin with =, +, - or @, also if the"
-        " sign has full width or follows blanks and control characters. Numbers do not"
-        " change.")] = False
+        detail="passk puts an apostrophe before strings that begin with =, +, - or @, also if this"
+        " sign is a full-width character or follows blanks and control characters. Cells with"
+        " numbers do not change.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="Explain the methods in sentences for a paper.",
-        detail="The sentences appear below the tables, with BibTeX. In LaTeX, the sentences cite"
-        " sources with \\cite. In JSON, the key methods contains the sentences.")] = False
+        detail="The methods text appears below the tables, with BibTeX entries for its sources. In"
+        " LaTeX output, the methods text cites sources with \\cite. In JSON output, the key methods"
+        " contains the methods text.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 

@@ -25,7 +25,7 @@ class MessageOptions:
         " `passk help NAME` explains a message.",
         parse="passk_cli.commands.catalogue:parse_message_names")] = ()
     ignore: Annotated[tuple[str, ...], Option(
-        "--ignore", "NAME", "Leave a message out.",
+        "--ignore", "NAME", "Do not print this message.",
         detail="NAME is the name of a message. You can repeat the option. The last line of"
                " the report lists the ignored messages.",
         parse="passk_cli.commands.catalogue:parse_names")] = ()

@@ -323,21 +323,21 @@ class Request:
     title: ClassVar[str] = "Input"
     # fmt: off
     fields: Annotated[Mapping[str, str], Option(
-        "--field", "ROLE=COLUMN", "Column of a role, e.g. task=id, outcome=passed.",
+        "--field", "ROLE=COLUMN", "Column of a role, such as task=id, outcome=passed.",
         parse=parse_fields,
-        detail="Roles: task, outcome, attempt, model, n, c, score, answer, solution; truth"
+        detail="The roles are task, outcome, attempt, model, n, c, score, answer, solution; truth"
         " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
-        " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human"
-        " expert needs for the task) and date (of the model's release). A dot names a nested"
-        " field: a.b. If a is a list, a.b is the field b of every entry, and a.b[].c means that b"
-        " is a list. A comma joins columns: task=year,day. outcome=run1,run2 names one column per"
-        " attempt, or one column per model with model=@column. With outcome=given==gold, an"
-        " attempt passes if two columns agree. passk compares numbers by value, a letter and a"
-        " number by the position of the letter in the alphabet (from 0), and texts without case"
-        " and without a final full stop. outcome=old|new uses the column that has a value in the"
-        " row. scores[name=correct].value is the value of the list entry with this name."
-        " task=@position is the position in a list, and task=@value:TEXT is the same for all rows."
-        " passk adds up amounts over lists (cost=iterations[].cost_usd) and over columns"
+        " tokens_in, tokens_out, tokens, duration (in seconds), turns; minutes (that a human expert"
+        " needs for the task) and date (of the model's release). A dot names a nested field: a.b."
+        " If a is a list, a.b is the field b of every entry, and a.b[].c means that b is a list. A"
+        " comma joins columns: task=year,day. outcome=run1,run2 names one column per attempt, or"
+        " one column per model with model=@column. With outcome=given==gold, an attempt passes if"
+        " two columns agree. passk compares numbers by value, a letter and a number by the position"
+        " of the letter in the alphabet (from 0), and texts without case and without a final full"
+        " stop. outcome=old|new uses the column that has a value in the row."
+        " scores[name=correct].value is the value of the list entry with this name. task=@position"
+        " is the position in a list, and task=@value:TEXT is the same for all rows. passk adds up"
+        " amounts over lists (cost=iterations[].cost_usd) and over columns"
         " (cost=agent_cost+user_cost). The unit of an amount is in the name of the column or after"
         " a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
     )] = field(default_factory=dict)
@@ -358,18 +358,17 @@ class Request:
     truth: Annotated[Any, Option(
         "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
         file="read",
-        detail="A file with a column truth (or --field truth=COLUMN) that contains whether an"
-        " attempt passes. passk joins the file by model, task and attempt. You can also name"
-        " another outcome of these files, from a second scorer. If a column of the same file"
-        " contains the labels, use"
+        detail="FILE has a column truth (or --field truth=COLUMN) that shows whether an attempt"
+        " passes. passk joins the file by model, task and attempt. You can also name the outcome of"
+        " a second scorer in the same files. If a column of the same file contains the labels, use"
         " only --field truth=COLUMN. An empty value means that the attempt has no label. passk"
         " corrects the estimates with the labels.",
     )] = None
     truth_from: Annotated[Any, Option(
         "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file="read",
         rare=True,
-        detail="A file with the columns outcome and truth. passk assumes that the judge has the"
-        " same error rates in your files.",
+        detail="FILE has the columns outcome and truth. passk assumes that the judge has the same"
+        " error rates in your files.",
     )] = None
     threshold: Annotated[tuple[float, ...], Option(
         "--threshold", "X[,X…]", "A score of at least X passes.", parse=parse_thresholds,
@@ -378,8 +377,8 @@ class Request:
     passes: Annotated[tuple[str, ...], Option(
         "--passes", "WORD[,WORD…]", "Outcome words that count as passes.",
         parse=parse_words,
-        detail="For example --passes not_misled, or --passes false if true is bad. Every other word"
-        " fails, unless you use --fails.",
+        detail="For example, use --passes not_misled, or use --passes false if true is bad. Every"
+        " other word fails, unless you use --fails.",
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
         "--fails", "WORD[,WORD…]", "Outcome words that count as failures.",
@@ -392,13 +391,13 @@ class Request:
     )] = "error"
     missing_cost: Annotated[str, Option(
         "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST,
-        detail="This applies to tokens, durations and turns, too. A missing cost is never 0. With"
-        " drop, passk uses only the outcome of an attempt without a cost. With mean, the attempt"
-        " gets the mean cost of the model's other attempts at the task. With bounds, the cost may"
-        " be any amount, and every estimate becomes a range.",
+        detail="The option also applies to tokens, durations and turns. A missing cost is never 0."
+        " With drop, passk uses only the outcome of an attempt without a cost. With mean, the"
+        " attempt gets the mean cost of the model's other attempts at the task. With bounds, the"
+        " cost may be any amount, and every estimate becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
-        "--price", "FILE", "Prices of tokens in TOML, to compute costs from.",
+        "--price", "FILE", "TOML file with token prices, to compute costs.",
         parse="passk_cli.files.attempts.prices:parse_prices", file="read",
         detail="The file has one table per model or pattern of models, in dollars per million"
         " tokens: ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125."
@@ -424,16 +423,16 @@ class Request:
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
         parse=parse_where, several=True,
-        detail="A DuckDB expression, e.g. \"difficulty = 'hard'\". Repeatable: a row must satisfy"
-        " all conditions.",
+        detail="Write a DuckDB expression, such as \"difficulty = 'hard'\". If you repeat the"
+        " option, a row must satisfy all conditions.",
     )] = ""
     models: Annotated[tuple[str, ...], Option(
-        "--model", "NAME", "Keep matching models, e.g. 'gpt-*'.", of_models=True,
+        "--model", "NAME", "Keep matching models, such as 'gpt-*'.", of_models=True,
         detail="* stands for any text, ? for one character, [ab] for a or b. Repeatable.",
     )] = ()
     exclude_models: Annotated[tuple[str, ...], Option(
-        "--exclude-model", "NAME", "Leave matching models out.", of_models=True,
-        detail="A name or a pattern, like --model. Repeatable.",
+        "--exclude-model", "NAME", "Leave out matching models.", of_models=True,
+        detail="Write a name or a pattern, as for --model. Repeatable.",
     )] = ()
     alias: Annotated[Mapping[str, str], Option(
         "--alias", "NEW=OLD", "Count model NEW as model OLD.",
@@ -451,7 +450,7 @@ class Request:
     only_tasks: Annotated[tuple[str, ...], Option(
         "--only-task", "TASKS|FILE", "Keep only these tasks.",
         parse=partial(parse_tasks, "--only-task"),
-        detail="Write TASKS or FILE like for --exclude-task. Repeatable.",
+        detail="Write TASKS or FILE as for --exclude-task. Repeatable.",
     )] = ()
     outcome: Annotated[str | None, Option(
         "--outcome", "NAME", "Which outcome to read, if files contain several.",
@@ -469,7 +468,7 @@ class Request:
     )] = None
     path: Annotated[str | None, Option(
         "--path", "TEMPLATE", "Columns from paths, for example '{model}/{task}.json'.",
-        detail="The template must match the end of each path, e.g."
+        detail="The template must match the end of each path, such as"
         " '{model}/{task}/run-{attempt}.json'.",
     )] = None
     # fmt: on

@@ -25,7 +25,7 @@ POOLED_BENCHMARKS = DiagnosticType(
     " file format, or in a column named suite, benchmark, dataset, subset or split that has one"
     " value per task.",
     why="A mean over all tasks weights each benchmark by its number of tasks. A model that is"
-    " better on the large benchmark may be worse on the small one.",
+    " better on the large benchmark may be worse on the small benchmark.",
     advice="If you want estimates for each benchmark, use `--by COLUMN`. If you want to pool the"
     " benchmarks on purpose, use `--pool COLUMN`: the line below the tables then names the pooled"
     " column.",

@@ -21,17 +21,17 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     " {hard} of the {short} tasks at which {model} lacks attempts are hard for the other models,"
     " compared with {rest_hard} of its {rest} other tasks (p {p})}",
     SuggestedFix({"--exclude-model": ("{names}",)}, "leaves out the incomplete models"),
-    meaning="These models have fewer attempts than the other models, which all have the same"
-    " number of attempts at every task.",
-    why="A model has a higher rate if its failures are missing. If attempts were lost by"
+    meaning="Some models have fewer attempts than the other models, which all have the same number"
+    " of attempts at every task.",
+    why="A model has too high a pass rate if its failures are missing. If attempts were lost by"
     " chance, tasks with fewer attempts are as hard as complete tasks. If failures were left out,"
     " tasks with fewer attempts are harder. passk calls a task hard if the pass rate of the other"
-    " models at this task is below their median, and Fisher's exact test compares the share of"
-    " hard tasks. The model's own rates do not show lost failures, because a task that always"
-    " passes has no failure to lose.",
-    advice="Find out why attempts are missing, and complete the run. If you want to leave these"
-    " models out, use `--exclude-model`. If you want passk to stop unless every task has N"
-    " attempts, use `--attempts N`.",
+    " models at this task is below their median, and Fisher's exact test compares the share of hard"
+    " tasks. The model's own rates do not show lost failures, because a task that always passes has"
+    " no failure to lose.",
+    advice="Find out why attempts are missing, and complete the run. If you want to leave the"
+    " incomplete models out, use `--exclude-model`. If you want passk to stop unless every task has"
+    " N attempts, use `--attempts N`.",
     example="warning[uneven-attempts]: team3 (73 of 500), team5 (20 of 500) lack attempts: all"
     " other models have 5 attempts per task; 38 of the 48 tasks at which team3 lacks attempts are"
     " hard for the other models, compared with 12 of its 52 other tasks (p < 0.0001);"

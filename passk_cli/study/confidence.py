@@ -49,9 +49,9 @@ class Confidence:
     title: ClassVar[str] = "Uncertainty"
     # fmt: off
     interval: Annotated[str | None, Option(
-        "--interval", "METHOD", "Method, for example guard or bca; none: standard errors.",
+        "--interval", "METHOD", "Interval method, such as guard or bca (none: standard errors).",
         choices="passk_cli.inference.intervals:METHOD_CHOICES", former=(("tango", "paired-score"),),
-        detail="One of {choices}. Default: guard for new tasks, and hull for these tasks. The"
+        detail="One of {choices}. The default is guard for new tasks, and hull for these tasks. The"
         " default for differences is guarded-t, or paired-score if all values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
@@ -67,7 +67,7 @@ class Confidence:
         "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES)] = 10_000
     seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
     bounds: Annotated[tuple[float, float] | None, Option(
-        "--bounds", "LOW,HIGH", "Lowest and highest possible score, e.g. 0,1.",
+        "--bounds", "LOW,HIGH", "Lowest and highest possible score, such as 0,1.",
         parse=parse_bounds,
         detail="Guard intervals of best@k, worst@k and mean need these bounds.")] = None
     # fmt: on

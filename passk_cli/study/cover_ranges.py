@@ -86,7 +86,7 @@ COVER_ANSWERS = (
            " is {estimate}."),
     Answer("cover-not-determined", lambda covers: len(covers.facts) == 1,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more, is"
-           " in {limits}. With {attempts:attempt} per task this range is too wide for an estimate"
+           " in {limits}. With {attempts:attempt} per task, this range is too wide for an estimate"
            + _NEEDED_DATA),
     Answer("cover-of-groups", lambda covers: bool(covers.groups),
            "The highest range of {metric} is {limits} ({model}), the lowest {lowest} ({last})."),

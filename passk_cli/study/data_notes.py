@@ -39,33 +39,33 @@ from passk_cli.text import plural
 
 SIMILAR_NAMES = DiagnosticType(
     "similar-names", WARNING, "{names:and} count as {count:model}",
-    meaning="These names differ only in case, punctuation or surrounding blanks, for example"
+    meaning="Some names differ only in case, punctuation or surrounding blanks, for example"
     " org/alpha and org__alpha. passk counts them as different models.",
-    why="Two tools often spell the name of the same model differently. Its attempts are then"
-    " divided between two names.",
-    advice="If these names mean the same model, join them with `--alias`.",
+    why="Two tools often spell the name of the same model differently. The attempts of such a model"
+    " are divided between two names.",
+    advice="If two names mean the same model, join them with `--alias`.",
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
 ALIASED_MODELS = DiagnosticType(
-    "aliased-models", NOTE, "counted as one model: {names:and}",
-    meaning="With `--alias`, passk treats these names as the same model in files, baselines and"
+    "aliased-models", NOTE, "models are joined by --alias: {names:and}",
+    meaning="With `--alias`, passk treats both names as the same model in files, baselines and"
     " histories.",
     why="Attempts of both names with the same task and the same attempt number count as"
     " duplicates.",
     advice="If the names mean the same model, you do not need to do anything.",
-    example="note[aliased-models]: counted as one model: org__alpha counts as org/alpha",
+    example="note[aliased-models]: models are joined by --alias: org__alpha counts as org/alpha",
 )  # fmt: skip
 EXCLUDED_TASKS = DiagnosticType(
-    "excluded-tasks", NOTE, "{tasks:task} left out: {names}",
-    meaning="`--exclude-task` leaves these tasks out of all results, including the results of the"
-    " baseline.",
+    "excluded-tasks", NOTE, "{tasks:task} {tasks:is|are} left out: {names}",
+    meaning="`--exclude-task` leaves the named tasks out of all results, including the results of"
+    " the baseline.",
     why="Pass rates over different tasks cannot be compared.",
     advice="If you report these results, name the excluded tasks.",
-    example="note[excluded-tasks]: 2 tasks left out: t7, t9",
+    example="note[excluded-tasks]: 2 tasks are left out: t7, t9",
 )  # fmt: skip
 CHOSEN_TASKS = DiagnosticType(
     "chosen-tasks", NOTE, "{tasks:task} chosen: {names}",
-    meaning="With `--only-task`, all results use only these tasks, including the results of the"
+    meaning="With `--only-task`, all results use only the named tasks, including the results of the"
     " baseline.",
     why="Pass rates over different tasks cannot be compared.",
     advice="If you report these results, name the chosen tasks.",
@@ -78,8 +78,8 @@ ONE_MODEL = DiagnosticType(
     " passk does not use the listed columns, although their names look like a model or a setting.",
     why="If a column contains models or settings, the attempts of all models or settings are pooled"
     " in one estimate.",
-    advice="If a column contains models, add `--field model=COLUMN`. If it contains a setting,"
-    " use `--by COLUMN` to get one estimate per setting.",
+    advice="If a column contains models, add `--field model=COLUMN`. If a column contains a"
+    " setting, use `--by COLUMN` to get one estimate per setting.",
     example="note[one-model]: runs.csv: no column names a model, so all rows count as one"
     " model; not used: agent_name",
 )  # fmt: skip
@@ -95,38 +95,38 @@ POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
     SuggestedFix({"--by": ("run",)}, "separates the runs"),
     meaning="Attempts of several runs of a model at the same task count as attempts of one model.",
-    why="Pooling is right if the runs repeat the same experiment. It is wrong if something changed"
-    " between the runs.",
+    why="Pooling is right if the runs repeat the same experiment. Pooling is wrong if something"
+    " changed between the runs.",
     advice="If you want one estimate per run, use `--by run`.",
     example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run separates the runs",
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
     "skipped-files", NOTE, "skipped {count:file} without results: {files}",
-    meaning="These files in a folder contain no results. They are, for example, configurations"
-    " or logs.",
-    why="Results do not include the contents of these files.",
+    meaning="Some files in the folder contain no results. Files without results are, for example,"
+    " configurations or logs.",
+    why="Results do not include the contents of skipped files.",
     advice="If a file should contain results, run `passk describe FILE` to see why passk cannot"
     " read the file.",
     example="note[skipped-files]: skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
 LEFT_OUT_FILES = DiagnosticType(
     "left-files", WARNING, "left out {count:file} that may contain results: {files}",
-    meaning="These files in a folder may contain results, but passk did not read them. They lack a"
-    " column that --field names, their paths do not match --path, or they are histories that `passk"
-    " record` has written.",
-    why="Results do not include these files. If passk read a history in addition to result files,"
-    " it would count the same runs twice.",
+    meaning="Some files in the folder may contain results, but passk did not read them. Such files"
+    " lack a column that --field names, their paths do not match --path, or they are histories that"
+    " `passk record` has written.",
+    why="Results do not include the files that passk did not read. If passk read a history in"
+    " addition to result files, it would count the same runs twice.",
     advice="Correct --field or --path, or move the files to a different folder. If you want to see"
     " the runs of a history, use `passk trend HISTORY`.",
     example="warning[left-files]: left out 2 files that may contain results: old/a.csv, old/b.csv",
 )  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
-    "files-without-outcome", WARNING, "skipped {count:file} without this outcome: {files}",
-    meaning="These files in a folder do not have the outcome that --outcome names.",
-    why="Results do not include the attempts in these files.",
-    advice="If you need these files, score them with the same scorer, or choose an outcome that all"
-    " files have.",
-    example="warning[files-without-outcome]: skipped 2 files without this outcome: run3.eval,"
+    "files-without-outcome", WARNING, "skipped {count:file} without the chosen outcome: {files}",
+    meaning="Some files in the folder do not have the outcome that --outcome names.",
+    why="Results do not include the attempts in the skipped files.",
+    advice="If you need the skipped files, score them with the same scorer, or choose an outcome"
+    " that all files have.",
+    example="warning[files-without-outcome]: skipped 2 files without the chosen outcome: run3.eval,"
     " run4.eval",
 )  # fmt: skip
 SKIPPED_LINES = DiagnosticType(
@@ -139,10 +139,12 @@ SKIPPED_LINES = DiagnosticType(
 )  # fmt: skip
 LOST_TASKS = DiagnosticType(
     "lost-tasks", WARNING, "no attempt at {lost} has an outcome",
-    meaning="At these tasks, none of the model's attempts has an outcome. `--missing drop` leaves"
-    " out attempts without an outcome, so the results of the model do not include these tasks.",
+    meaning="At some tasks, none of the model's attempts has an outcome. `--missing drop` leaves"
+    " out attempts without an outcome, so the results of the model do not include tasks without any"
+    " outcome.",
     why="Tasks without any outcome are often difficult, so the rate of the model is too high.",
-    advice="Use `--missing fail` or `--missing bounds`, or run these attempts again.",
+    advice="Use `--missing fail` or `--missing bounds`, or run the attempts without an outcome"
+    " again.",
     example="warning[lost-tasks]: no attempt at 2 tasks of alpha has an outcome",
 )  # fmt: skip
 MODELS_LACK_TASKS = DiagnosticType(
@@ -155,19 +157,18 @@ MODELS_LACK_TASKS = DiagnosticType(
     " ranks models by their differences on shared tasks, and `passk estimate` names the model with"
     " the highest estimate on the tasks that all models have. If no model lacks more than 5 % of"
     " the tasks, this message is only a note.",
-    advice="Complete the runs. If you want `passk compare` to stop in this case, use `--unpaired"
-    " error`.",
+    advice="Complete the runs. If you want `passk compare` to stop when models lack tasks, use"
+    " `--unpaired error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
     " 164): estimates use the tasks of each model, and comparisons use the shared tasks",
 )  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
     "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} attempt of"
     " each group of duplicates",
-    meaning="These attempts have the same model, task and number as another attempt. With"
-    " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of these"
-    " attempts.",
-    why="If the attempts are really different, most of these attempts are missing from the"
-    " results.",
+    meaning="Duplicate attempts have the same model, task and number as another attempt. With"
+    " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of"
+    " several duplicates.",
+    why="If the attempts are really different, most of them are missing from the results.",
     advice="If the attempts are really different, use `--duplicates keep`.",
     example="note[dropped-duplicates]: left out 20 duplicate attempts and kept the first attempt of"
     " each group of duplicates",
@@ -198,8 +199,8 @@ POOLED_TEMPERATURES = DiagnosticType(
     "pooled-temperatures", WARNING,
     "files of one model are pooled, although their names contain different temperatures",
     SuggestedFix({"--path": "{template}", "--by": ("temperature",)}, "keeps them apart"),
-    meaning="The names of these files contain different temperatures, and nothing else"
-    " distinguishes their attempts. passk pools them as attempts of one model.",
+    meaning="The names of the files contain different temperatures, and nothing else distinguishes"
+    " their attempts. passk pools them as attempts of one model.",
     why="A mean over several temperatures does not describe any single temperature.",
     advice="If you want one estimate per temperature, read the temperature from the file names with"
     " `--path`, and add `--by temperature`.",
@@ -209,7 +210,7 @@ POOLED_TEMPERATURES = DiagnosticType(
 )  # fmt: skip
 MIXED_COLUMNS = DiagnosticType(
     "mixed-columns", NOTE, "files have different columns for the {role}: {columns:and}",
-    meaning="passk reads this data from differently named columns in different files.",
+    meaning="passk reads the same role from differently named columns in different files.",
     why="If the columns have different meanings, results of these files cannot be compared.",
     advice="Run `passk describe FILE` to see how passk reads a file. If all files have the right"
     " column, choose it with `--field`.",
@@ -218,7 +219,7 @@ MIXED_COLUMNS = DiagnosticType(
 NO_ANSWER = DiagnosticType(
     "missing-answers", NOTE,
     "{attempts:attempt} without an answer never {attempts:wins|win} the vote",
-    meaning="The metric needs the answer of every attempt, and these attempts have no answer.",
+    meaning="The metric needs the answer of every attempt, but some attempts have no answer.",
     why="In a vote, an attempt without an answer never agrees with another attempt.",
     advice="If the answers exist, name their column with `--field answer=COLUMN`.",
     example="note[missing-answers]: 3 attempts without an answer never win the vote",
@@ -226,8 +227,9 @@ NO_ANSWER = DiagnosticType(
 NO_SCORE = DiagnosticType(
     "missing-scores", NOTE,
     "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failed attempts",
-    meaning="The metric needs the score of every attempt, and these attempts have no score. They"
-    " get the lowest possible score, which is LOW in --bounds LOW,HIGH, or 0 without --bounds.",
+    meaning="The metric needs the score of every attempt, but some attempts have no score. Attempts"
+    " without a score get the lowest possible score, which is LOW in --bounds LOW,HIGH, or 0"
+    " without --bounds.",
     why="If an attempt has no score although it did not fail, the mean is too low.",
     advice="If the scores exist, name their column with `--field score=COLUMN`.",
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
@@ -236,8 +238,8 @@ NO_SCORE = DiagnosticType(
 NO_VALUE = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
-    meaning="The metric needs this value of every attempt, and these attempts have no value. passk"
-    " counts them as if they all had the same value.",
+    meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
+    " counts these attempts as if they all had the same value.",
     why="If their real values differ, the number of different values is too low.",
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
@@ -250,8 +252,8 @@ ONLY_PASSES = DiagnosticType(
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
     "check whether the file lacks failures",
     meaning="All attempts in the file passed, and tasks have different numbers of attempts.",
-    why="A file that contains only passes often lacks the failures. Then pass@1 is 1, even if most"
-    " attempts failed.",
+    why="A file that contains only passes often lacks the failures. If the failures are missing,"
+    " pass@1 is 1, even if most attempts failed.",
     advice="Check whether the harness writes failed attempts to the file.",
     example="warning[only-passes]: all 124 attempts of alpha passed, with 1 to 5 attempts per task;"
     " check whether the file lacks failures",
@@ -260,7 +262,7 @@ ONE_SIDED_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
     meaning="Every score reaches the threshold, or no score does.",
-    why="With this threshold, all models have the same rate. Scores from 0 to 1 and scores from 0"
+    why="With such a threshold, all models have the same rate. Scores from 0 to 1 and scores from 0"
     " to 100 are often confused.",
     advice="Check the scale of the scores, and choose a different --threshold.",
     example="warning[one-sided-threshold]: no score reaches the threshold 50; are the scores on"
@@ -270,7 +272,7 @@ SHORT_TASKS = DiagnosticType(
     "short-tasks", WARNING, "cannot compute {numbers}: {reason}",
     (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
      SuggestedFix({"-k": "{k}"}, "uses all tasks")),
-    meaning="pass@k needs at least k attempts at every task, but these tasks have fewer attempts.",
+    meaning="pass@k needs at least k attempts at every task, but some tasks have fewer attempts.",
     why="By default, passk does not leave out tasks with too few attempts, because these tasks are"
     " rarely a random sample of all tasks. The cell of the metric stays empty.",
     advice="If you want to use only the tasks with enough attempts, add `--short-tasks drop`. If"
@@ -280,7 +282,7 @@ SHORT_TASKS = DiagnosticType(
 )  # fmt: skip
 NO_NUMBER = DiagnosticType(
     "no-value", WARNING, "cannot compute {numbers}: {reason}",
-    meaning="The metric cannot be computed from this data, for the reason that the message names.",
+    meaning="The message names the reason why passk cannot compute the metric from this data.",
     why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
     advice="Add the data that the message names, or choose another metric.",
     example="warning[no-value]: cannot compute cost-per-success of alpha: no attempt passed, so"
@@ -299,7 +301,7 @@ FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "cannot compute {numbers}: {reason}",
     MORE_LABELS_FIX,
     meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
-    " kind. For this metric, there are too few.",
+    " kind. For the named metric, there are too few labels.",
     why="The cell of the metric is empty, because a correction with too few labels could be far"
     " from the truth.",
     advice="Add labels. Labels of single attempts correct metrics with k = 1, and with k = 2 if"
@@ -309,8 +311,8 @@ FEW_LABELS = DiagnosticType(
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
     "no-interval", WARNING, "cannot compute an interval for {numbers}: {reason}",
-    meaning="The interval method cannot compute an interval from this data, for the reason that the"
-    " message names.",
+    meaning="The message names the reason why the interval method cannot compute an interval from"
+    " this data.",
     why="Without an interval, you do not know how uncertain the estimate is.",
     advice="Try a different method with --interval.",
     example="warning[no-interval]: cannot compute an interval for pass@1 of alpha: one task",
@@ -359,21 +361,21 @@ ONE_TASK = DiagnosticType(
     why="By default, intervals and tests are about new tasks, and a single task shows almost"
     " nothing about new tasks.",
     advice="If the attempts are answers to different questions, use `--population these-tasks`."
-    " Intervals then use the binomial distribution of c in n.",
+    " With this option, intervals use the binomial distribution of c in n.",
     example="warning[one-task]: all 200 attempts of a model count as one task: intervals and tests"
     " about new tasks are hardly informative; --population these-tasks treats the attempts as"
     " separate questions",
 )  # fmt: skip
 MORE_ATTEMPTS = DiagnosticType(
     "more-attempts", NOTE,
-    "{models} {count:has|have} {k} attempts at every task, but most models have fewer",
+    "{models} {count:has|have} {k} attempts at every task, but most models have fewer attempts",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
     meaning="Some models have enough attempts for a larger k, but most models do not.",
     why="Without -k, passk shows only values of k for which most models have enough attempts at"
     " every task. For a larger k, the cells of most models would be empty.",
     advice="If you want to see the metric at the larger k, use `-k`.",
     example="note[more-attempts]: alpha, beta have 10 attempts at every task, but most models have"
-    " fewer; -k 10 shows pass@10",
+    " fewer attempts; -k 10 shows pass@10",
 )  # fmt: skip
 
 

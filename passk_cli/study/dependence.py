@@ -35,7 +35,8 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     " numbered attempts (in a large file, a sample of them), and report p ≤ 0.001 after an"
     " adjustment for all models. `passk order` reports that pass@k is too high or too low if the"
     " interval of first@k − pass@k excludes 0.",
-    advice="Run `passk order FILE`. If the order matters, report first@k and repair the harness.",
+    advice="Run `passk order FILE` to test the order of the attempts. If the order matters, report"
+    " first@k and repair the harness.",
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
     " attempts pass less often (p < 0.0001); passk order tests their order",
 )  # fmt: skip

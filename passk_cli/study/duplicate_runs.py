@@ -31,14 +31,14 @@ COPIED_RUN = DiagnosticType(
     "copied-run", WARNING,
     "{first} and {second} have the same outcomes at {tasks:task}{?changed| of {every}"
     " ({changed:attempt} changed)}{?more| (and {more:more pair})}",
-    "if one is a copy, run the evaluation again",
-    meaning="Two runs have the same outcomes at almost all tasks. Chance explains this in at most"
-    " one pair of runs in a thousand. " + _COPY_CRITERION,
+    "if one run is a copy, run the evaluation again",
+    meaning="Two runs have the same outcomes at almost all tasks. By chance, at most one pair of"
+    " runs in a thousand has this many equal outcomes. " + _COPY_CRITERION,
     why="If a run was recorded twice or under two names, runs seem to vary less than they really"
     " do. A gate then makes wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
     " warning.",
-    example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one is a"
+    example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one run is a"
     " copy, run the evaluation again",
 )  # fmt: skip
 IDENTICAL_OUTCOMES = DiagnosticType(
@@ -48,8 +48,8 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " each name as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
-    meaning="Two models passed and failed the same tasks. They are probably the same model, read"
-    " from two files, for example from results and a summary. " + _COPY_CRITERION,
+    meaning="Two models passed and failed the same tasks. Two such models are probably the same"
+    " model, read from two files, for example from results and a summary. " + _COPY_CRITERION,
     why="passk treats both names as separate models. `passk compare` and a leaderboard stop with"
     " an error about these models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",

@@ -62,8 +62,7 @@ INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "left out {tasks:task} of {model} that {tasks:is|are} not in every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
-    meaning="These tasks are missing from at least one run, so passk leaves the tasks out of all"
-    " runs.",
+    meaning="Some tasks are missing from at least one run, so passk leaves them out of all runs.",
     why="If a run has an additional task or lacks a task, the average changes even if the model did"
     " not change.",
     advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
@@ -85,7 +84,7 @@ SHORT_RUNS = DiagnosticType(
 )  # fmt: skip
 INCOMPLETE_RUNS = DiagnosticType(
     "incomplete-runs", NOTE, "{runs:run} recorded as incomplete {runs:is|are} left out: {names}",
-    meaning="These runs were recorded with `passk record --incomplete`, which marks a run that"
+    meaning="Incomplete runs were recorded with `passk record --incomplete`, which marks a run that"
     " lacks tasks or attempts.",
     why="An incomplete run stays in the history, but no baseline and no trend uses it.",
     advice="You do not need to do anything. If an incomplete run was completed later, record it"
@@ -95,7 +94,7 @@ INCOMPLETE_RUNS = DiagnosticType(
 RUNS_WITHOUT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
-    meaning="These runs were recorded without `--with`, so they do not contain this amount, for"
+    meaning="Some runs were recorded without `--with`, so they do not contain the amount, for"
     " example the cost.",
     why="Pass rates use all runs. Statistics of the amount use only runs that contain the amount."
     " Therefore `:last5` selects the last 5 runs that contain the amount.",
@@ -107,10 +106,10 @@ UNPRICED_RUNS = DiagnosticType(
     "unpriced-runs", WARNING,
     "the {noun} of every attempt of {model} is 0 in {runs:run}, which {runs:is|are} left out:"
     " {names}",
-    meaning="In these runs, the amount of every attempt of the model is 0, so passk leaves these"
+    meaning="In some runs, the amount of every attempt of the model is 0, so passk leaves these"
     " runs out.",
-    why="Harnesses write 0 if a model has no price, or if nothing was counted. The history would"
-    " look as if the cost had fallen to 0.",
+    why="Harnesses write 0 if a model has no price, or if nothing was counted. With these runs, the"
+    " history would look as if the cost had fallen to 0.",
     advice="Correct the price in the harness, or compute costs from tokens with `--price`.",
     example="warning[unpriced-runs]: the cost of every attempt of alpha is 0 in 2 runs, which"
     " are left out: r7, r9",

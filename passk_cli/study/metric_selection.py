@@ -68,7 +68,7 @@ class RequiredAttempts:
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Attempts that every task of a model must have.", low=1,
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
-        " leaves these tasks out and lists their names.")] = None
+        " leaves such tasks out and lists their names.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS,
         detail="empty: the cell of the metric stays empty; drop: the metric is computed without"
@@ -103,7 +103,7 @@ class MetricOptions(RequiredAttempts):
         " to the smallest number of attempts.")] = ()
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
-        "-m --metric", "NAMES", "Metrics by name, e.g. pass@10,gpass@8:0.5.",
+        "-m --metric", "NAMES", "Metrics by name, such as pass@10,gpass@8:0.5.",
         parse=parse_metrics, complete="passk_cli.metrics.registry:metric_completions")] = ()
     # fmt: on
 

@@ -29,37 +29,39 @@ _PLURAL_REASONS = ("timeout", "error", "crash")
 MISSING_COUNTED = DiagnosticType(
     "missing-counted", NOTE,
     "{missing:attempt} without an outcome {missing:counts|count} as failed: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
-    " cell. With `--missing fail`, these attempts count as failures.",
+    meaning="Some attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. With `--missing fail`, attempts without an outcome count as failures.",
     why="A missing outcome is neither a pass nor a failure, so every estimate depends on how you"
-    " count missing outcomes. Most benchmarks count them as failures.",
+    " count missing outcomes. Most benchmarks count missing outcomes as failures.",
     advice="If you want to see how much the missing outcomes can change the estimates, use"
     " `--missing bounds`.",
     example="note[missing-counted]: 41 attempts without an outcome count as failed: b 41 of 200"
     " (30 timeouts, 11 crashes)",
 )  # fmt: skip
 MISSING_DROPPED = DiagnosticType(
-    "missing-dropped", NOTE, "{missing:attempt} without an outcome left out: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
-    " cell. With `--missing drop`, passk leaves these attempts out.",
+    "missing-dropped", NOTE, "{missing:attempt} without an outcome {missing:is|are} left out:"
+    " {lost}",
+    meaning="Some attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. `--missing drop` leaves out attempts without an outcome.",
     why="Leaving out attempts is fair only if the reason for a missing outcome does not depend on"
     " the task. If hard tasks lose more attempts than easy tasks, pass rates are too high.",
     advice="If you want to see how much the missing outcomes can change the estimates, use"
     " `--missing bounds`.",
-    example="note[missing-dropped]: 41 attempts without an outcome left out: b 41 of 200 (30"
+    example="note[missing-dropped]: 41 attempts without an outcome are left out: b 41 of 200 (30"
     " timeouts, 11 crashes)",
 )  # fmt: skip
 MISSING_BOUNDED = DiagnosticType(
     "missing-bounded", NOTE,
-    "{missing:attempt} without an outcome {missing:is|are} tried as pass and as fail: {lost}",
-    meaning="These attempts have no outcome, for example because of a timeout, a crash or an empty"
-    " cell. With `--missing bounds`, passk computes every result twice: once as if all of these"
-    " attempts failed, and once as if all of these attempts passed.",
+    "{missing:attempt} without an outcome {missing:counts|count} once as passed and once as failed:"
+    " {lost}",
+    meaning="Some attempts have no outcome, for example because of a timeout, a crash or an empty"
+    " cell. With `--missing bounds`, passk computes every result twice: once as if all attempts"
+    " without an outcome failed, and once as if all of them passed.",
     why="Every estimate is the range between the two results, and every interval contains the"
     " intervals of both results.",
     advice="If the ranges are too wide for a decision, run the missing attempts again.",
-    example="note[missing-bounded]: 41 attempts without an outcome are tried as pass and as"
-    " fail: b 41 of 200 (30 timeouts, 11 crashes)",
+    example="note[missing-bounded]: 41 attempts without an outcome count once as passed and"
+    " once as failed: b 41 of 200 (30 timeouts, 11 crashes)",
 )  # fmt: skip
 UNEVEN_LOSSES = DiagnosticType(
     "uneven-losses", WARNING,
@@ -71,8 +73,8 @@ UNEVEN_LOSSES = DiagnosticType(
     " passk uses the test of `passk compare` for the share of attempts without an outcome per"
     " task, adjusted for all pairs of models. The message names the pair with the smallest p.",
     why="If missing outcomes count as failures, the model with more missing outcomes has a lower"
-    " pass rate. If passk leaves missing outcomes out, the pass rate of this model may be too"
-    " high.",
+    " pass rate. If passk leaves missing outcomes out, the pass rate of the model with more missing"
+    " outcomes may be too high.",
     advice="Run the missing attempts again if you can. If you want to see how much the missing"
     " outcomes can change the difference, use `--missing bounds`.",
     example="warning[uneven-losses]: models lack outcomes unevenly (b 41 of 200, a 2 of 200, p ="

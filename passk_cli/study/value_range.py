@@ -95,8 +95,7 @@ VALUE_RANGE_ANSWERS = (
 
 
 NO_SHARED_TASK_ANSWERS = (
-    Answer("no-task-with-attempts", lambda k: k > 0, "There is no task with {k:attempt} by each"
-    " model.",
+    Answer("no-task-with-attempts", lambda k: k > 0, "No task has {k:attempt} by each model.",
            lambda k: {"k": k}),
     Answer("no-shared-task", lambda _: True, "No task is shared by all models.", lambda _: {}),
 )  # fmt: skip

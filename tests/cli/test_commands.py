@@ -317,7 +317,7 @@ def test_groups_without_the_baseline_are_not_skipped(passk: Passk, write: Write)
         True,
     )
     assert (
-        "no comparison in the groups y, because they contain no attempts of b"
+        "passk compares no models in the groups y, because they contain no attempts of b"
         in passk("compare", *base).err
     )
 

@@ -96,7 +96,7 @@ def test_tasks_are_kept_and_left_out_in_the_run_and_its_baseline(
     same = passk_cli.gate(run[remaining], baseline=base[remaining], max_drop="pass@1=0.5")
     assert less.frame.equals(same.frame)
     assert "2 tasks left out" in less.report.context
-    assert said(less)["excluded-tasks"].endswith("2 tasks left out: t1, t2")
+    assert said(less)["excluded-tasks"].endswith("2 tasks are left out: t1, t2")
     (tmp_path / "names.txt").write_text("t1\nt2\nt3\n")
     run.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
     only = passk("estimate", tmp_path / "run.jsonl", "--only-task", tmp_path / "names.txt")

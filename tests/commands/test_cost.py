@@ -189,7 +189,7 @@ def test_a_missing_price_is_no_low_one() -> None:
         passk_cli.cost(data)
     text = str(passk_cli.cost(data, missing_cost="bounds", at=1))
     assert text.startswith("dear solves a task for $1.10 [")
-    assert "cheap may need less, because some of the attempts have no cost." in text
+    assert "cheap may need less per solved task, because some attempts have no cost." in text
     assert "at least $0.100" in text
     row = numbers(data, missing_cost="bounds", at=1)["cheap", "cost"]
     assert (row.estimate_low, row.note) == (

@@ -187,7 +187,7 @@ def test_what_is_missing_says_why() -> None:
     assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
     [messages] = [messages for messages in new.messages if messages.name == "no-even-tasks"]
     assert messages.text == (
-        "Δ_k and deficit are empty from k = 5 on: μ^k needs k different tasks; there are 4"
+        "Δ_k and the deficit are empty from k = 5 on: μ^k needs k different tasks; there are 4"
     )
 
 

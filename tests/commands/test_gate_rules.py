@@ -245,7 +245,7 @@ def test_check_needs_no_data(nightly: Path, passk: Passk) -> None:
     rules(nightly, TWO.replace('runs = "a', 'runs = "nowhere/*'))
     result = passk("gate", "--check")
     assert result.code == 0
-    assert result.out.startswith("passk.toml is valid: 2 suites.")
+    assert result.out.startswith("The rules file passk.toml is valid and contains 2 suites.")
     # Runs and baselines by their paths.
     (nightly / "passk.toml").rename(nightly / "ci.toml")
     (nightly / "ci").mkdir()

@@ -281,7 +281,7 @@ def test_pilot_of_two_models() -> None:
     assert test.power(detects, 800) == pytest.approx(0.8, abs=2e-3)
     assert row["correlation"] == pytest.approx(0.25, abs=0.01)
     assert said(report)["pilot-models"].startswith(
-        "interval widths are for codellama-7b, the most variable model"
+        "interval widths are planned for codellama-7b, the most variable model"
     )
     assert "correlation of models 0.25 [0.18, 0.32]" in report.context
     assert "in pass@5 between codellama-7b and gpt-4-0613" in answer(report)
@@ -388,7 +388,7 @@ def test_tasks_that_differ_no_more_than_luck() -> None:
 
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
-    assert said(report)["rough-power"].endswith("rough below 50 tasks")
+    assert said(report)["rough-power"].endswith("approximate below 50 tasks")
     assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.explain())
     near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
     assert near["rough-power"].endswith("rough if pass@10 is near 0 or 1")
@@ -834,7 +834,7 @@ def test_the_cheaper_model_is_run_on_where_it_narrows_more(passk: Passk) -> None
         float(row["se"]) for row in own_values[1:]
     )
     result = passk(*words[:-2], "--budget", "1attempts")
-    assert result.out.startswith("The budget does not pay for a new task or for an attempt at all")
+    assert result.out.startswith("The budget is too small for a new task or for one more attempt")
 
 
 def test_shares_may_be_percentages(passk: Passk) -> None:

@@ -198,5 +198,8 @@ def test_a_number_without_short_tasks_says_of_how_many_tasks_it_is(
     result = passk("estimate", "one.csv", "-k", "1,4")
     assert "cannot compute pass@4, pass^4 of one: n=3 < k=4 on 10 of 20 tasks; " in result.err
     sentence = passk("estimate", "one.csv", "-k", "1,4", "--short-tasks", "drop").out
-    assert "passes with probability 1.000, and all 4 pass with 0.000 on 10 of 20 tasks." in sentence
+    assert (
+        "passes with probability 1.000, and all 4 pass with probability 0.000 on 10 of 20 tasks."
+        in sentence
+    )
     assert "on 20 of" not in sentence

@@ -194,7 +194,7 @@ def test_a_cluster_counts_like_one_machine(
         result = passk("convert", address, *options, *_spark(master, "-o", cluster))
         assert result.code == 0, result.err
         assert sorted(result.err.splitlines()) == sorted(expected.err.splitlines())
-        assert "note[named-outcomes]: counted as passes: good (72); as failures: " in result.err
+        assert "outcomes counted as passes: good (72); outcomes counted as failures: " in result.err
         assert result.out == expected.out
         same = "SELECT model, lang, effort, task, n, c"
         assert duckdb.sql(f"{same} FROM '{cluster}'").fetchall() == (

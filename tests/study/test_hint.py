@@ -28,6 +28,6 @@ def test_a_larger_k_of_one_model_is_a_note(passk: Passk, write: Write) -> None:
     result = passk("estimate", data)
     assert "pass@5" in result.out
     assert "pass@10" not in result.out
-    assert "d has 10 attempts at every task, but most models have fewer" in result.err
+    assert "d has 10 attempts at every task, but most models have fewer attempts" in result.err
     assert "-k 10 shows pass@10" in result.err
     assert "more-attempts" not in passk("estimate", data, "-k", "1").err

@@ -49,12 +49,14 @@ class BootstrapOptions:
 
     # fmt: off
     interval: Annotated[tuple[str, ...], Option(
-        "--interval", "METHODS|all", "Interval methods to compare, e.g. guard,bca,t.",
+        "--interval", "METHODS|all", "Interval methods to compare, such as guard,bca,t.",
         parse=split_at_commas,
-        detail="The methods are guard, percentile, bca and t. Write all for all methods.",
+        detail="The available methods are guard, percentile, bca and t. Use all to compare every"
+            " method.",
     )] = ()
     weights: Annotated[str, Option(
-        "--weights", help="Ordinary or Bayesian bootstrap", choices=("multinomial", "dirichlet"),
+        "--weights", help="Kind of bootstrap: ordinary or Bayesian",
+        choices=("multinomial", "dirichlet"),
     )] = "multinomial"
     draws: Annotated[str | None, Option(
         "--draws", "FILE", "Write the resamples: .csv, .jsonl or .parquet.", file="written",

@@ -56,38 +56,39 @@ WITHOUT_BOUNDS = DiagnosticType(
     " scores is unknown; --bounds LOW,HIGH sets it",
 )  # fmt: skip
 PARTICULAR_INTERVALS = DiagnosticType(
-    "particular-intervals", NOTE, "the {methods} intervals of {numbers} are special ({flaw})",
-    meaning="For the reason in the message, passk computed these intervals in a special way, or"
-    " could not compute them.",
-    why="You cannot compare the limits of these intervals with limits of the same method for other"
+    "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
+    meaning="The message reports why passk computed some intervals in a special way, or could not"
+    " compute them.",
+    why="Do not compare the limits of such an interval with limits of the same method for other"
     " metrics.",
-    advice="Read the reason in the message. If all tasks have the same value, only more tasks or"
-    " attempts help.",
+    advice="Read the reason at the end of the message. If all tasks have the same value, you need"
+    " more tasks or attempts for an ordinary interval.",
     example="passk bootstrap sample_data/agents.jsonl -k 1\n"
-    "note[particular-intervals]: the guard, percentile, bca, t intervals of pass@1 of"
-    " claude-opus-4-8, claude-sonnet-5, gpt-5.3-codex and 4 more are special (every task has the"
+    "note[particular-intervals]: read the guard, percentile, bca, t intervals of pass@1 of"
+    " claude-opus-4-8, claude-sonnet-5, gpt-5.3-codex and 4 more with caution (every task has the"
     " value 1: the interval is one-sided)",
 )  # fmt: skip
 FEWER_SHARED = DiagnosticType(
     "first-on-shared-tasks", WARNING,
-    'the column "first in resamples" uses for {metrics} only the {shared:task} that all models'
-    ' have{?group| in {group}}, of {every}',
+    'for {metrics}, the column "first in resamples" uses only the {shared:task} of {every} that all'
+    ' models have{?group| in {group}}',
     meaning="passk can compare models only on tasks that all models attempted. In contrast, the"
     " estimates and intervals use all tasks of each model.",
-    why="The estimates and the column use different tasks, so they may disagree.",
+    why="Estimates and resamples use different tasks, so they may disagree.",
     advice="Run the missing tasks, or keep only the models that have all tasks with `--model`.",
     example='passk bootstrap sample_data/cyber.csv.gz -m best@1\n'
-    'warning[first-on-shared-tasks]: the column "first in resamples" uses for best@1 only the 136'
-    ' tasks that all models have, of 291',
+    'warning[first-on-shared-tasks]: for best@1, the column "first in resamples" uses only the 136'
+    ' tasks of 291 that all models have',
 )  # fmt: skip
 UNEQUAL_ATTEMPTS = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
-    meaning="A model with fewer attempts has fewer possible values and more ties. It would come"
-    " first in too many or too few resamples.",
-    why="The column would then compare numbers of attempts, not models.",
-    advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts. Or"
-    " make the same number of attempts with each model.",
+    meaning="A model with fewer attempts has fewer possible values and more ties. A model with"
+    " fewer attempts would come first in too many or too few resamples.",
+    why="With unequal numbers of attempts, the column would compare the numbers of attempts and not"
+        " the models.",
+    advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts."
+    " Alternatively, make the same number of attempts with each model.",
     example='note[first-with-unequal-attempts]: the column "first in resamples" is empty, because'
     ' models have different numbers of attempts',
 )  # fmt: skip

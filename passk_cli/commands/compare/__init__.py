@@ -40,13 +40,13 @@ class CompareOptions:
     crossings: Annotated[bool, Option(
         "--crossings", help="Show the k at which one model overtakes another model.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Count tasks that flip, and flips expected by chance.")] = False
+        "--flips", help="Count the tasks that flip, and the number expected by chance.")] = False
     change: Annotated[str | None, Option(
-        "--change", "FROM:TO", "Compare each model's change, e.g. pass@1:pass@100.",
+        "--change", "FROM:TO", "Compare each model's change, such as pass@1:pass@100.",
         parse="passk_cli.commands.compare.view:parse_change_name",
         detail="passk tests whether the change from metric FROM to metric TO differs between"
         " models. The p-values of changes are adjusted separately from other p-values. Without -k"
-        " and -m, models are also compared at FROM and at TO.",
+        " and -m, passk also compares the models at the metrics FROM and TO.",
     )] = None
     sensitivity: Annotated[str | None, Option(
         "--sensitivity", "COLUMN", "Repeat the tests with each group of tasks left out.",

@@ -121,7 +121,7 @@ class CrossingTable(Section[Crossing]):
 
     answers = (
         Answer("no-crossing", lambda section: not section.crossed,
-               "No curve crosses another up to k = {most}.",
+               "No two curves cross up to k = {most}.",
                lambda section: {"most": max(cross.k_max for cross in section.records)}),
         Answer("crossing", lambda _: True, _OVERTAKES + "{?more|; {more:more crossing}}.",
                lambda section: {

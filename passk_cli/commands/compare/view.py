@@ -122,9 +122,10 @@ _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
-    meaning="These pairs of models have no difference and no test at this metric. Either the two"
-    " models share no task, or one of them has fewer than k attempts at some task.",
-    why="The ranking and the number of tests include only the pairs that are compared.",
+    meaning="For some pairs of models, the result contains no difference and no test at this"
+    " metric. The two models of such a pair share no task, or one model has fewer than k attempts"
+    " at some task.",
+    why="The ranking and the number of tests include only the pairs that passk can compare.",
     advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the other"
     " tasks. If the models share no task, check with `passk describe` whether the files use the"
     " same task names.",
@@ -133,30 +134,31 @@ NOT_COMPARED = DiagnosticType(
     " task",
 )  # fmt: skip
 NOT_IN_GROUPS = DiagnosticType(
-    "baseline-not-in-groups", WARNING, "no comparison in the groups {groups}, because they contain"
-                                       " no attempts of {baseline}",
-    meaning="With --by, passk compares models within each group. These groups contain no attempts"
-    " of the baseline.",
-    why="The result contains no difference for these groups, even if they contain all"
-    " other models.",
-    advice="Run the baseline on these groups, or choose a baseline that is in all groups.",
+    "baseline-not-in-groups", WARNING, "passk compares no models in the groups {groups}, because"
+                                       " they contain no attempts of {baseline}",
+    meaning="With --by, passk compares models within each group. Some groups contain no attempts of"
+    " the baseline.",
+    why="The result contains no difference for a group without the baseline, even if the group"
+    " contains all other models.",
+    advice="Run the baseline on the groups that lack it, or choose a baseline that is in all"
+        " groups.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --baseline"
     " codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
-    "warning[baseline-not-in-groups]: no comparison in the groups 0.8, because they contain no"
-    " attempts of codellama-7b",
+    "warning[baseline-not-in-groups]: passk compares no models in the groups 0.8, because they"
+    " contain no attempts of codellama-7b",
 )  # fmt: skip
 FEW_TASKS_DECIDE = DiagnosticType(
     "few-tasks-decide", WARNING,
-    "few tasks decide {pair} at {metric}: without {tasks} the difference is {rest:=share}, not"
-    " significant{?more|; likewise {more:more difference}}",
-    meaning="Without about 1 % of the tasks, this significant difference would lose half of its"
-    " size and its significance.",
-    why="If these tasks are mislabelled, or of a kind that is rare in the benchmark, the difference"
-    " shows little about the models.",
-    advice="Look at the attempts at these tasks before you report the difference."
-    " `--exclude-task TASKS` shows the result without these tasks.",
-    example="warning[few-tasks-decide]: few tasks decide alpha against beta at pass@1: without"
-    " t7 the difference is 0.012, not significant",
+    "few tasks decide the verdict about {pair} at {metric}: without {tasks}, the difference is"
+    " {rest:=share} and not significant{?more|; likewise {more:more difference}}",
+    meaning="If about 1 % of the tasks were left out, a significant difference would lose half of"
+    " its size and would no longer be significant.",
+    why="If the deciding tasks are mislabelled, or of a kind that is rare in the benchmark, the"
+    " difference shows little about the models.",
+    advice="Look at the attempts at the deciding tasks before you report the difference."
+    " `--exclude-task TASKS` shows the result without the tasks that you name.",
+    example="warning[few-tasks-decide]: few tasks decide the verdict about alpha against beta at"
+    " pass@1: without t7, the difference is 0.012 and not significant",
 )  # fmt: skip
 MANY_GROUPS = DiagnosticType(
     "unadjusted-groups", NOTE,
@@ -165,7 +167,7 @@ MANY_GROUPS = DiagnosticType(
     " for the number of groups.",
     why="With every further group, it becomes more likely that two models differ significantly by"
     " chance. With 20 groups and a significance level of 5 %, you can expect one false positive.",
-    advice="Use `--adjust min-p`, which keeps the significance level over all groups together.",
+    advice="Use `--adjust min-p`, which limits false positives over all groups together.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
     "note[unadjusted-groups]: 2 groups are compared without adjustment, so expect false positives",
 )  # fmt: skip
@@ -174,8 +176,8 @@ POWERLESS = DiagnosticType(
     "none of {tests:test} at {metric} can be significant with so few tasks",
     meaning="With this number of tasks, even the smallest possible p-value is above the"
     " significance level.",
-    why="Every pair is reported as tied, even if the models differ a lot. A tie is then not"
-    " evidence that the models are equally good.",
+    why="Every pair of models is reported as a tie, even if the two models differ a lot. With so"
+    " few tasks, a tie is not evidence that the models are equally good.",
     advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
     example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
     "note[powerless-tests]: none of 28 tests at pass@1 can be significant with so few tasks",

@@ -35,13 +35,13 @@ class ConvertOptions:
     form: Annotated[str | None, Option(
         "-f --format", help="Format of the table",
         choices=("csv", "jsonl", "parquet", "every-eval-ever"),
-        detail="Default: the format that the suffix of the output file names.")] = None
+        detail="By default, the suffix of the output file sets the format.")] = None
     counts: Annotated[bool, Option(
         "--counts", help="Write one row per model and task, with the counts n and c.",
         detail="n is the number of attempts, and c is the number of passes.")] = False
     missing: Annotated[str | None, Option(
         "--missing", help="How to write a missing outcome",
-        choices=(KEEP, "error", "fail", "drop"), detail="Default: keep, which leaves the outcome"
+        choices=(KEEP, "error", "fail", "drop"), detail="The default, keep, leaves the outcome"
         " empty. With --counts, the default is error.")] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also write this column, such as answer or cost.",
@@ -55,9 +55,9 @@ class ConvertOptions:
         " --map. The table then also contains the sum of each amount that the map names, for"
         " example cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(
-        "--spark-master", "URL", "The Spark master, e.g. spark://host:7077, sc://host.",
-        detail="Default: the active Spark session. If there is none, Spark runs on this machine"
-        " (local[*]).")] = None
+        "--spark-master", "URL", "The Spark master, such as spark://host:7077, sc://host.",
+        detail="By default, passk uses the active Spark session. If there is no active session,"
+        " Spark runs on this machine (local[*]).")] = None
     # fmt: on
 
 

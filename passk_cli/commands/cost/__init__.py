@@ -56,10 +56,10 @@ class CostOptions:
                " column.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
-        "--at", "B,…", "Budgets per task for pass@$b, e.g. 0.05,0.50,2.",
+        "--at", "B,…", "Budgets per task for pass@$b, such as 0.05,0.50,2.",
         parse=parse_budgets,
-        detail="Budgets have the unit of the amount in --of. Default: three budgets chosen from the"
-               " data.")] = ()
+        detail="A budget has the unit of the amount that --of sets. By default, passk chooses three"
+               " budgets from the data.")] = ()
     # fmt: on
 
 

@@ -125,5 +125,5 @@ FURTHER = (
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "There is no cost per solved task for {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],
-           "{unsure} may need less, because some of the attempts have no {amounts}."),
+           "{unsure} may need less per solved task, because some attempts have no {amounts}."),
 )  # fmt: skip

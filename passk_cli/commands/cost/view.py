@@ -66,14 +66,14 @@ FEW_TASKS_COST = DiagnosticType(
     "few-tasks-cost", WARNING,
     "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
     "limits of costs may be too narrow; add tasks",
-    "The effective number of tasks is (Σx)² / Σx², with the mean cost x of each task. Here it"
-    " is below 10 and below a quarter of the number of tasks.",
+    "The effective number of tasks is (Σx)² / Σx², if x is the mean cost of a task. In this data,"
+    " the effective number of tasks is below 10 and below a quarter of the number of tasks.",
     why="Your sample of tasks may contain too few of the expensive tasks. In simulations, 1 in 20"
-    " or 1 in 50 tasks cost 50 or 100 times as much as all other tasks. Limits of costs then"
-    " contained the true cost in 31 to 66 % of runs with 20 tasks, 63 to 97 % with 60 tasks and 86"
-    " to 96 % with 100 tasks. passk cannot detect this problem if a run contains no"
-    " expensive task.",
-    advice="Add tasks. More attempts at the same tasks do not help.",
+    " or 1 in 50 tasks cost 50 or 100 times as much as an ordinary task. In simulations with a few"
+    " expensive tasks, limits of costs contained the true cost in 31 to 66 % of runs with 20 tasks,"
+    " 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. passk cannot detect this problem if a"
+    " run contains no expensive task.",
+    advice="Add tasks. More attempts at the same tasks do not make the limits of costs reliable.",
     example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha; limits"
     " of costs may be too narrow; add tasks",
 )  # fmt: skip

@@ -45,31 +45,35 @@ class CurveOptions:
     # Importing the types of families and metrics would slow down `--help`.
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
-        "--rates", "NAME=P,P,…", "Exact success rates of tasks, e.g. mixed=0,1.",
+        "--rates", "NAME=P,P,…", "Exact success rates of tasks, such as mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
-        detail="This option replaces files. A file can also have a column rate. Repeatable.",
+        detail="Use this option instead of files. You can also read a file that has a column named"
+            " rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "Number of k's: all if at most N, else about N.", parse=parse_points,
-        detail="If there are more than N, the k's are spread over a logarithmic scale.")] = "40"
+        detail="If there are more than N values of k, passk spreads about N of them over a"
+            " logarithmic scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "Largest k of the curves.", low=1, high=MOST_ATTEMPTS,
-        detail="Default: the smallest number of attempts at any task of a model, or the largest"
-        " number with --short-tasks drop. For exact rates, the default is 10.")] = None
+        detail="By default, a curve ends at the smallest number of attempts at any task of its"
+        " model, or at the largest number with --short-tasks drop. For exact rates, the default is"
+        " 10.")] = None
     band: Annotated[str, Option(
         "--band", help="Whether intervals hold at each k or at all k", choices=BANDS,
         detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE
     delta: Annotated[bool, Option(
-        "--delta", help="Show Δ_k, coverage deficit and moments.",
-        detail="These numbers measure the effect of differences in difficulty.")] = False
+        "--delta", help="Show Δ_k, the coverage deficit and the moments.",
+        detail="Δ_k, the deficit and the moments measure effects of differences in difficulty"
+            " between tasks.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
-        "-m --metric", "NAMES", "Curves to show, e.g. pass@k or maj@k,gpass@k:0.5.",
+        "-m --metric", "NAMES", "Curves to show, such as pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
-        detail="passk always shows pass@k and pass^k, unless you name one of them. Write cover for"
-        " the share of tasks that reach a true success rate, as a curve over that rate.")] = ()
+        detail="passk always shows pass@k and pass^k, unless you name one of them. Use cover to"
+        " show the share of tasks that reach a true success rate, as a curve over this rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,5,10", "Compute only these k's.", parse=parse_k,
-        detail="This option replaces --points.")] = ()
+        "-k", "1,2,5,10", "Compute the curves only at these values of k.", parse=parse_k,
+        detail="Use this option instead of --points.")] = ()
     # fmt: on
 
 

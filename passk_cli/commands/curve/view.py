@@ -95,12 +95,12 @@ SHORT_CURVE = DiagnosticType(
     "the curves of {models} end at k = {k}, the smallest number of attempts at a task, although"
     " other tasks have up to {most} attempts",
     SuggestedFix({"--short-tasks": "drop"}, "continues the curves with these other tasks"),
-    "A curve ends at the smallest number of attempts that any task of its model has. In this way"
-    " all points of the curve use the same tasks.",
+    "A curve ends at the smallest number of attempts that any task of its model has. If a curve"
+    " ends at the smallest number of attempts, all its points use the same tasks.",
     why="One task with few attempts ends the curve for all tasks.",
     advice="Make more attempts at the tasks with few attempts. `--short-tasks drop` continues the"
-    " curve with the tasks that have more attempts. A point at a larger k may then use fewer tasks"
-    " than a point at a smaller k.",
+    " curve with the tasks that have more attempts. With `--short-tasks drop`, a point at a larger"
+    " k may use fewer tasks than a point at a smaller k.",
     example="note[short-curve]: the curves of alpha end at k = 2, the smallest number of attempts"
     " at a task, although other tasks have up to 4 attempts; --short-tasks drop continues the"
     " curves with these other tasks",
@@ -112,37 +112,37 @@ CHANGING_TASKS = DiagnosticType(
     meaning="With `--short-tasks drop`, a point at a larger k uses only the tasks with at least k"
     " attempts.",
     why="The tasks with many attempts may be easier or harder than the tasks that are left out. A"
-    " step of the curve may therefore be due to the tasks and not to k.",
-    advice="Look at the column tasks of `--full` or csv, or make more attempts at the tasks with"
-    " few attempts.",
+    " step in the curve may therefore come from a change of tasks and not from k.",
+    advice="Look at the column tasks in the output of `--full` or in csv, or make more attempts at"
+    " the tasks with few attempts.",
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
     " few attempts, so the curves may change direction",
 )  # fmt: skip
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
     tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
-    "With `--missing bounds`, every number is a range. The lower limit of this range counts all"
+    "With `--missing bounds`, every number is a range. The lower limit of such a range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
-    why="A gain of pass@k may lie outside the gains at these two limits. The gain may be largest if"
-    " only some of the missing outcomes are passes.",
+    why="The true gain of pass@k may be outside the gains at the two limits of the range. The gain"
+    " may be largest if only some of the missing outcomes are passes.",
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
 MISSING_UNEVEN = DiagnosticType(
-    "no-even-tasks", NOTE, "Δ_k and deficit are empty from k = {k} on: {reason}",
+    "no-even-tasks", NOTE, "Δ_k and the deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
     " μ^k is estimated from k attempts at k different tasks.",
-    why="The estimate needs at least k tasks or clusters.",
+    why="An estimate of μ^k needs at least k tasks or clusters.",
     advice="Use a smaller k, or add tasks.",
-    example="note[no-even-tasks]: Δ_k and deficit are empty from k = 5 on: μ^k needs k different"
-    " tasks; there are 4",
+    example="note[no-even-tasks]: Δ_k and the deficit are empty from k = 5 on: μ^k needs k"
+    " different tasks; there are 4",
 )  # fmt: skip
 MISSING_MOMENT = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models} is missing: {reason}",
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
     " the noise of the attempts.",
-    why="The standard deviation needs at least two attempts at every task, and the skewness three."
-    " The success rates must also differ by more than the noise.",
+    why="The standard deviation needs at least two attempts at every task, and the skewness needs"
+    " at least three. The success rates must also differ by more than the noise of the attempts.",
     advice="Make more attempts at every task.",
     example="note[no-moment]: skewness of alpha is missing: it needs three attempts at every task",
 )  # fmt: skip

@@ -34,18 +34,19 @@ class DiversityOptions:
     # fmt: off
     normalise: Annotated[str, Option(
         "--normalise", help="How to compare solutions", choices=NORMALISE,
-        detail="With none, solutions are compared without changes. With space, all white space is"
-        " replaced by single spaces. With python, comments, docstrings and layout"
-        " are removed.")] = "none"
+        detail="With none, passk compares solutions without changing them. With space, all white"
+        " space is replaced by single spaces. With python, comments, docstrings and layout are"
+        " removed.")] = "none"
     similarity: Annotated[float | None, Option(
-        "--similarity", "X", "Treat solutions with similarity of at least X as equal.",
+        "--similarity", "X", "Treat solutions with a similarity of at least X as equal.",
         detail="The similarity is the share of sequences of three tokens that two solutions have in"
                " common. X is, for example, 0.8.",
     )] = None
     k: Annotated[tuple[int, ...], Option(
         "-k", "2,10,100", "Compute distinct@k at these k's.", parse=parse_k,
-        detail="Default: those of 2, 10 and 100 for which there are enough attempts. If there are"
-        " fewer than three, passk adds the number of attempts and half of this number.")] = ()
+        detail="By default, passk uses each k of 2, 10 and 100 for which there are enough attempts."
+        " If fewer than three k's remain, passk adds the number of attempts and half of this"
+        " number.")] = ()
     # fmt: on
 
 

@@ -53,7 +53,7 @@ LITTLE_VARIETY = DiagnosticType(
     " variety of the solutions is at most a tenth above the smallest variety that a gain can have.",
     why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
     " little.",
-    advice="Try a higher temperature. `--full` shows the gains and the variety.",
+    advice="Try a higher temperature. `--full` shows the gains and the variety of the solutions.",
     example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
     " solutions",
 )  # fmt: skip
@@ -72,11 +72,11 @@ UNPARSED_SOLUTIONS = DiagnosticType(
 MIXED_OUTCOMES = DiagnosticType(
     "mixed-outcomes", NOTE,
     "{solutions:solution} passed in some attempts and failed in others",
-    meaning="Equal solutions usually pass or fail together. These solutions did not, for example"
-    " because of flaky tests or time limits. distinct-pass@k counts each of these solutions by its"
-    " share of passes.",
-    why="The checker, and not the solution, decides some of these outcomes.",
-    advice="Check whether the tests of these tasks are deterministic.",
+    meaning="Equal solutions usually pass or fail together. Some equal solutions passed in one"
+    " attempt and failed in another, for example because of flaky tests or time limits."
+    " distinct-pass@k counts each of these solutions by its share of passes.",
+    why="For such solutions, the checker decides the outcome, and not the solution.",
+    advice="Check whether the tests of the affected tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip
 GROWING_DUPLICATES = DiagnosticType(
@@ -87,8 +87,8 @@ GROWING_DUPLICATES = DiagnosticType(
     " duplicates increase.",
     why="A model with more attempts has more duplicates even if its solutions are as varied as the"
     " solutions of other models.",
-    advice="Compare models with different numbers of attempts by distinct@k and the effective"
-    " number.",
+    advice="Compare models with different numbers of attempts by distinct@k and by the effective"
+    " number of solutions.",
     example="note[growing-duplicates]: tasks have different numbers of attempts, which affect the"
     " share of duplicates but not distinct@k",
 )  # fmt: skip

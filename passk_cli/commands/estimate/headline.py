@@ -254,8 +254,8 @@ HEADLINES = (
 )  # fmt: skip
 ANY_AND_ALL = Answer(
     "any-and-all-attempts", lambda headline: headline.at_largest_k is not None,
-    "At least one of {k:attempt} passes with probability {at}, and all {k} pass with {hat}"
-    "{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_fields,
+    "At least one of {k:attempt} passes with probability {at}, and all {k} pass with probability"
+    " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_fields,
 )  # fmt: skip
 OWN_TASKS = Answer(
     "own-tasks-below", lambda headline: bool(headline.where and headline.leaders),

@@ -64,18 +64,19 @@ UNITS = {
 
 NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
-    "{numbers}: one more attempt at every task would narrow the interval more than as many attempts"
-    " at new tasks", "",
+    "{numbers}: one more attempt at every task would narrow the interval more than the same number"
+    " of attempts at new tasks", "",
     "The uncertainty of this metric comes mostly from the attempts at each task, and less from the"
-    " choice of tasks. This can happen if k is large compared with the number of"
-    " attempts per task.",
+    " choice of tasks. The attempts can cause most of the uncertainty if k is large compared with"
+    " the number of attempts per task.",
     why="The variance of an estimate has two parts, one from tasks and one from attempts. New tasks"
-    " reduce both parts. More attempts at the same tasks reduce only the part from attempts. At a"
-    " large k, more attempts reduce the variance faster than new tasks, at the same cost.",
+    " reduce both parts of the variance. More attempts at the same tasks reduce only the part of"
+    " the variance that comes from attempts. For the same cost, more attempts reduce the variance"
+    " at a large k faster than new tasks do.",
     advice="For a narrower interval, make more attempts at the same tasks. `passk plan` computes"
     " how many tasks and attempts a target needs.",
     example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task would narrow the"
-    " interval more than as many attempts at new tasks",
+    " interval more than the same number of attempts at new tasks",
 )  # fmt: skip
 
 

@@ -81,10 +81,10 @@ class ExtrapolateOptions:
 
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
-        "--to", "100,1000", "Predict at these k's.", parse=parse_to,
-        detail="Default: 10 times the number of attempts.")] = ()
+        "--to", "100,1000", "Predict the metric at these values of k.", parse=parse_to,
+        detail="By default, k is 10 times the number of attempts.")] = ()
     target: Annotated[float | None, Option(
-        "--target", "P", "Find the k at which pass@k reaches P, e.g. 0.9.", low=0,
+        "--target", "P", "Find the k at which pass@k reaches P, such as 0.9.", low=0,
         high=1, between=True,
     )] = None
     metrics: Annotated[tuple[str, ...], Option(
@@ -93,8 +93,8 @@ class ExtrapolateOptions:
     fit: Annotated[str | None, Option(
         "--fit", "log-logit", "Add a straight line of logit pass@k in log k.",
         parse=parse_fit,
-        detail="This fit is a heuristic without an interval. On real data with many attempts, it"
-        " was often far too high.")] = None
+        detail="The log-logit fit is a heuristic without an interval. On real data with many"
+        " attempts, the line was often far too high.")] = None
     # fmt: on
 
 

@@ -67,8 +67,8 @@ _DRAWN = 24
 NO_PREDICTION = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If the attempts at a task end with the first pass, their number depends on the"
-    " outcomes. Models with such attempts have an empty row.",
-    why="A prediction from such attempts would treat easy tasks as hard tasks.",
+    " outcomes. Models with attempts that end with the first pass have an empty row.",
+    why="A prediction from such attempts would mistake easy tasks for hard tasks.",
     advice="Make the same number of attempts at every task, whatever their outcomes are.",
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",
@@ -76,8 +76,8 @@ NO_PREDICTION = DiagnosticType(
 HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; use the range instead",
-    meaning="The line assumes that logit pass@k is linear in log k. This is nearly true in a few"
-    " toy models.",
+    meaning="The line assumes that logit pass@k is linear in log k. This assumption is nearly true"
+    " in a few toy models.",
     why="On real data with thousands of attempts, the line was often far too high.",
     advice="Report the range, which does not need this assumption.",
     example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"

@@ -26,7 +26,7 @@ from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 TRUST_RULES = Annotated[bool, Option(
-    "--trust-rules", help="Let the rules file name files anywhere.", rare=True,
+    "--trust-rules", help="Allow the rules file to name files anywhere.", rare=True,
     detail="Without this option, a rules file may name only files in its folder and in subfolders."
     " URLs, absolute paths, and links out of the folder are refused. Use this option only for rules"
     " that you wrote.",
@@ -69,16 +69,16 @@ class GateOptions(
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
     baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "Compare with this file or with this model.",
+        "--baseline", "FILE|NAME", "Compare the run with this file or model.",
         file="read", of_models=True,
         detail="Several files are read as one baseline. history.parquet:last5 pools the last 5 runs"
-        " of a history (see passk record). The intervals then include the variation between"
-        " runs.")] = None  # fmt: skip
+        " of a history (see passk record). If the baseline has several runs, the intervals also"
+        " include the variation between runs.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
         "--first-run", help="Accept that the baseline does not exist yet.",
-        detail="Use this option once, for the first run. Rules about changes are then not judged."
-        " Without this option, a missing baseline is an error (exit code 3). With this option, an"
-        " existing baseline is an error.",
+        detail="Use this option once, for the first run. With this option, rules about changes are"
+        " not judged. Without this option, a missing baseline is an error (exit code 3). With this"
+        " option, an existing baseline is an error.",
     )] = False  # fmt: skip
     skip_run: SKIP_RUN = ()
     on_undecided: Annotated[
@@ -90,7 +90,7 @@ class GateOptions(
         " cannot pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded."
         " Without --baseline, the run is compared with itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
-        "--max-false-alarms", "SHARE", "With --rehearse: maximum share of false alarms.",
+        "--max-false-alarms", "SHARE", "Maximum share of false alarms in --rehearse.",
         low=0.0, high=1.0, rare=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip

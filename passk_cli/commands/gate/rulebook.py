@@ -132,10 +132,10 @@ class Suite:
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
-        "quarantine", "TABLE", "Flaky tasks, each with task, until and reason.",
+        "quarantine", "TABLE", "Flaky tasks, as entries with the keys task, until and reason.",
         parse=parse_quarantine,
         detail="Verdicts leave these tasks out, and a row shows how many of their attempts passed."
-        " After the day in until, the task is judged again, and passk prints a"
+        " After the date in the key until, the gate judges the task again, and passk prints a"
         " warning.")] = ()  # fmt: skip
 
     @property

@@ -253,8 +253,9 @@ class EveryTask(GateRule):
     unpaired: Annotated[str, Option(
         "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
-        detail="With fail, the gate fails. With drop, the gate compares the tasks that both runs"
-        " have. Numbers of attempts other than --attempts are then reported, but do not fail.",
+        detail="With fail, missing tasks or attempts make the gate fail. With drop, the gate"
+        " compares the tasks that both runs have. With drop, passk reports a number of attempts"
+        " other than --attempts, but the gate does not fail because of it.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = COMPARING
     can_simulate = False
@@ -403,7 +404,8 @@ class Minimum(GateRule):
     min_by: Annotated[str, Option(
         "--min-by", help="What to compare with X of --min", choices=MIN_BY, rare=True,
         detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
-        " fails if the lower limit of the interval is below X. The rule is then never undecided.",
+        " fails if the lower limit of the interval is below X. With estimate or lower, the rule is"
+        " never undecided.",
     )] = BY_INTERVAL  # fmt: skip
     phrase = "{metric} ≥ {limit}{by}"
     findings: ClassVar[Mapping[str, str]] = {
@@ -553,9 +555,10 @@ class NoRegression(BaselineRule):
     """
 
     no_regression: Annotated[bool, Option(
-        "--no-regression", help="Fail if any metric is significantly lower.",
+        "--no-regression", help="Fail if any metric dropped significantly.",
         detail="This rule is like --max-drop METRIC=0 for all metrics, adjusted for the number of"
-        " metrics. It is undecided if a difference is not significant.")] = False  # fmt: skip
+        " metrics. This rule is undecided if a difference is not"
+        " significant.")] = False  # fmt: skip
     general = True
     phrase = "{?metric|{metric} }no regression"
     findings: ClassVar[Mapping[str, str]] = {
@@ -720,7 +723,7 @@ class MustPass(SingleTaskRule):
         " line, and no comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
-        "--must-pass-rate", "RATE", "Share of attempts that must pass in tasks of --must-pass.",
+        "--must-pass-rate", "RATE", "Share of attempts that must pass at each task of --must-pass.",
         low=0.0, high=1.0)] = 1.0  # fmt: skip
     phrase = "{tasks:named task} {tasks:passes|pass} {rate}"
     findings: ClassVar[Mapping[str, str]] = {

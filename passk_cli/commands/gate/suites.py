@@ -293,8 +293,8 @@ def _rules_of(entry: SuiteEntry) -> str:
 
 VALID = Answer(
     "valid-rules", lambda _: True,
-    "{name} is valid: {suites:suite}{?others|; {others:suite} not in tier {tier}}. No data was"
-    " read.",
+    "The rules file {name} is valid and contains {suites:suite}{?others|; {others:suite} not in"
+    " tier {tier}}. No data was read.",
     lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.other_suites),
                   "tier": book.tier},
 )  # fmt: skip

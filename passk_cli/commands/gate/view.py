@@ -94,9 +94,9 @@ FEW_RUNS_KNOWN = DiagnosticType(
     "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
     "record further runs",
     meaning="passk estimates the variation between runs from fewer than five runs.",
-    why="The estimate is then rough. If runs vary at least as much as chance within tasks, 95 %"
-    " intervals contained the truth in 91 to 96 % of simulated gates with two or three runs, and in"
-    " 95 to 97 % with twenty runs (benchmarks/trend.md).",
+    why="An estimate from fewer than five runs is rough. If runs vary at least as much as chance"
+    " within tasks, 95 % intervals contained the truth in 91 to 96 % of simulated gates with two or"
+    " three runs, and in 95 to 97 % with twenty runs (benchmarks/trend.md).",
     advice="Record further runs with `passk record`.",
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
     " record further runs",
@@ -141,9 +141,10 @@ OTHER_ATTEMPTS = DiagnosticType(
     SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
     meaning="The models are in one file, and some have other tasks or numbers of attempts than the"
     " baseline.",
-    why="The gate then fails, because lost attempts are often failed attempts.",
+    why="The gate fails if tasks or attempts differ, because lost attempts are often failed"
+        " attempts.",
     advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
-    " drop`. The verdict then reports the missing tasks and attempts.",
+    " drop`. With `--unpaired drop`, the verdict reports the missing tasks and attempts.",
     example="note[other-attempts-than-baseline]: 1 model has other tasks or numbers of attempts"
     " than m1; --unpaired drop compares the tasks that both models have",
 )  # fmt: skip
@@ -164,7 +165,7 @@ OTHER_NAME = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="The new run and the baseline have one model each, with different names. The gate"
-    " compares these models.",
+    " compares these two models with each other.",
     why="A history separates models by name. If you record a renamed model, it has no earlier runs"
     " in the history.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file.",
@@ -201,14 +202,14 @@ MISSING_DECIDE = DiagnosticType(
 )  # fmt: skip
 DECIDES_NOTHING = DiagnosticType(
     "rule-decides-nothing", WARNING,
-    "{rule} decides nothing: the verdict is {verdict} if every attempt passes and if every attempt"
+    "{rule} decides nothing: the verdict is {verdict} whether every attempt passes or every attempt"
     " fails",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. Both runs have the same verdict.",
-    why="The rule has the same verdict for all runs of this size.",
+    " which every attempt fails. The rule has the same verdict for both of these extreme runs.",
+    why="Such a rule has the same verdict for all runs of the same size.",
     advice="Use more tasks or attempts, or another limit.",
     example="warning[rule-decides-nothing]: pass@1 ≥ 0.99 decides nothing: the verdict is undecided"
-    " if every attempt passes and if every attempt fails",
+    " whether every attempt passes or every attempt fails",
 )  # fmt: skip
 CANNOT_DECIDE = DiagnosticType(
     "rule-cannot-decide", WARNING,
@@ -239,7 +240,7 @@ NO_BASELINE_YET = DiagnosticType(
     "{rules:rule} about changes {rules:is|are} not judged, because there is no"
     " baseline yet", "record this run, so that the next run has a baseline",
     meaning="With `--first-run`, rules that compare the run with a baseline are not judged, and do"
-    " not fail. All other rules are judged.",
+    " not fail. passk judges all other rules.",
     why="The gate does not detect regressions until there is a baseline.",
     advice="Record this run with `passk record`, and leave out `--first-run` from then on.",
     example="note[no-baseline-yet]: 1 rule about changes is not judged, because there is no"

@@ -50,16 +50,16 @@ _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 EXTRAPOLATED_HORIZONS = DiagnosticType(
     "extrapolated-horizons", WARNING,
     "the {rate} horizon of {models} is outside the range of task lengths, so it depends on the"
-    " shape of the success curve", "add tasks of this length",
-    meaning="The horizon is longer than the longest task or shorter than the shortest task. It"
-    " therefore comes from a part of the fitted curve without attempts.",
+    " shape of the success curve", "add tasks that are as long as the horizon",
+    meaning="The horizon is longer than the longest task or shorter than the shortest task. Such a"
+    " horizon comes from a part of the fitted curve without attempts.",
     why="Curves of different shapes fit the attempts equally well, but they give different"
     " horizons.",
     advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
     " the success curve.",
 )  # fmt: skip
 NO_HORIZON = DiagnosticType(
-    "no-horizon", WARNING, "no {rate} horizon for {models}: {reason}", "",
+    "no-horizon", WARNING, "there is no {rate} horizon for {models}: {reason}", "",
     meaning="passk can compute a horizon only if there are passes and failures, tasks of different"
     " lengths, and a success rate that decreases with the length.",
     why="The table and the charts contain no horizon of these models.",
@@ -68,10 +68,9 @@ NO_HORIZON = DiagnosticType(
 NO_LENGTH = DiagnosticType(
     "no-length", WARNING,
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
-    meaning="These tasks have no number of minutes, or a number that is not above 0. Horizons do"
-    " not use the attempts at these tasks.",
-    why="If these tasks are harder or easier than other tasks of the same length, the horizons"
-    " would be different with these tasks.",
+    meaning="passk leaves out tasks that have no length in minutes, or a length that is not above"
+    " 0. Horizons do not use the attempts at tasks without a length.",
+    why="If the tasks without a length are unusually hard or easy, they would change the horizons.",
     advice="Fill in the lengths, or name the column with the lengths with `--field"
     " minutes=COLUMN`.",
 )  # fmt: skip
@@ -79,21 +78,21 @@ FEW_FAMILIES = DiagnosticType(
     "few-families", WARNING,
     "the intervals of {models} may be too narrow because tasks are in fewer than {least} families"
     " ({families})", "",
-    meaning="The bootstrap draws families with replacement. If there are few families, it"
-    " underestimates the variation between families.",
+    meaning="The bootstrap draws families with replacement. If there are few families, the"
+    " bootstrap underestimates the variation between families.",
     why="In simulations with 2 to 10 families of 40 similar tasks, 95 % intervals contained the"
     " true 50 % horizon in 76 to 92 % of the cases, and the true 80 % horizon in 77 to 87 %"
     " (benchmarks/horizon.md).",
-    advice="Add tasks of other families. If you cannot, report that the intervals may be too"
-    " narrow.",
+    advice="Add tasks of other families. If you cannot add families, report that the intervals may"
+    " be too narrow.",
 )  # fmt: skip
 UNDATED_MODELS = DiagnosticType(
     "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
     "write dates like 2025-02-24",
     meaning="The doubling time comes from a line through the horizons of models over their release"
-    " dates. These models have no release date, or a text that is not a date.",
-    why="If one of these models had the longest horizon at its release, the line and the doubling"
-    " time would change.",
+    " dates. Some models have no release date, or a release date that is not a valid date.",
+    why="If a model without a date had the longest horizon at its release, its date would change"
+    " the line and the doubling time.",
     advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 

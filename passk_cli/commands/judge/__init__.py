@@ -46,13 +46,13 @@ class JudgeOptions:
         " the file to --truth.")] = None
     number: Annotated[int | None, Option(
         "--number", "N", "Number of attempts to list per model.", low=1,
-        detail="Default: the number of labels that --width needs, or 100 without --width.",
+        detail="The default is the number of labels that --width needs, or 100 without --width.",
     )] = None
     each: Annotated[int, Option(
         "--each", "K", "List K attempts per listed task, for metrics up to k = K.", low=1,
-        detail="The tasks are the same for all models. Without this option, passk scatters the"
-        " listed attempts over all tasks, which is best for k = 1 but not enough for k of 3 or"
-        " more.")] = 1
+        detail="passk lists attempts at the same tasks for all models. Without this option, passk"
+        " scatters the listed attempts over all tasks, which is best for k = 1 but not enough for k"
+        " of 3 or more.")] = 1
     # fmt: on
 
 

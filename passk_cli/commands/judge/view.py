@@ -45,7 +45,7 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
     "the labels of {models} are at fewer than half as many tasks as randomly drawn labels would be",
-    meaning="The labelled attempts are at few tasks.",
+    meaning="The labelled attempts belong to only a few tasks.",
     why="Corrected numbers and their intervals are correct only if you label randomly chosen"
     " attempts, or at least k attempts at each of several randomly chosen tasks. A few selected"
     " tasks do not show how often the judge errs at all other tasks.",
@@ -302,7 +302,7 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     )  # fmt: skip
     further_answers = (
         Answer("judge-differs", lambda section: section.rated and section.differing,
-               "The judge errs differently about {model} than about other models.",
+               "The judge makes different errors for {model} than for other models.",
                lambda section: {"model": section.name_of(section.differing[0]),
                                 "p": section.differing[0].p_alike}),
     )  # fmt: skip
@@ -506,8 +506,8 @@ TO_LABEL = (
     Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
-           "{file} contains {attempts:attempt} at {tasks:task} to label. Fill in its column truth,"
-           " and read the file with --truth."),
+           "{file} contains {attempts:attempt} at {tasks:task} to label. Fill in the column truth"
+           " of the file, and then read the file with --truth."),
     Answer("more-to-label",
            lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
            "The file contains more than {number:attempt} per model, because passk lists at least"

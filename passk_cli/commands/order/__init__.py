@@ -34,8 +34,8 @@ class OrderOptions:
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,4", "Compare first@k with pass@k at these k's.", parse=parse_k,
-        detail="Default: 1, 2, 4, … up to the largest k for which all tasks of at least one model"
-        " have enough attempts.")] = ()
+        detail="By default, k is 1, 2, 4, … up to the largest k for which all tasks of at least one"
+        " model have enough attempts.")] = ()
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Use the order of lines in the files as the order of attempts.",
         detail="By default, attempts are ordered by number or time. --field attempt=COLUMN sets the"

@@ -68,7 +68,8 @@ WOULD_BE_FOUND = DiagnosticType(
     meaning="With this number of tasks and attempts, the tests find effects of this size in four of"
     " five runs, after the adjustment for all tests. If there are several models, the message"
     " contains the effect of the model with the largest detectable effect.",
-    why="A test that is not significant does not prove independence. Smaller effects are possible.",
+    why="A test that is not significant does not prove independence. There may be effects that are"
+        " too small to detect.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
     "note[order-power]: with power 0.8, the tests find a trend of 7.8 points per attempt; more"
@@ -93,8 +94,8 @@ AGREEING_ATTEMPTS = DiagnosticType(
     " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
     " would)}",
     meaning="These two attempts agree significantly more often than independent attempts would."
-    " passk compares them on the tasks with both passes and failures. The expected number is the"
-    " mean over all orders of the outcomes of each task.",
+    " passk compares them on the tasks with both passes and failures. The expected number of"
+    " different outcomes is the mean over all orders of the outcomes of each task.",
     why="pass@k assumes that attempts are independent. If attempts agree more often than"
     " independent attempts would, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
@@ -118,12 +119,12 @@ CONSTANT_OUTCOMES = DiagnosticType(
 ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="The only pass of a task is its last attempt, and this happens more often than chance"
+    meaning="The only pass of a task is often its last attempt, and more often than chance"
     " explains.",
-    why="The order of the outcomes is then a result of the stopping rule. pass@k is biased, but the"
+    why="The order of the outcomes is a result of this stopping rule. pass@k is biased, but the"
     " number of attempts to the first success remains correct.",
-    advice="Make the same number of attempts at all tasks. Until then, use the number of attempts"
-    " to the first success, which `--full` shows.",
+    advice="Make the same number of attempts at all tasks. Until you have such data, use the number"
+    " of attempts to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
     " cannot be tested",
 )  # fmt: skip
@@ -155,8 +156,8 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
     meaning="Later attempts exist only at some tasks, so the pass rates of these attempts include"
     " fewer tasks.",
     why="Pass rates by attempt can rise or fall because they include different tasks. The trend"
-    " test is not affected, because it compares attempts within tasks. The attempts to the first"
-    " success include each task until its last attempt (Kaplan–Meier).",
+    " test is not affected, because it compares attempts within tasks. The number of attempts to"
+    " the first success includes each task until its last attempt (Kaplan–Meier).",
     advice="Compare the pass rates only up to the smallest number of attempts, or look at the"
     " trend.",
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
@@ -167,8 +168,8 @@ FIRST_ATTEMPTS = DiagnosticType(
     meaning="The test of pairs compares every two attempts of a model. With all attempts, there"
     " would be too many pairs.",
     why="The test does not find copies among later attempts.",
-    advice="If you suspect copies among later attempts, read them separately, for example with"
-    " `--where`.",
+    advice="If you suspect copies among later attempts, read the later attempts separately, for"
+    " example with `--where`.",
     example="note[first-attempts]: only the first 1,000 attempts were compared in pairs",
 )  # fmt: skip
 

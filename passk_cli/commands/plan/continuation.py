@@ -143,7 +143,7 @@ class ContinuationTable(Section[ContinuationStep]):
 
     answers = (
         Answer("nothing-next", lambda section: len(section.records) == 1,
-               "The budget does not pay for a new task or for an attempt at all tasks.",
+               "The budget is too small for a new task or for one more attempt at all tasks.",
                lambda _: {}),
         Answer("new-tasks-next", lambda section: section.fields["new"],
                "The best next step is to add {new:new task} ({more:attempt})." + _FALLS),

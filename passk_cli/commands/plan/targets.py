@@ -115,38 +115,41 @@ class PlanTargets:
 
     # fmt: off
     mean: Annotated[float | None, Option(
-        "--mean", "P", "Mean success rate, without a pilot.")] = None
+        "--mean", "P", "Mean success rate, if you have no pilot.")] = None
     spread: Annotated[float | None, Option(
-        "--spread", "S", "Standard deviation of success rates, without a pilot.")] = None
+        "--spread", "S", "Standard deviation of success rates, if you have no pilot.")] = None
     correlation: Annotated[float | None, Option(
         "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-        detail="Default: the correlation in the pilot if it has several models, else 0.5.")] = None
+        detail="The default is the correlation in a pilot with several models, or else"
+            " 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
-        "--tasks", "50,200", "Numbers of tasks. Default: based on the pilot.", parse=parse_tasks,
+        "--tasks", "50,200", "Numbers of tasks. The default is based on the"
+        " pilot.", parse=parse_tasks,
     )] = ()
     attempts: Annotated[tuple[int, ...], Option(
-        "--attempts", "1,10", "Attempts per task. Default: based on k and the pilot.",
+        "--attempts", "1,10", "Attempts per task. The default is based on k and the pilot.",
         parse=parse_attempts,
     )] = ()
     budget: Annotated[str | None, Option(
         "--budget", "N", "Attempts or dollars ('$200') to split, per model.", parse=parse_budget,
         detail="For dollars, write '$200' or 200usd. For attempts, write 200attempts. A number"
-        " without a unit is in dollars if attempts have a cost (by --cost-per-attempt or in the"
-        " pilot), else in attempts.")] = None
+        " without a unit means dollars if attempts have a cost (from --cost-per-attempt or the"
+        " pilot), and attempts otherwise.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
-        detail="The best split of the budget has at most N tasks, or at most the number of tasks of"
+        detail="The best split of the budget then has at most N tasks, or at most as many tasks as"
         " the pilot.")] = None
     cluster: Annotated[str | None, Option(
-        "--cluster", "COLUMN", "Column of the pilot with groups of related tasks.",
+        "--cluster", "COLUMN", "Column of the pilot that names groups of related tasks.",
         detail="Tasks are related if they share, for example, a repository or a passage. The plan"
         " assumes groups of the same sizes as in the pilot.",
     )] = None
     population: Annotated[str, Option(
-        "--population", help="What you plan for", choices=POPULATIONS,
+        "--population", help="Which tasks you plan for", choices=POPULATIONS,
         detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
-        " With these-tasks, you plan for the tasks of the pilot as a fixed suite: how many attempts"
-        " are needed so that chance makes two runs of one model differ by at most --detect.",
+        " With these-tasks, you plan for the tasks of the pilot as a fixed suite. The plan then"
+        " shows how many attempts keep the chance difference between two runs of one model within"
+        " --detect.",
         )] = NEW_TASKS
     detect: Annotated[float, Option(
         "--detect", "X", "Difference to detect.", low=0, high=1, between=True,
@@ -166,7 +169,8 @@ class PlanTargets:
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="With pilot, passk uses the mean cost of an attempt in the pilot, which is the"
-        " default for a --budget in dollars. --field cost=COLUMN names the cost column.")] = None
+        " default for a --budget in dollars. --If the cost column has another name, use --field"
+        " cost=COLUMN.")] = None
     # fmt: on
 
     def check(self) -> None:

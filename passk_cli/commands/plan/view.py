@@ -65,11 +65,12 @@ _CURVE_POINTS = 20
 
 LEFT_OUT = DiagnosticType(
     "unplanned-metrics", WARNING, "the plan leaves out {metrics} of {models}: {reason}",
-    meaning="The pilot must show how a metric differs from task to task. A pilot does not show this"
-    " if it has too few attempts, only one task or cluster, or the same value at every task.",
-    why="The plan contains neither a table nor rows for this metric of this model.",
-    advice="Choose harder or easier tasks for the pilot, or make more attempts, as the reason"
-    " requires.",
+    meaning="The pilot must show how a metric differs from task to task. A pilot does not show"
+    " these differences if it has too few attempts, only one task or cluster, or the same value at"
+    " every task.",
+    why="The plan contains neither a table nor rows for such a metric of a model.",
+    advice="Depending on the reason, choose harder or easier tasks for the pilot, or make more"
+    " attempts.",
     example="warning[unplanned-metrics]: the plan leaves out pass@1 of gpt-5.5: every task has the"
     " value 1, so the spread of new tasks is unknown",
 )  # fmt: skip
@@ -78,8 +79,8 @@ UNCERTAIN = DiagnosticType(
     "the correlation of {models:and} is uncertain at {metric}: detecting {points} points needs"
     " {few} to {many:task}", "a pilot with more tasks narrows this range",
     "The number of tasks that you need depends on the correlation between the true success rates of"
-    " the two models over tasks. The pilot estimates this correlation. The two numbers of tasks"
-    " belong to the ends of the 95 % interval of the correlation.",
+    " the two models over tasks. The pilot estimates this correlation. The message contains the"
+    " numbers of tasks for the two ends of the 95 % interval of the correlation.",
     why="If you plan with the estimate only, you may run too few tasks to detect the difference.",
     advice="Add tasks to the pilot, or plan with the larger number of tasks.",
     example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
@@ -89,11 +90,12 @@ CLUSTERED = DiagnosticType(
     "clustered-pilot", NOTE,
     "because tasks with the same {cluster} are related, {metric} needs {times:=amount} times as"
     " many tasks",
-    meaning="Tasks of one cluster are related, for example by a common repository. The factor is"
-    " the ratio of the variances with and without clusters, at the pilot's number of attempts.",
+    meaning="Tasks of one cluster are related, for example by a common repository. The factor in"
+    " the message is the ratio of the variances with and without clusters, at the pilot's number of"
+    " attempts.",
     why="Each task of a cluster adds less information than an independent task.",
-    advice="You need not do anything, because the plan assumes clusters of the same sizes as in the"
-    " pilot. If you add tasks, tasks from new clusters add more information.",
+    advice="You do not need to do anything, because the plan assumes clusters of the same sizes as"
+    " in the pilot. If you add tasks, tasks from new clusters add more information.",
     example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
     " needs 2.3 times as many tasks",
 )  # fmt: skip
@@ -114,12 +116,12 @@ MODELLED = DiagnosticType(
     " Beta-distributed success rates",
     meaning="A pilot does not determine the standard error of designs with more attempts per task"
     " than the pilot has. A pilot with fewer than 2k attempts per task does not determine"
-    " differences. passk then computes these numbers from a Beta distribution with the pilot's"
+    " differences. passk computes undetermined numbers from a Beta distribution with the pilot's"
     " mean and standard deviation.",
     why="The Beta distribution gives wrong numbers if the true success rates have another"
     " distribution.",
     advice="The column source of `--full` shows which numbers use the Beta distribution. If you"
-    " make more attempts in the pilot, passk uses data instead of this assumption.",
+    " make more attempts in the pilot, passk uses data instead of a Beta distribution.",
     example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
     " pass@4 assume Beta-distributed success rates",
 )  # fmt: skip
@@ -127,7 +129,7 @@ NO_SPREAD = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
-    why="If tasks do differ, you need more tasks than the plan shows.",
+    why="If tasks really differ, you need more tasks than the plan shows.",
     advice="Use a pilot with more tasks or more attempts per task.",
     example="warning[no-spread]: pass@1: tasks of the pilot differ only by chance, so the plan"
     " treats them as equally hard",
@@ -157,24 +159,24 @@ UNSURE = DiagnosticType(
     " uncertain by ±27 %",
 )  # fmt: skip
 ROUGH = DiagnosticType(
-    "rough-power", NOTE, "power and detected differences are rough {where}",
+    "rough-power", NOTE, "power and detected differences are only approximate {where}",
     meaning="The plan predicts power by a normal approximation. In simulations, this approximation"
-    " was inaccurate with fewer than 50 tasks, and if a mean is within 0.1 of 0 or 1.",
+    " was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
     why="A design may detect a somewhat larger or smaller difference than the table shows.",
     advice="Plan for more tasks than the table shows, or for at least 50 tasks.",
     example="passk plan sample_data/answers.csv\n"
-    "note[rough-power]: power and detected differences are rough below 50 tasks",
+    "note[rough-power]: power and detected differences are only approximate below 50 tasks",
 )  # fmt: skip
 PILOT_MODELS = DiagnosticType(
-    "pilot-models", NOTE, "interval widths are for {model}, the most variable model",
+    "pilot-models", NOTE, "interval widths are planned for {model}, the most variable model",
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
     "If the pilot has several models, passk plans each metric for the model with the most variable"
     " values, and for the pair of models with the most variable differences.",
     why="All other models and pairs of models need at most as many tasks.",
     advice="`--model NAME` plans for one model.",
     example="passk plan sample_data/evalplus.csv.gz\n"
-    "note[pilot-models]: interval widths are for Meta-Llama-3-8B, the most variable model; --model"
-    " NAME chooses another model",
+    "note[pilot-models]: interval widths are planned for Meta-Llama-3-8B, the most variable model;"
+    " --model NAME chooses another model",
 )  # fmt: skip
 PILOT_COST = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
@@ -182,7 +184,7 @@ PILOT_COST = DiagnosticType(
     meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every"
     " task has the same weight in this mean.",
     why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
-    " spend exactly the budget, about every second run costs more.",
+    " spend exactly the budget, about half of all runs cost more than the budget.",
     advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
     example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645] in the pilot; other"
     " models: beta $2.07",
@@ -193,8 +195,9 @@ MONEY_BUDGET = DiagnosticType(
         SuggestedFix({"--budget": "{number}usd"}, "means dollars"),
         SuggestedFix({"--budget": "{number}attempts"}, "means attempts"),
     ),
-    "A budget without a unit is in dollars if attempts have a cost, in the files of the pilot or by"
-    " --cost-per-attempt. Otherwise the budget is a number of attempts.",
+    "A budget without a unit is in dollars if attempts have a cost, either in the files of the"
+    " pilot or from --cost-per-attempt. If attempts have no cost, a budget without a unit is a"
+    " number of attempts.",
     why="The same number in dollars or in attempts gives a different plan.",
 )  # fmt: skip
 SMALL_BUDGET = DiagnosticType(
@@ -202,13 +205,13 @@ SMALL_BUDGET = DiagnosticType(
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
     " k of the metric.",
-    why="passk shows no best split of the budget for these metrics.",
+    why="passk shows no best split of the budget for such a metric.",
     advice="Use a larger budget or a smaller k.",
     example="passk plan sample_data/tau_airline.csv --budget 3\n"
     "warning[small-budget]: pass@4, pass^4: 3 attempts are too few for 2 tasks × k attempts",
 )  # fmt: skip
 NEW_TASKS_FIRST = DiagnosticType(
-    "more-tasks-first", NOTE, "at k = 1 a new task narrows intervals more than another attempt",
+    "more-tasks-first", NOTE, "at k = 1, a new task narrows intervals more than another attempt",
     SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
     "At k = 1, the best split of a budget has as many tasks as possible, with one attempt per"
     " task.",
@@ -216,7 +219,7 @@ NEW_TASKS_FIRST = DiagnosticType(
     advice="If you have only N tasks, use `--max-tasks N`. passk then splits the rest of the budget"
     " into more attempts per task.",
     example="passk plan sample_data/tau_airline.csv --budget 5000\n"
-    "note[more-tasks-first]: at k = 1 a new task narrows intervals more than another attempt;"
+    "note[more-tasks-first]: at k = 1, a new task narrows intervals more than another attempt;"
     " --max-tasks N limits the tasks",
 )  # fmt: skip
 
@@ -227,8 +230,8 @@ BY_OUTCOMES = DiagnosticType(
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
     " repeat all tasks or none.",
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean is"
-    " about different tasks. In simulations, estimates were then off by up to 5 points, and errors"
-    " were 1.1 to 2.7 times as large.",
+    " about different tasks. In simulations of such choices, estimates were off by up to 5 points,"
+    " and errors were 1.1 to 2.7 times as large.",
     advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"

@@ -37,7 +37,7 @@ class RecordOptions:
         " a slash.",
     )] = None
     at: Annotated[str | None, Option(
-        "--at", "REV", "The revision that was run, e.g. $GITHUB_SHA.",
+        "--at", "REV", "The revision that was run, such as $GITHUB_SHA.",
     )] = None
     suite: Annotated[str, Option(
         "--suite", "NAME", "The suite that was run.", detail="A history can have several suites.",
@@ -53,7 +53,7 @@ class RecordOptions:
         " history, but no baseline and no trend uses it.",
     )] = False
     date: Annotated[str | None, Option(
-        "--date", "TIME", "Time of the run, e.g. 2026-11-23T04:00Z. Default: now.",
+        "--date", "TIME", "Time of the run, such as 2026-11-23T04:00Z. Default: now.",
         parse="passk_cli.commands.record.view:parse_date",
         detail="The time sets the order of the runs. A time without a zone is in UTC.",
     )] = None

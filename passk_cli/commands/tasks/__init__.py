@@ -48,9 +48,9 @@ class TasksOptions:
         "--suspects",
         help="Show tasks that weaker models pass more often.")] = False
     matrix: Annotated[bool, Option(
-        "--matrix", help="Show pass rates with a row per task and a column per model.")] = False
+        "--matrix", help="Show pass rates with one row per task and one column per model.")] = False
     rows: Annotated[int | None, Option(
-        "--rows", "N", "Show a row per task, for the first N tasks; csv has all tasks.",
+        "--rows", "N", "Show one row per task for the first N tasks (csv has all tasks).",
         low=1, high=1_000_000)] = None
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Use the order of lines in the files as the order of attempts.",

@@ -45,8 +45,8 @@ TASKS_OF_ONE_SIDE = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one model has are left out: {only} of {model} and {only_base} of"
     " {against}{?others|; {others} also have such tasks}",
-    meaning="A task can flip only if both runs or models have attempts at this task. All other"
-    " tasks are left out of flips, expected flips and tests.",
+    meaning="A task can flip only if both runs or models have attempts at this task. passk leaves"
+    " tasks of only one run or model out of flips, expected flips and tests.",
     why="The result describes only the shared tasks, which may be easier or harder than the tasks"
     " that are left out.",
     advice="Run the missing tasks. If the same tasks have different names in the two files, rename"
@@ -61,7 +61,7 @@ NO_TASK_SIGNIFICANT = DiagnosticType(
     " the p-value is above the significance level even if every attempt of one run passed and every"
     " attempt of the other run failed.",
     why="No task is reported as improved or regressed, even if some tasks did change.",
-    advice="Make more attempts per task. More tasks do not help.",
+    advice="Make more attempts per task. More tasks do not make a single task significant.",
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
     " significant",
 )  # fmt: skip
@@ -71,8 +71,9 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
     " completely",
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
     " Hochberg). A task changes completely if all attempts passed in one run and all attempts"
-    " failed in the other run. With few attempts, even such a change is not significant at a single"
-    " task. The message gives the number of tasks that must change completely to be significant.",
+    " failed in the other run. With few attempts, even a complete change is not significant at a"
+    " single task. The message gives the number of tasks that must change completely to be"
+    " significant.",
     why="If fewer tasks change completely, the table reports no task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",
     example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
@@ -360,10 +361,10 @@ _FLIPPED = (
 _EXPECTED = "{expected} ({range}) are expected by chance."
 FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
-           "{pairs:pair} of models: {all_flips:flip}."),
+           "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "0 to {most} are expected if no task changed, because each task has one"
-                      " attempt."),
+           _FLIPPED + "If no task changed, 0 to {most} flips are expected, because each task has"
+                      " one attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
            _FLIPPED + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),

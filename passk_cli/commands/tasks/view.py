@@ -88,12 +88,13 @@ LOOK = "look at the task's checker"
 
 FEW_MODELS = DiagnosticType(
     "few-models", WARNING,
-    "the correlations need at least {fewest} models, but a group has only {models}",
-    meaning="passk computes the item–rest correlation of a task over models. This needs at least"
-    " four models.",
+    "item–rest correlations need at least {fewest} models, but a group has only {models}",
+    meaning="passk computes the item–rest correlation of a task over models. An item–rest"
+    " correlation needs at least four models.",
     why="The tasks of a group with fewer models have no correlation and no test.",
-    advice="Add results of more models to this group, or leave out --by.",
-    example="warning[few-models]: the correlations need at least 4 models, but a group has only 3",
+    advice="Add results of more models to the small group, or leave out --by.",
+    example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
+    " only 3",
 )  # fmt: skip
 _COARSE = (
     "With few models, a p-value can have only a few values. passk also adjusts the p-values for the"
@@ -120,8 +121,8 @@ SUSPECTS_TOGETHER = DiagnosticType(
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
     meaning=_COARSE,
-    why="Tasks are significant only if as many tasks as the message names have the smallest"
-    " possible p-value.",
+    why="A task is significant only if at least as many tasks as the message names have the"
+    " smallest possible p-value.",
     advice=_LOOK_AT_LOWEST,
     example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
     "note[suspects-together]: with 6 models, the smallest possible p is 0.050, which is significant"
@@ -170,8 +171,7 @@ AGREEMENT = (
     Answer("failed-by-all", lambda section: _agreement_fields(section)["failed"],
            "All attempts of all models failed at {failed} of {tasks:task}.", _agreement_fields),
     Answer("nothing-agreed", lambda _: True,
-           "At no task did all attempts of all models pass, or all"
-           " of them fail.", _agreement_fields),
+           "At every task, some attempts passed and some attempts failed.", _agreement_fields),
 )  # fmt: skip
 
 
@@ -299,7 +299,8 @@ class FlakinessTable(Section[ModelTaskClasses]):
         Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
                "Each of the {models} models has {most:flaky task} among its {tasks} tasks."),
         Answer("flakiest", lambda _: True,
-               "{least}–{most} of {tasks} tasks per model are flaky, most for {flakiest}."),
+               "{least}–{most} of {tasks} tasks per model are flaky, with the most for"
+               " {flakiest}."),
     )  # fmt: skip
     further_answers = (AGREEMENT,)
 
@@ -383,7 +384,7 @@ class TaskList(Section[Result]):
     answers = (
         Answer("shown-to-pass", lambda section: section.rate is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
-               " failure needs {needed:attempt} to show this."),
+               " failure needs {needed:attempt} to show such a rate."),
     )  # fmt: skip
 
     @property
@@ -615,7 +616,7 @@ class SuspectTable(Section[SuspectTask]):
                "Weaker models pass {count:task} more often: {suspects}; look at the task's"
                " checker."),
         Answer("no-suspect-task", lambda _: True,
-               "No task is passed significantly more often by weaker models."),
+               "Weaker models pass no task significantly more often."),
     )  # fmt: skip
     further_answers = ((
         Answer("solved-by-none-and-all",

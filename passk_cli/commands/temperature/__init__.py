@@ -46,27 +46,28 @@ class TemperatureOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,10,100", "pass@k at these k's (for pass^k, use -m).",
+        "-k", "1,10,100", "Compute pass@k at these k's (for pass^k, use -m).",
         parse=parse_k,
-        detail="Default: 1, 10 and 100, if every task of most models has that many attempts. For"
-        " the toy model, the default is 1, 2, 4, … 16384.")] = ()
+        detail="By default, k is 1, 10 and 100, if every task of most models has that many"
+        " attempts. For the toy model, the default is 1, 2, 4, … 16384.")] = ()
     temperature: Annotated[str | None, Option(
         "--temperature", "COLUMN", "Column of temperatures.",
-        detail="Default: the column temperature or temp. If file names contain the temperature,"
-        " use for example --path '{model}_T{temperature}.jsonl'.")] = None
+        detail="The default is the column temperature or temp. If file names contain the"
+        " temperature, use for example --path '{model}_T{temperature}.jsonl'.")] = None
     toy: Annotated[tuple[str, ...], Option(
-        "--toy", "NAMES", "Toy model: gaussian, exponential, power-law.",
+        "--toy", "NAMES", "Families of the toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
         detail="passk computes the best temperature T*(k) for these families of tasks, without"
         " data. Separate families by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(
         "--spread", "S", "Standard deviation of the toy tasks.", parse=parse_spreads,
-        detail="Separate several values by commas, e.g. 4,16. Default: 16.")] = ()
+        detail="Separate several values by commas, such as 4,16. Default: 16.")] = ()
     gamma: Annotated[float | None, Option(
         "--gamma", "G", "Exponent of the power law of toy tasks.", detail="Default: 2.")] = None
     fit: Annotated[bool, Option(
-        "--fit", help="Fit T* of the toy model over k and spread.",
-        detail="The regression uses the grid of k's and spreads of the article.")] = False
+        "--fit", help="Fit T* of the toy model as a function of k and spread.",
+        detail="The regression uses the grid of k's and spreads from the article about the toy"
+        " model.")] = False
     # fmt: on
 
 

@@ -59,9 +59,9 @@ NOTHING_TO_CHOOSE = DiagnosticType(
     "nothing-to-choose", NOTE,
     "there is no best temperature T* for {lost} of {points} combinations of k and spread, for"
     " example k = {k} and spread {spread} ({family})",
-    meaning="At these combinations of k and spread, all tasks pass at many temperatures, except for"
-    " a share of 1e-12.",
-    why="All of these temperatures are equally good, so there is no best temperature.",
+    meaning="For some combinations of k and spread, all tasks except a share of 1e-12 pass at many"
+    " temperatures.",
+    why="If many temperatures are equally good, there is no best temperature.",
     advice="Use a smaller k or a larger spread.",
     example="passk temperature --toy gaussian --spread 1 -k 1,16384\n"
     "note[nothing-to-choose]: there is no best temperature T* for 1 of 2 combinations of"
@@ -71,9 +71,9 @@ SCALES_OF_GRID = DiagnosticType(
     "scales-of-grid", NOTE,
     "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
     " s ≈ √2·b",
-    meaning="The article's grid for exponential tasks is b = 2⁰ … 2⁹ in exp(−|c|/b). The regression"
-    " uses the standard deviation s of the tasks.",
-    why="The spreads of the points are therefore √2 times the scales b of the article.",
+    meaning="For exponential tasks, the article about the toy model uses the grid b = 2⁰ … 2⁹ in"
+    " exp(−|c|/b). The regression uses the standard deviation s of the tasks.",
+    why="The spreads of the points are therefore √2 times the scales b in the article.",
     advice="If you compare a spread with a scale of the article, divide the spread by √2.",
     example="passk temperature --toy exponential --fit\n"
     "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
@@ -83,12 +83,13 @@ POWER_LAW_GRID = DiagnosticType(
     "power-law-grid", NOTE,
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
-    meaning="The article finds no power law of T* for small k. A power law of tasks that is cut off"
-    " can have only some standard deviations.",
-    why="The regression uses fewer points than the regressions for gaussian and exponential tasks."
-    " The article contains no regression that you could compare it with.",
-    advice="You need not do anything. The rows of csv and json list all points, and the column kept"
-    " marks the points of the regression.",
+    meaning="The article about the toy model finds no power law of T* for small k. A power law of"
+    " tasks that is cut off can have only some standard deviations.",
+    why="The regression for the power law uses fewer points than the regressions for gaussian and"
+    " exponential tasks. The article contains no regression for the power law that you could use"
+    " for comparison.",
+    advice="You do not need to do anything. The rows of csv and json list all points, and the"
+    " column kept marks the points of the regression.",
     example="passk temperature --toy power-law --fit\n"
     "note[power-law-grid]: for power-law tasks, the regression uses only k > 20 and 10 of 10"
     " spreads of the grid",
@@ -116,7 +117,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     answers = (
         Answer("all-tasks-pass", lambda section: not section.points_with_best,
-               "No T*: every task passes at the best temperatures.", lambda _: {}),
+               "There is no best temperature T*, because every task passes at several"
+               " temperatures.", lambda _: {}),
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",

@@ -57,8 +57,8 @@ NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
     "there is no best temperature for {models}, because no two temperatures share tasks",
     meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
-    " share. This model has only one temperature, or its temperatures share no task.",
-    why="The model has no row in the table of best temperatures.",
+    " share. Such a model has only one temperature, or its temperatures share no task.",
+    why="The table of best temperatures has no row for this model.",
     advice="Run the model at a second temperature on the same tasks.",
     example="note[no-best-temperature]: there is no best temperature for beta, because no two"
     " temperatures share tasks",

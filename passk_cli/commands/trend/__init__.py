@@ -48,7 +48,7 @@ class TrendOptions:
     )] = False  # fmt: skip
     acknowledge: Annotated[str | None, Option(
         "--acknowledge", "REVISION", "Accept the changes up to this run.",
-        detail="Name the run or its revision. Use it with --fail.",
+        detail="Name the run or its revision. Use --acknowledge together with --fail.",
     )] = None  # fmt: skip
     skip_run: SKIP_RUN = ()
 

@@ -79,8 +79,8 @@ TWO_RUNS = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
-    " points than this in 5 % of comparisons. The number includes chance within tasks and the run"
-    " effect, for both runs.",
+    " points than this in 5 % of comparisons. The number of points includes chance within tasks and"
+    " the run effect, for both runs.",
     why="Smaller differences between two runs are not evidence of a change.",
     advice="Compare a new run with several runs, for example with `passk gate`, or make more"
     " attempts per run.",
@@ -92,13 +92,13 @@ SAMPLING_FLIPS = DiagnosticType(
     "sampling-flips", NOTE,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "use more tasks, because a steadier machine does not help",
-    meaning="The first number counts the tasks on which two attempts of different runs have"
-    " different outcomes. The second number counts the tasks on which two attempts of one run have"
-    " different outcomes. The first number is not significantly larger. The test permutes the"
-    " attempts at each task over the runs.",
+    meaning="The first number in the message counts the tasks on which two attempts of different"
+    " runs have different outcomes. The second number in the message counts the tasks on which two"
+    " attempts of one run have different outcomes. The first number is not significantly larger"
+    " than the second number. The test permutes the attempts at each task over the runs.",
     why="If outcomes change from run to run, the cause is random sampling, and not a difference"
     " between the runs.",
-    advice="Use more tasks or attempts. A steadier machine does not help.",
+    advice="Use more tasks or attempts. A steadier machine does not reduce random sampling.",
     example="passk trend sample_data/nights.parquet\n"
     "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
     " chance (p = 0.41); use more tasks, because a steadier machine does not help",
@@ -110,7 +110,7 @@ RUN_FLIPS = DiagnosticType(
     meaning="Two attempts of different runs have different outcomes significantly more often than"
     " two attempts of one run.",
     why="Something changes from run to run, in addition to the randomness of attempts. More"
-    " attempts per run do not reduce this variation.",
+    " attempts per run do not reduce the variation between runs.",
     advice="Compare the machines, versions, time limits and time of day of the runs.",
     example="warning[run-flips]: two runs of agent differ on 24.1 of 60 tasks, compared with 20.0"
     " by chance (p < 0.001); compare the machines, versions and time of day of the runs",
@@ -132,8 +132,8 @@ FEW_RUNS = DiagnosticType(
         SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
         SuggestedFix({"--alias": "{aliases}"}, "counts these names as one model"),
     ),
-    meaning="passk estimates the run effect from at least two runs since the last change. It finds"
-    " a change in at least five runs.",
+    meaning="passk estimates the run effect from at least two runs since the last change. To find a"
+    " change, passk needs at least five runs.",
     why="With fewer runs, passk cannot distinguish a change or a run effect from chance.",
     advice="Record more runs. Runs belong together if their model has the same name."
     " `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
@@ -143,9 +143,9 @@ MIXED_SETTINGS = DiagnosticType(
     "mixed-settings", WARNING,
     "runs of {models:and} were recorded with different options: {options:and}",
     meaning="A history contains the options that change counts, for example --missing and"
-    " --threshold, and the prices that costs were computed with. These options differ between"
-    " runs.",
-    why="A change of the metric may be due to these options, and not to the model.",
+    " --threshold, and the prices that costs were computed with. Some of these options differ"
+    " between runs of the history.",
+    why="A change of the metric may be due to different options, and not to the model.",
     advice="Record the runs again with the same options, or leave runs out with `--skip-run"
     " REVISION`.",
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
@@ -156,7 +156,7 @@ EFFECT_OF_PASSES = DiagnosticType(
     "passk tests whether runs differ by more than chance only for pass@1",
     meaning="The test of the run effect permutes passes over runs, so it needs pass@1. passk finds"
     " changes of costs without this test.",
-    why="The report contains no run effect and no p-value for this metric.",
+    why="The report contains no run effect and no p-value for a metric other than pass@1.",
     advice="Use `-m pass@1` to test whether runs differ.",
     example="note[effect-of-passes]: passk tests whether runs differ by more than chance only for"
     " pass@1",
@@ -168,8 +168,8 @@ CHANGES_OF_PARTS = DiagnosticType(
         SuggestedFix({"-m": "{amount}"}, "looks for changes of the amount"),
         SuggestedFix({"-m": "pass@1"}, "looks for changes of the pass rate"),
     ),
-    meaning="This metric is a ratio of two means. It changes with the amount, with the pass rate,"
-    " or with both.",
+    meaning="A metric such as cost-per-success is a ratio of two means. A ratio changes with the"
+    " amount, with the pass rate, or with both.",
     why="A change of a ratio does not show which of the two means changed.",
     advice="Look for changes of the amount and of the pass rate separately. Each search has its own"
     " rate of false alarms.",
@@ -178,27 +178,27 @@ CHANGES_OF_PARTS = DiagnosticType(
 )  # fmt: skip
 CORRELATED_RUNS = DiagnosticType(
     "correlated-runs", WARNING,
-    "successive runs of {model} are correlated by {lag:=score}",
+    "successive runs of {model} have a correlation of {lag:=score}",
     "a change may be a drift",
     meaning="The lag-1 correlation of the run means since the last change is more than two standard"
     " errors above 0.",
     why="Correlated runs cause more false alarms, although the search for changes allows for"
-    " correlation. In simulations without a change, 13 to 17 % of the years had a false alarm at a"
-    " correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
+    " correlation. In simulations without a change, 13 to 17 % of the years had a false"
+    " alarm at a correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
     advice="Look at the chart (`--chart trend.svg`) before you act on a change. Look for something"
     " that drifts, such as a service or the load of a machine.",
-    example="warning[correlated-runs]: successive runs of agent are correlated by 0.62; a change"
-    " may be a drift",
+    example="warning[correlated-runs]: successive runs of agent have a correlation of 0.62; a"
+    " change may be a drift",
 )  # fmt: skip
 WORSE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
     SuggestedFix({"--acknowledge": "{run}"}, "accepts the new level"),
     meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
-    " At least half of the change still exists.",
+    " At least half of the change is still present.",
     why="With `--fail`, passk trend exits with 1 on every run until the change is acknowledged or"
     " mostly gone.",
-    advice="Look for the cause at the named run. If the change is intended, acknowledge it with"
-    " `--acknowledge REVISION`.",
+    advice="Look for the cause of the change at the run that the message names. If the change is"
+    " intended, acknowledge it with `--acknowledge REVISION`.",
     example="passk trend sample_data/nights.parquet --fail\n"
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
     " the new level",

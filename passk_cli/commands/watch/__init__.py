@@ -44,26 +44,29 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     # fmt: off
     planned: Annotated[int | None, Option(
         "--planned", "N", "Number of tasks in the plan.", low=2,
-        detail="Choose N before the run. Default: the number of tasks in --order, or in the dataset"
-        " of the log.",
+        detail="Choose N before the run. By default, N is the number of tasks in --order, or in the"
+        " dataset of the log.",
     )] = None
     attempts: Annotated[int, Option(
         "--attempts", "N", "Number of attempts that complete a task.", low=1,
     )] = 1
     every: Annotated[int | None, Option(
-        "--every", "N", "Tasks between interim looks. Default: a twentieth of the plan.", low=1,
+        "--every", "N", "Number of tasks between interim looks. The default is a twentieth of the"
+        " planned tasks.",
+        low=1,
         detail="An interim look counts only the first N, 2N, ... tasks of the order. Therefore, the"
         " verdict does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "File of the drawn order, one task per line.", file="read",
+        "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one task per line.",
+        file="read",
         parse="passk_cli.commands.watch.order:parse_order",
         detail="An interim look counts the first tasks of this order when all of these tasks are"
-        " complete. Default: the order of the dataset in the log."
+        " complete. The default is the order of the dataset in the log."
         f" {COMPLETION} uses the order of completion, which assumes that the time of completion"
         " does not depend on the outcome.")] = ()
     baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "Compare with this file or with this model.",
+        "--baseline", "FILE|NAME", "Compare the run with this file or model.",
         file="read", of_models=True,
         detail="The baseline must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
@@ -73,7 +76,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     )] = None
     trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
-        "--suite", "NAME", "The suite of --rules, if there are several.", rare=True)] = None
+        "--suite", "NAME", "The suite to use, if there are several suites.",
+        rare=True)] = None
     looks: Annotated[str | None, Option(
         "--looks", "FILE", "The file that records interim looks. Default: RUN.looks.",
         file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
@@ -81,7 +85,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         " since the last look. If the data comes from Python, no file is needed.")] = None
     follow: Annotated[bool, Option(
         "--follow", help="Look again whenever files have grown, until the run is decided.",
-        detail="A line shows the number of complete tasks, the chance of a decision, and the"
+        detail="A status line shows the number of complete tasks, the chance of a decision, and the"
         " estimate with its interval. Ctrl-C stops passk, and the looks file stays.")] = False
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="How to count rules that are undecided at the end.",

@@ -29,7 +29,7 @@ _TABLE = "labels.parquet"
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
     "{place} contains {labels:label} for models that are not in these files: {models}",
-    meaning="passk joins labels to attempts by model, task and attempt. It leaves out labels of"
+    meaning="passk joins labels to attempts by model, task and attempt. passk leaves out labels of"
     " models that are not in the files with the attempts.",
     why="Labels of models that are not in the files do not correct any estimate.",
     advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",

@@ -98,9 +98,9 @@ MISSING_COSTS_KEPT = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
     "choose in passk trend how missing amounts count",
-    meaning="A history records a missing amount as missing. It records the outcome of the attempt"
-    " as usual.",
-    why="All runs of the history can then be read with the same --missing-cost.",
+    meaning="A history records a missing amount as missing. The history records the outcome of the"
+    " attempt as usual.",
+    why="You can later read all runs of the history with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: the history records no cost for 28 attempts: glm 28 of 75 (9"
     " passed, 19 failed; timeout 1); choose in passk trend how missing amounts count",
@@ -127,7 +127,8 @@ UNCOUNTED_AMOUNTS = DiagnosticType(
     " harness did not record this amount",
     meaning="Some agents do not report tokens, turns or times, and the harness then writes 0.",
     why="If the harness did not record the amount, a mean of 0 shows nothing about the model.",
-    advice="Leave these models out of the comparison, or compare an amount that was recorded.",
+    advice="Leave models without recorded amounts out of the comparison, or compare an amount that"
+    " was recorded.",
     example="warning[uncounted-amounts]: the files contain 0 as the duration of every attempt by"
     " codex, probably because the harness did not record this amount",
 )  # fmt: skip
@@ -138,7 +139,7 @@ ZERO_COSTS = DiagnosticType(
     "an attempt costs 0 if it crashed before the first call, or if a price is missing",
     meaning="Some attempts by a model cost exactly 0, and other attempts by the model do not.",
     why="An attempt that crashed before the first call to the model costs nothing. If a price or a"
-    " token count is missing, 0 is wrong. In both cases, the mean cost is smaller.",
+    " token count is missing, 0 is wrong. Attempts with a cost of 0 make the mean cost smaller.",
     advice="If the attempts with a cost of 0 were run again, leave the crashed attempts out with"
     " `--duplicates` or `--where`.",
     example="warning[zero-costs]: 3 attempts cost 0, but other attempts by the same model cost"
@@ -185,7 +186,7 @@ UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
     meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
-    " this cost.",
+    " the cost of these other models.",
     why="The whole evaluation costs more than the amount of the evaluated model.",
     advice="Look up the missing amount in the bill of your provider.",
     example="note[unknown-costs]: the cost includes only the model; the files do not contain the"
@@ -193,9 +194,9 @@ UNKNOWN_COSTS = DiagnosticType(
 )  # fmt: skip
 AMOUNT_READ = DiagnosticType(
     "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}",
-    meaning="passk read the amount from the columns in the message. It converts a unit in the name"
-    " of a column or after a colon, and reads a time without a unit as seconds. It adds up the"
-    " entries of a list and columns that are joined by +.",
+    meaning="passk read the amount from the columns in the message. passk converts a unit in the"
+    " name of a column or after a colon, and reads a time without a unit as seconds. passk adds up"
+    " the entries of a list, and columns that are joined by +.",
     why="If the unit is wrong, all amounts are wrong by the same factor. If one part of a sum is"
     " missing, the sum is missing.",
     advice="If the unit is wrong, write it after a colon, for example `--field"

@@ -27,7 +27,7 @@ WEIGHTED_ROWS = DiagnosticType(
     "passk does not read {column}, which may be the number of attempts in each row ({values})",
     meaning="Each row seems to contain a task, an outcome, and the number of attempts with this"
     " outcome.",
-    why="passk counts each row as one attempt, so n would be too small.",
+    why="passk would count each row as one attempt, so n would be too small.",
     advice="Write one row per attempt, or one row per task with n attempts and c passes.",
     example="warning[weighted-rows]: passk does not read count, which may be the number of"
     " attempts in each row (3, 12, 7)",
@@ -50,8 +50,8 @@ PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
-    why="Without a threshold, a score of 1 is a pass. This is right only if 1 is the highest"
-    " possible score.",
+    why="Without a threshold, a score of 1 is a pass. This default is right only if 1 is the"
+    " highest possible score.",
     advice="Set the minimum score of a pass, for example with --threshold 3.",
     example="warning[partial-scores]: the highest possible score is max_score (5), so 1 is not a"
     " pass",

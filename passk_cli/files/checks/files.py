@@ -25,14 +25,14 @@ _SUMMARY_NAME = re.compile(
 )
 FILES_SHARE_TASKS = DiagnosticType(
     "files-share-tasks", WARNING,
-    "{values} contain attempts by one model at the same tasks and would be pooled",
+    "{values} contain attempts by one model at the same tasks, so passk would pool these files",
     meaning="Several files contain attempts by one model at the same tasks, and the file names"
     " differ in more than a run number.",
-    why="The files may be arms of an experiment, or benchmarks with the same task names. Then one"
-    " estimate would mix the arms or benchmarks.",
+    why="The files may belong to different arms of an experiment, or to benchmarks with the same"
+    " task names. If passk pooled the files, one estimate would mix the arms or benchmarks.",
     advice="Keep the files apart with --path and --by, or pool them as runs with --pool file.",
     example="warning[files-share-tasks]: plain.jsonl, cot.jsonl contain attempts by one model at"
-    " the same tasks and would be pooled",
+    " the same tasks, so passk would pool these files",
 )  # fmt: skip
 SUMMARY_FILE = DiagnosticType(
     "summary-file", WARNING,

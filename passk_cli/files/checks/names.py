@@ -45,8 +45,8 @@ SIMILAR_TASKS = DiagnosticType(
     "{names:and} count as different tasks",
     meaning="The names of two tasks differ only in case, spaces, invisible characters or a leading"
     " ./, or they are spellings of one number, like 1, 1.0 and 01.",
-    why="Two tools often spell the name of one task in two ways. Then the attempts at this task"
-    " are divided between two tasks, or one attempt counts twice.",
+    why="Two tools often spell the name of one task in two ways. If a task has two names, its"
+    " attempts are divided between two tasks, or one attempt counts twice.",
     advice="If both names mean the same task, spell the names in the same way.",
     example="warning[similar-tasks]: 'Task 1' and 'task 1' count as different tasks",
 )  # fmt: skip
@@ -56,10 +56,10 @@ UNLIKELY_TASKS = DiagnosticType(
     "passk needs the outcome of each task",
     meaning="The file has one row per model. It contains only the number of tasks that passed, and"
     " not the outcome of each task.",
-    why="If the models were the tasks, 45 of 60 tasks would count as 45 of 60 attempts at one"
-    " task.",
-    advice="Read a file with one row per task. If the names are tasks and not models, name their"
-    " column with --field task=.",
+    why="If passk read the models as tasks, 45 of 60 solved tasks would count as 45 passes in 60"
+    " attempts at one task.",
+    advice="Read a file with one row per task. If the names are tasks and not models, name the task"
+    " column with --field task=COLUMN.",
     example="warning[unlikely-tasks]: the tasks are named like models: gpt-5, gemini-3; passk"
     " needs the outcome of each task",
 )  # fmt: skip

@@ -25,7 +25,8 @@ REPEATED_RECORDS = DiagnosticType(
     "{rows:record} {rows:is|are} equal to another record in every column{?column|,"
     " including {column}}{?order|, in the same order, like a run that was appended twice}",
     meaning="Records are equal in every column, including a column that does not repeat by chance,"
-    " such as a text, a time or an id. Or the second half of a file repeats the first half.",
+    " such as a text, a time or an id. Alternatively, the second half of a file repeats the first"
+    " half.",
     why="A run was probably uploaded or appended twice. The attempts of this run would count twice,"
     " and intervals would be too narrow.",
     advice="Remove the copy, or count each record once with --duplicates first.",

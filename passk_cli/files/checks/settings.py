@@ -90,12 +90,12 @@ POOLED_ARMS = DiagnosticType(
 UNREAD_NUMBER = DiagnosticType(
     "unread-column", WARNING,
     "passk does not read {column}, which distinguishes the attempts at each task ({values})",
-    meaning="In nearly all tasks, each value of this column occurs once. The column may contain"
-    " attempt numbers, a setting, or a part of the task.",
+    meaning="In nearly all tasks, each value of the unread column occurs once. The column may"
+    " contain attempt numbers, a setting, or a part of the task.",
     why="passk finds repeated attempts only if it knows the column with the attempt numbers. If"
     " the column is a setting, the estimates mix the values of the setting.",
-    advice="If the column contains attempt numbers, name it with --field attempt=. Otherwise use"
-    " --by, --pool or --field task=.",
+    advice="If the column contains attempt numbers, name it with --field attempt=COLUMN. If the"
+    " column contains something else, use --by, --pool or --field task=COLUMN.",
     example="warning[unread-column]: passk does not read round, which distinguishes the attempts"
     " at each task (1, 2, 3)",
 )  # fmt: skip

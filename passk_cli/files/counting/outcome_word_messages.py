@@ -17,13 +17,13 @@ from passk_cli.text import first_few
 
 NAMED_OUTCOMES = DiagnosticType(
     "named-outcomes", NOTE,
-    "counted as passes: {passes}; as failures: {fails}",
+    "outcomes counted as passes: {passes}; outcomes counted as failures: {fails}",
     meaning="--passes names the outcomes that pass, and every other word fails. With --threshold,"
-    " numbers are compared with the threshold.",
+    " passk compares numbers with the threshold.",
     why="The number of outcomes per word shows whether you forgot a word.",
     advice="Check both lists of words. Add a missing word to --passes or --fails.",
-    example="note[named-outcomes]: counted as passes: solved (31); as failures: partial (5),"
-    " unsolved (24)",
+    example="note[named-outcomes]: outcomes counted as passes: solved (31); outcomes counted as"
+    " failures: partial (5), unsolved (24)",
 )  # fmt: skip
 IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE,

@@ -25,7 +25,8 @@ OTHER_ENCODING = DiagnosticType(
     "passk read {files} as {encodings}, not as UTF-8",
     meaning="JSON and most tables are written in UTF-8. If a file starts with a UTF-16"
     " byte order mark, passk reads it as UTF-16. If only a few bytes of a file are not UTF-8,"
-    " passk reads the file as UTF-8. It reads all other files as cp1252, the encoding of Windows.",
+    " passk reads the file as UTF-8. passk reads all other files as cp1252, the encoding of"
+    " Windows.",
     why="Outcomes are the same in all encodings, but names with accents may look odd.",
     advice="Save the files as UTF-8.",
     example="warning[other-encoding]: passk read results.csv as cp1252, not as UTF-8",
@@ -62,8 +63,8 @@ SEVERAL_SCORES = DiagnosticType(
     " be the score.",
     why="passk does not choose between several scores, so the column score contains the outcome as"
     " a number.",
-    advice="Name the score with --field score=, or keep the columns under their own names with"
-    " --with.",
+    advice="Name the score with --field score=COLUMN, or keep the columns under their own names"
+    " with --with.",
     example="note[several-scores]: f1, reward could be the score, so the column score repeats"
     " passed; --field 'score=f1' takes one; --with 'f1,reward' keeps all",
 )  # fmt: skip

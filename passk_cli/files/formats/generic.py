@@ -49,8 +49,10 @@ UNJUDGED_IDS = DiagnosticType(
     " outcome",
     meaning="The file contains a list of tasks that passed and a list of tasks that failed. A third"
     " list contains ids that are missing from both lists.",
-    why="These attempts have no outcome. If they failed, the pass rate is too high without them.",
-    advice="`--missing fail` counts them as failures and `--missing drop` leaves them out.",
+    why="An attempt that is missing from both lists has no outcome. If such attempts failed, the"
+    " pass rate without them is too high.",
+    advice="`--missing fail` counts attempts without an outcome as failures, and `--missing drop`"
+    " leaves them out.",
     example="warning[unjudged-ids]: 3 ids in submitted are missing from both resolved and"
     " unresolved, and have no outcome",
 )  # fmt: skip
@@ -69,9 +71,9 @@ KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
     "skipped {keys:key} without {key}: {names}",
     meaning="--records contains a key in braces, which stands for several keys of the document."
-    " Some of these keys do not contain the records that the other keys contain.",
-    why="A skipped key may be metadata, which contains no attempts. It may also be a run with its"
-    " results in another place, and then attempts are missing.",
+    " Some of these keys contain no records, although other keys do.",
+    why="A skipped key may be metadata, which contains no attempts. A skipped key may also be a run"
+    " with its results in another place, so that attempts are missing.",
     advice="If attempts are missing, give the file or the key that contains them.",
     example="warning[keys-without-records]: skipped 2 keys without results: summary and config",
 )  # fmt: skip

@@ -34,8 +34,9 @@ FILTERED_ANSWERS = DiagnosticType(
     "filtered-answers", WARNING,
     "{answers:answer} per task are counted as one attempt, because the filter combines them"
     " into one",
-    meaning="lm-eval generated several answers per task. Its filter, for example a majority vote,"
-    " made one answer of them. Only that one answer has an outcome.",
+    meaning="lm-eval generated several answers per task. A filter of lm-eval, for example a"
+    " majority vote, combined the answers into one answer. Only the combined answer has an"
+    " outcome.",
     why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for"
     " larger k.",
     advice="Evaluate with a filter that keeps every answer.",

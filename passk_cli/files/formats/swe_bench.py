@@ -55,8 +55,8 @@ COMPLETED_ONLY = DiagnosticType(
     "instances with an error or an empty patch have no report of their own and are missing",
     "give the report of the run, which lists them",
     meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
-    why="An instance with an empty patch is a failure, but it is missing here. The resolved rate is"
-    " therefore too high.",
+    why="An instance with an empty patch is a failure, but it has no report. The resolved rate is"
+    " too high if such failures are missing.",
     advice="Give the report of the run (MODEL.RUN.json) instead.",
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
     " their own and are missing; give the report of the run, which lists them",
@@ -68,8 +68,9 @@ UNLISTED_INSTANCES = DiagnosticType(
     meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
     " unresolved, and that ended with an error. Some submitted instances are in none of these"
     " lists.",
-    why="The outcome of these instances is unknown. If they failed, the resolved rate is too high.",
-    advice="Look for these instances in the logs of the run, and evaluate them again.",
+    why="The outcome of an unlisted instance is unknown. If unlisted instances failed, the resolved"
+    " rate is too high.",
+    advice="Look for the unlisted instances in the logs of the run, and evaluate them again.",
     example="warning[unlisted-instances]: 2 submitted instances are left out, because no list of"
     " the report contains them",
 )  # fmt: skip

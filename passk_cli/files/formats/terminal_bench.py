@@ -30,8 +30,9 @@ _METADATA = "run_metadata.json"
 UNNAMED_MODEL = DiagnosticType(
     "unnamed-model", WARNING, "no {file} names the model, so each file is treated as a model",
     "name the model with label=path",
-    meaning="Terminal-Bench writes the name of the model into a file next to the results. This file"
-    " is missing, so passk treats each file of results as a separate model.",
+    meaning="Terminal-Bench writes the name of the model into a file next to the results. The file"
+    " with the name of the model is missing, so passk treats each file of results as a separate"
+    " model.",
     why="Several runs of one model become several models.",
     advice="Copy the missing file along with the results, or write `MODEL=PATH` for each file.",
     example="warning[unnamed-model]: no run_metadata.json names the model, so each file is treated"

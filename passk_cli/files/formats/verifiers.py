@@ -32,13 +32,13 @@ from passk_cli.files.formats.format import (
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 ASSUMED_THRESHOLD = DiagnosticType(
-    "assumed-threshold", WARNING, "a reward of {bar} or more passes",
+    "assumed-threshold", WARNING, "a reward of {bar} or more counts as a pass",
     SuggestedFix({"--threshold": Placeholder("X")}, "sets another threshold"),
     meaning="Some rewards are between 0 and 1. Without --threshold, passk uses the threshold of the"
     " run, or 0.5 if the run has no threshold.",
     why="The pass rate depends on this threshold.",
-    example="warning[assumed-threshold]: a reward of 0.5 or more passes; --threshold X sets another"
-    " threshold",
+    example="warning[assumed-threshold]: a reward of 0.5 or more counts as a pass; --threshold X"
+    " sets another threshold",
 )  # fmt: skip
 
 # Names of run folders in verifiers v0 and v1. A copied folder keeps its name.

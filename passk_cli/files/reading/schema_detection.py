@@ -66,8 +66,8 @@ EMPTY_FILES = DiagnosticType(
     "skipped {count:empty file}: {files}",
     meaning="passk skipped files without content, because you used --skip-bad.",
     why="An empty file often comes from a run that crashed before it wrote the first result. The"
-    " attempts of this run are missing from the result.",
-    advice="Run these evaluations again, or remove the files.",
+    " attempts of such a run are missing from the result.",
+    advice="Run the crashed evaluations again, or remove the empty files.",
     example="warning[empty-files]: skipped 2 empty files: run3.jsonl, run7.jsonl",
 )  # fmt: skip
 

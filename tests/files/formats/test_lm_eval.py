@@ -52,7 +52,7 @@ def test_a_folder_with_several_outcomes_needs_a_choice(passk: Passk) -> None:
     assert f"2 outcomes: {STRICT}, {FLEXIBLE}\n" in result.err
     result = passk("estimate", DATA / "lm_eval", "--outcome", STRICT)
     assert result.code == 0
-    assert "skipped 1 file without this outcome: " in result.err
+    assert "skipped 1 file without the chosen outcome: " in result.err
     assert "/lm_eval/org__alpha/samples_sums_rep_" in result.err
     assert "12 tasks × 2 attempts" in result.out
 

@@ -20,7 +20,7 @@ RESULTS = ROOT / "gsm8k--openai--stub-1" / "1a2b3c4d" / "results.jsonl"
 VERL = DATA / "verl" / "100.jsonl"
 MODEL = "openai/stub-1"
 # Said of each of these files, which one test asks for.
-pytestmark = pytest.mark.filterwarnings("ignore:.*a reward of 0.5 or more passes")
+pytestmark = pytest.mark.filterwarnings("ignore:.*a reward of 0.5 or more counts")
 
 
 def rollouts() -> list[dict[str, Any]]:
@@ -33,7 +33,7 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
         key = (MODEL, f"gsm8k/{rollout['example_id']}")
         n, c = expected.get(key, (0, 0))
         expected[key] = (n + 1, c + (rollout["reward"] >= 0.5))
-    with pytest.warns(PasskWarning, match="a reward of 0.5 or more passes; threshold=X sets"):
+    with pytest.warns(PasskWarning, match="0.5 or more counts as a pass; threshold=X sets"):
         counts = cells(RESULTS, missing="fail")
     assert counts == expected
     # These values come from metadata.json.
