@@ -17,8 +17,8 @@ from typing import Any
 from passk_cli.commands import COMMANDS
 from passk_cli.version import __version__ as __version__
 
-# Maps each public name to its module. `tests/stub.py` generates `__init__.pyi` with the types of
-# these names.
+# Maps each public name to its module. `tests/stub.py` generates `__init__.pyi`, which contains
+# the types of all public names.
 _WHERE = {
     "Counts": "outcomes.counts",
     "DataError": "errors",

@@ -4,16 +4,17 @@ import atexit
 import gc
 import sys
 
-# A garbage collection at the end of the process would need 5 % of the time of a short command.
+# A garbage collection at the end of the process would take 5 % of the time of a short command.
 atexit.register(gc.freeze)
 
 
 def main() -> None:
     """Run the command line, which survives closed streams and ends promptly after a signal."""
-    # Imports create almost no garbage, and collecting it would need 10 % of a short command's time.
+    # Imports create almost no garbage, but collecting it would take 10 % of the time of a short
+    # command.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
-        # The imports are inside `try`, because you may press Ctrl-C while Python imports modules.
+        # The imports are inside `try`, because users may press Ctrl-C while Python imports modules.
         from passk_cli.cli.process import end_on_signals, open_streams
 
         with open_streams(), end_on_signals():

@@ -42,7 +42,7 @@ from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import python_literal
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
-# Options that you can pass as positional arguments after the data, for example `estimate(data,
+# Options in _FIRST can also be positional arguments after the data, for example `estimate(data,
 # "pass@10")`.
 _FIRST = ("metrics", "k")
 DATA_HELP = (
@@ -238,7 +238,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                 _answer_question(declaration, python_call, keywords), frame_as=frame_as
             )
         for message in findings.report.warnings:
-            # With stacklevel=2, the warning shows the line that called the function.
+            # With stacklevel=2, the warning points to the line that called the function of passk.
             words = PasskWarning(sentence_text(message.pieces(), PYTHON_STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings

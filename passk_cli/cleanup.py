@@ -11,7 +11,8 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# System errors for a full disk, a file that is too large, and a quota that is used up.
+# The operating system raises these errors if the disk is full, the file is too large, or the quota
+# is used up.
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _open: list[Callable[[], object]] = []
 

@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# Maps each name to its message type, for all modules that are imported.
+# Maps the name of a message to its type, for all messages of imported modules.
 DECLARED: dict[str, DiagnosticType] = {}
 
 Piece = Any

@@ -6,8 +6,8 @@ that raising an error does not import this module.
 
 from passk_cli.diagnostic import ERROR, DiagnosticType
 
-# Maps the name of an error to the problem, an explanation, and what to do. Errors of options come
-# first, and errors of files follow.
+# Maps the name of an error to the problem, an explanation and advice. Errors about options come
+# first, and errors about files follow.
 _FAMILIES = {
     "usage": (
         "the command line is not understood",

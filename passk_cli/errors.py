@@ -15,8 +15,8 @@ from passk_cli.text import cut_long_words, join_clauses, plural, printable, with
 
 Kind = TypeVar("Kind", bound="PasskError")
 
-# Names of errors about a name that the data does not contain. These are usage errors with exit code
-# 2, although passk finds the error only in the data.
+# An error about a name that the data does not contain is a usage error with exit code 2, although
+# passk finds the error only in the data.
 _NAMED = ("no-such-column", "no-such-model", "no-such-suite")
 
 
@@ -139,8 +139,8 @@ def similar_files(argument: str) -> list[str]:
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
         siblings = (name for name in os.listdir(missing.parent) if not name.startswith("."))
-        # The stems of names must also be similar, because a common suffix does not make two names
-        # similar.
+        # Two file names are similar only if their stems are also similar, because a common suffix
+        # is not enough.
         stem = missing.name.partition(".")[0]
         candidates = [missing.with_name(name) / path.relative_to(missing)
                  for name in nearest_names(missing.name, siblings)

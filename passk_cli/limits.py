@@ -11,32 +11,36 @@ from typing import Any
 from passk_cli.errors import ParameterError
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Maximum number of attempts of one model at one task, and maximum k.
+# A model makes at most MOST_ATTEMPTS attempts at a task, and k has the same maximum.
 MOST_ATTEMPTS = 1_000_000_000
-# Maximum number of resamples, and of random numbers in memory (1 GB).
+# passk draws at most MOST_RESAMPLES resamples, and keeps at most MOST_DRAWS random numbers in
+# memory (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# Maximum number of attempts at a task for methods that process attempts one by one.
+# Methods that process attempts one by one accept at most MOST_STEPS attempts at a task.
 MOST_STEPS = 100_000
-# Maximum k of a curve of pass@k.
+# A curve of pass@k contains values of k up to MOST_CURVE.
 MOST_CURVE = 1_000_000
-# Maximum number of bytes of a TOML file, and maximum depth of nested tables in the file.
+# A TOML file has at most MOST_TOML bytes, and its tables are nested at most MOST_NESTED levels
+# deep.
 MOST_TOML, MOST_NESTED = 1_000_000, 30
-# Maximum number of bytes of a file that lists tasks.
+# A file that lists tasks has at most MOST_LISTED bytes.
 MOST_LISTED = 10_000_000
-# Maximum number of columns in a table of data.
+# A table of data has at most MOST_COLUMNS columns.
 MOST_COLUMNS = 20_000
-# Maximum number of groups in a report, of chapters on a page, and of models on a page.
+# A report has at most MOST_GROUPS groups, and a page has at most MOST_CHAPTERS chapters and
+# MOST_ON_PAGE models.
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
-# Maximum number of cells in a table (models × tasks) that is mostly empty.
+# A table (models × tasks) that is mostly empty has at most MOST_EMPTY cells.
 MOST_EMPTY = 1_000_000
-# Advice in errors about too little memory.
+# Errors about too little memory give the advice in MORE_MEMORY.
 MORE_MEMORY = "read fewer models, columns or files at once, or use a machine with more memory"
-# Maximum number of values in a table (models or differences × tasks), which needs 300 MB.
+# A table has at most MOST_CELLS values (models or differences × tasks), which need 300 MB.
 MOST_CELLS = 1 << 23
-# Maximum number of differences between models over all metrics, which need 400 MB.
+# All metrics together have at most MOST_PAIRS differences between models, which need 400 MB.
 MOST_PAIRS = 100_000
-# Maximum k of `passk plan`, which computes a sum over all outcomes of k attempts.
+# `passk plan` accepts values of k up to MOST_PLANNED_K, because it computes a sum over all outcomes
+# of k attempts.
 MOST_PLANNED_K = 1_000
 
 

@@ -30,7 +30,7 @@ from passk_cli.text import first_few
 
 Group = TypeVar("Group")
 _PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
-# The type of an option that accepts a name or, in Python, data of any kind.
+# An option of the type DATA accepts a name or, in Python, data of any kind.
 DATA = Any
 
 
@@ -126,7 +126,8 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Maps each group to its options. This cache exists because evaluating annotations is slow.
+# Maps each group of options to its options. This cache exists because evaluating annotations is
+# slow.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 

@@ -26,12 +26,12 @@ MARKER = (
     "passk(attempts, rules): attempt a test many times, and pass or fail the test by these rules of"
     ' `passk gate` about its pass rate, for example {"min": {"pass^1": 0.9}}.'
 )
-# Options of `passk gate` that you can use as rules for a test.
+# The options of `passk gate` in RULES can be rules for a test.
 RULES = ("min", "min_by", "min_each", "on_undecided", "level")
 _MORE = (1, 2, 3, 5, 8, 13, 21, 34)
 ATTEMPT = "attempt"
 _ITEM = "_passk"
-# Maximum number of tracebacks of failed attempts below a verdict.
+# Below a verdict, passk shows at most _TRACEBACKS tracebacks of failed attempts.
 _TRACEBACKS = 3
 _ROWS = ("task", "attempt", "passed")
 _TEST = "this test"
@@ -178,7 +178,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
     with warnings.catch_warnings():
-        # Warnings are ignored here, because a pytest session may turn warnings into errors.
+        # passk ignores these warnings, because a pytest session may turn warnings into errors.
         warnings.simplefilter("ignore")
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]

@@ -29,8 +29,7 @@ class OptionValue:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
-# Options that accept several values, which passk splits at commas on the command line and in
-# Python.
+# passk splits the values of the options in _PARTED at commas, on the command line and in Python.
 _PARTED = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",

@@ -10,14 +10,14 @@ from glob import escape
 
 from passk_cli.text import names_that_fit
 
-# Minimum similarity between a word and a suggested name, and maximum difference from the best
-# similarity.
+# passk suggests a name if its similarity to the word is at least _ALIKE, and at most _CLOSE below
+# the best similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
 _MARK = r"[\s_.:/\-]"
-# Maximum length of a model name that an error suggests in full. For a longer name, the error
-# suggests a pattern.
+# An error suggests the full name of a model if it has at most _SHORT characters. For a longer name,
+# the error suggests a pattern.
 _SHORT = 40
-# Maps words that people use to names in passk, without punctuation.
+# Maps words that people use, without punctuation, to names in passk.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",

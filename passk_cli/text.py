@@ -11,25 +11,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-# Unicode categories of characters that move the cursor, end a line, are invisible, or change the
+# Characters in these Unicode categories move the cursor, end a line, are invisible, or change the
 # direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORDS = re.compile(r"[^-_/ ]+")
 _GAP = 0.25
-# Maximum number of words in a name that passk shortens word by word, because more words take too
-# long.
+# passk shortens a name word by word only if it has at most _MAX_WORDS words, because more words
+# take too long.
 _MAX_WORDS = 50
-# Invisible characters that are safe, because they join emoji, and letters in Persian and Hindi.
+# The invisible characters in _JOINERS are safe, because they join emoji, and letters in Persian and
+# Hindi.
 _JOINERS = "\u200c\u200d"
-# Unicode categories of characters without width: marks on the previous character, and joiners.
+# Characters in these Unicode categories have no width: marks on the previous character, and
+# joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
-# Schemes of URLs in which a file name may contain a question mark, and the user name is not secret.
+# In URLs with these schemes, a file name may contain a question mark, and the user name is not
+# secret.
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
-# A URL in a text, without the punctuation after the URL.
+# _ADDRESSES matches a URL in a text, without the punctuation after the URL.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
 _SEPARATORS = {"csv": ",", "tsv": "\t"}
-# Maximum number of characters of a word in a message, and of a whole message.
+# A word in a message has at most _LONG_WORD characters, and a whole message has at most
+# _LONG_MESSAGE characters.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
@@ -71,7 +75,8 @@ def public_address(address: str) -> str:
     scheme, location = address.split("://", 1)
     web = scheme.lower() not in _STORES
     if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
-        # The part after the colon is not a port but a password that contains /, ? or #.
+        # In such a URL, the part after the colon is not a port but a password that contains /, ? or
+        # #.
         location = location[location.rindex("@") + 1 :]
     if web:
         location = re.split(r"[?#]|;(?=\w+=)|;$", location, maxsplit=1)[0]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Version that reports show: the newest release, or the next release before the first release. It
-# does not change with each commit, so reports do not change either.
+# RELEASE is the version that reports show: the newest release, or the next release before the first
+# release. RELEASE does not change with each commit, so reports do not change either.
 RELEASE = "0.1.0"
 
 

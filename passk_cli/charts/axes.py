@@ -9,14 +9,15 @@ from itertools import pairwise, product
 
 from passk_cli.report.phrases import duration_text
 
-# Maximum number of ticks at data values, and maximum number of digits of such a data value.
+# An axis has at most _MOST_TICKS ticks at values of the data, and only if these values have at most
+# _DIGITS digits.
 _MOST_TICKS, _DIGITS = 12, 4
-# Ticks of a time axis in minutes. A tick is about four times the tick before: 1 s, 4 s, 15 s, 1 min
+# On a time axis in minutes, each tick is about four times the tick before it: 1 s, 4 s, 15 s, 1 min
 # …
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
 # Maps the unit of an axis to the function that writes the label of a tick.
 _WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
-# Maximum number of ticks at unevenly spaced values of the data.
+# An axis has at most _MOST_UNEVEN ticks if the values of the data are unevenly spaced.
 _MOST_UNEVEN = 5
 
 

@@ -26,17 +26,18 @@ from passk_cli.text import plural, short_names
 MOST_MODELS, _LEADING = 8, 5
 # A panel with more than 4 bands keeps only the first 3 bands, because many bands hide each other.
 _MOST_BANDS, _BANDED = 4, 3
-# Maximum number of letters in the name of a model.
+# A chart shortens the name of a model to at most _LETTERS letters.
 _LETTERS = 24
 _LIMITS = ("low", "high")
-# Maps each unit of length to its number of pixels.
+# Maps each unit of length to the number of pixels per unit.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# Width of half a page. At this width, letters have a size of 7 to 8 points.
+# HALF_PAGE is half the width of a printed page. In a picture of this width, letters have a size of
+# 7 to 8 points.
 HALF_PAGE = 3.25 * _UNITS["in"]
-# Maximum number of pixels per side of a picture. Larger pictures need minutes to draw, and few
-# programs open them.
+# A side of a picture has at most _MOST_PIXELS pixels. Larger pictures take minutes to draw, and few
+# programs can open them.
 _MOST_PIXELS = 10_000
-# Factor by which a picture for a screen is larger than a picture for paper.
+# A picture for a screen is _ON_SCREEN times as large as a picture for paper.
 _ON_SCREEN = 1.5
 
 
@@ -96,9 +97,10 @@ class PictureSize:
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# Maximum number of models with several kinds of lines in one panel.
+# If a panel has more than _MOST_WITH_KINDS models, passk draws each kind of line in a separate
+# panel.
 _MOST_WITH_KINDS = 4
-# Size of a picture without --chart-size.
+# ON_SCREEN is the size of a picture if --chart-size is not set.
 ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
 
 

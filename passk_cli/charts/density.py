@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# Minimum bandwidth of a density, as a multiple of the gap between evenly spaced values.
+# The bandwidth of a density is at least _SMOOTH times the gap between evenly spaced values.
 _SMOOTH = 0.6
 
 

@@ -16,11 +16,11 @@ from passk_cli.text import display_width, short_names
 
 R = TypeVar("R", bound=Row)
 
-# Maps the kind of a line to the lengths of its dashes and gaps. Any other kind gets an unused
-# pattern from DASHES.
+# Maps the kind of a line to the lengths of its dashes and gaps. Any other kind of line gets an
+# unused pattern from DASHES.
 _KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# Maximum number of labels at line ends, and maximum distance by which a label is moved, in text
+# A chart has at most _MOST_LABELS labels at line ends, and moves a label by at most _MOVABLE text
 # lines.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 

@@ -25,11 +25,12 @@ from passk_cli.text import printable
 _SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
 _PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
-# Number of png pixels per pixel of the picture, for a screen and for paper (300 per inch).
+# A png has _SHARP pixels per pixel of the picture on a screen, and _PRINTED pixels (300 per inch)
+# on paper.
 _SHARP, _PRINTED = 2.0, 300 / 96
-# Number of pixels per inch, and number of points per pixel.
+# One inch has _INCH pixels, and one pixel has _POINT points.
 _INCH, _POINT = 96, 0.75
-# Placeholder in a page for the content security policy.
+# In a page, passk replaces the placeholder POLICY by the content security policy.
 POLICY = "passk-policy"
 _STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _PANELS = re.compile(r'style="(--panel:[0-9]+px)"')

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# Possible distances between a point and its label. Only the smallest distance needs no leader
-# line.
+# A label at the smallest of these distances from its point needs no leader line.
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
-# Possible directions from a point to its label, in degrees, in order of preference.
+# _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
 _COVERING = 20.0
-# Half of the width of the square that a point covers.
+# A point covers a square, and _RADIUS is half the width of the square.
 _RADIUS = 3.2
 
 Box = tuple[float, float, float, float]

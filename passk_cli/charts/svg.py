@@ -28,25 +28,26 @@ from passk_cli.report.plot import Plot, ReferenceLine, Row
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-# Text sizes of axis numbers (7 points), names (7.5 points) and titles (8 points).
+# Axis numbers have a text size of 7 points, names of 7.5 points, and titles of 8 points.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
-# Sizes in pixels: height of a text line, margin of a drawing, length of a tick, gap between
-# panels, and gap between legend items.
+# _LINE is the height of a text line in pixels, _ROOM is the margin of a drawing, and _TICK is the
+# length of a tick. _PANEL_GAP is the gap between panels, and _GAP is the gap between legend items.
 _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
-# Maximum share of the width for row names, in a plot with one panel and in a plot with several
-# panels.
+# Row names use at most 45 % of the width in a plot with one panel, and at most 42 % in a plot with
+# several panels.
 _MOST_NAMES = 0.45, 0.42
-# Maximum factor by which a picture is widened to show full row names, and maximum share of the
-# width for names at line ends.
+# A picture becomes at most _GROWTH times as wide to show full row names. Names at line ends use at
+# most a share of _MOST_ENDS of the width.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
-# Minimum height of a row and of a panel of curves, and minimum width of a panel without tick labels
-# and with tick labels.
+# _LOWEST_ROW is the minimum height of a row, and _LOWEST is the minimum height of a panel with
+# curves. _SLIMMEST and _LEGIBLE are the minimum widths of a panel without and with tick labels.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
-# Radius of a point and of its tooltip area, and stroke widths of lines, intervals and fine lines.
+# _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
+# _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _RAISED = re.compile("[⁰⁴-⁹]+")
 _SHADE = 0.42
-# Corners of the shapes that mark points in a chart. The shape None is a circle.
+# Each shape that marks points in a chart is a list of corners. The shape None is a circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -59,7 +60,7 @@ _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
      (-0.75, -1.2), (-1.2, -0.75), (-0.45, 0), (-1.2, 0.75), (-0.75, 1.2)),
     ((-1, -1.1), (0, -0.3), (1, -1.1), (1, 1.1), (0, 0.3), (-1, 1.1)),
 )  # fmt: skip
-# Colours of the viridis scale from 0 to 1 (Nunez, Anderton and Renslow 2018).
+# The colours of the viridis scale from 0 to 1 are from Nunez, Anderton and Renslow (2018).
 _VIRIDIS = (
     "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
     "#b5de2b", "#fde725",
@@ -389,7 +390,7 @@ class _CurveDrawer(_PlotDrawer):
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.scattered and len(self.panels) == 1
         if self.several and not labelled and len(panel_series) > len(self.panels):
-            # A model whose point has no room for its name is in the legend.
+            # If there is no room for a model's name next to its point, the legend names the model.
             placed = [row["series"] for row, _, _ in self._placed_names]
             series_left = [series for series in self.lines.series if series not in placed]
             short = layout.short_series_names(
@@ -445,7 +446,8 @@ class _CurveDrawer(_PlotDrawer):
         for line in lines:
             path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
             dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
-            # In a scatter plot, the points are the data, so the line of a model is thin.
+            # In a scatter plot, the points are the data, so the line through the points of a model
+            # is thin.
             fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
@@ -540,8 +542,8 @@ class _RowDrawer(_PlotDrawer):
     """Base class for plots with one row per name, and with headings for groups of rows."""
 
     narrowest: ClassVar[float] = 32.0
-    # Rows have a height of 14.0 in a plot with at most 40 rows, and of 10.6 in a plot with more
-    # rows.
+    # Rows are 14.0 pixels high in a plot with at most 40 rows, and 10.6 pixels high in a plot with
+    # more rows.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure(self) -> None:
@@ -819,7 +821,7 @@ class _HeatDrawer(_RowDrawer):
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-# Roles that a tooltip does not repeat, because the drawing shows these roles by colour or position.
+# A tooltip leaves out roles that the drawing already shows by colour or position.
 _NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,

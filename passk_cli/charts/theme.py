@@ -20,9 +20,9 @@ class Theme:
     series: tuple[str, ...]
 
 
-# The colours of Okabe and Ito (2008), adjusted so that colour-blind readers can distinguish all
-# series.  Neighbouring colours also differ in lightness, so that you can distinguish the series in
-# grey print.
+# The colours are from Okabe and Ito (2008), adjusted so that colour-blind readers can distinguish
+# all series. Neighbouring colours also differ in lightness, so that you can distinguish the series
+# in grey print.
 THEMES = {
     "light": Theme(
         "#ffffff", "#1b1f24", "#5b6570", "#e3e6ea",

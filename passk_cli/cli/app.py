@@ -26,8 +26,7 @@ from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES, DEMO = "help", "messages", "demo"
-# Names of environment variables with which a shell requests completions for `passk` and
-# `passk-cli`.
+# A shell sets one of these environment variables to request completions for `passk` or `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
     "rich_markup_mode": None,
@@ -154,7 +153,7 @@ def _command_without_options(name: str, completing: bool) -> Callable[[], None]:
     def stand() -> None:
         raise NotImplementedError(name)
 
-    # Shells show the docstring next to the name of the command.
+    # A shell shows the docstring of a command next to the name of the command.
     stand.__doc__ = COMMANDS[name].purpose if completing else None
     return stand
 
@@ -187,7 +186,8 @@ def _typer_function(
             continue
         flag = option.base is bool
         # typer collects the values of an option in a list, so that passk can report a repeated
-        # option.
+        # The library typer collects the values of an option in a list, so that passk can report a
+        # repeated option.
         value_type: Any = bool if flag else list[str]
         completion = completion_function(option.option) if completing else None
         info: Any = (
@@ -253,7 +253,8 @@ def main() -> None:
     """Run the command line, print any error as a message, and exit with its exit code."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "#" in sys.argv:
-        # A command that passk prints may end in a # comment, which some shells do not remove.
+        # Commands in the output of passk may end with a # comment, which some shells pass on as
+        # arguments.
         del sys.argv[sys.argv.index("#") :]
     words = sys.argv[1:]
     code: Any
@@ -267,8 +268,8 @@ def main() -> None:
             code = run_words(words)
         else:
             code = build_app()(words or ["--help"], standalone_mode=False)
-        # `passk` without arguments prints the help. The exit code is 2, because a script that runs
-        # `passk` has probably lost the arguments.
+        # Without arguments, `passk` prints the help. The exit code is then 2, because a script that
+        # passes no arguments has probably lost them.
         code = code if words else 2
     except PasskError as error:
         exit_if_signalled()

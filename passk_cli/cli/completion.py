@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# Maximum total size, in bytes, of files that passk reads to complete the name of a model.
+# passk completes names of models only if the files have at most MOST_BYTES bytes in total.
 MOST_BYTES = 4_000_000
 
 Complete = Callable[[str], list[str]]

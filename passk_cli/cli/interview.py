@@ -52,7 +52,8 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
             ):
                 _ask(console, draft, role)
     except (KeyboardInterrupt, EOFError):
-        # The process ends 0.3 seconds after Ctrl-C. This time is too short to print with rich.
+        # The process ends 0.3 seconds after Ctrl-C, and printing a message with rich would take
+        # longer.
         print("\npassk: no map is written", flush=True)
         return ""
     path = str(values["init"])

@@ -142,7 +142,8 @@ class ChartOptions:
             )  # fmt: skip
         from passk_cli.charts.chart_options import with_appearance
 
-        # A picture appears without the report's text, so the title of the picture is the answer.
+        # A picture is often shown without the text of its report, so the title of the picture
+        # contains the answer.
         plots = report.plots_in_picture(style.full)
         report = replace(report, draw=lambda: plots)
         report = with_appearance(with_rounded_texts(report, style), self.appearance)

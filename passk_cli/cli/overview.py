@@ -22,8 +22,8 @@ _BELOW = (
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
 _NARROWEST = 40
-# Maximum width of a name in the left column of a help text, and gap between the columns. A wider
-# name gets a separate line.
+# Names in the left column of a help text are at most LEFT characters wide, and the gap between the
+# columns is GAP. A wider name gets a separate line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from passk_cli.cleanup import undo_all
 from passk_cli.errors import ParameterError
 
-# Number of seconds in which a command may end by itself after a signal.
+# After a signal, a command has SECONDS_TO_END seconds to end by itself.
 SECONDS_TO_END = 0.3
 _ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
 _received: list[int] = []

@@ -11,7 +11,7 @@ from passk_cli.activity import current_activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 SECONDS_BEFORE_PROGRESS = 1.0
-# Number of seconds between updates of the progress line.
+# passk updates the progress line every _SECONDS_BETWEEN seconds.
 _SECONDS_BETWEEN = 0.2
 
 

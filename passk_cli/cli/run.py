@@ -54,8 +54,8 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
                 )
         if not declaration.streams or values["output"] not in (None, "-"):
             return _run(declaration, files, values)
-        # A streamed table is first written to a temporary file, so that nothing is printed after an
-        # error.
+        # passk first writes a streamed table to a temporary file, so that no part of the table is
+        # printed after an error.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run(declaration, files, {**values, **table}, messages_only=True)
@@ -109,7 +109,8 @@ def _run(
             data = files if source is None else source
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
-            # The command writes rows during the computation, so --error is checked first.
+            # The command writes rows while it computes, so passk checks --error before the first
+            # row.
             message_filter.raise_errors(reading_notes(counts), output.words)
         return counts
 
@@ -159,7 +160,8 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.fix_commands import commands_for_fixes
 
-        # Without -o, passk does not print the page but a command that writes the page to a file.
+        # Without -o, passk does not print the page. Instead, it prints a command that writes the
+        # page to a file.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands_for_fixes([paged], sys.argv[1:])
         print(

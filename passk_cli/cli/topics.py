@@ -15,10 +15,10 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
-# This constant is the path of the glossary, which the documentation also shows.
+# GLOSSARY is the path of the glossary, which is also a page of the documentation.
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Maps further topics of `passk help` to their texts. Terms of the glossary and declared names are
-# not listed here.
+# Maps topics of `passk help` to their texts. Glossary terms and names of messages are also topics,
+# but they need no entry here.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"

@@ -13,7 +13,7 @@ from passk_cli.option import split_at_commas
 from passk_cli.study.answer import ANSWERS, Answer
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Modules outside of the commands that declare messages or errors.
+# _DECLARING_MODULES lists modules outside of the commands that declare messages or errors.
 _DECLARING_MODULES = (
     "passk_cli.error_names", "passk_cli.files.counting.raw_text_checks",
     "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",

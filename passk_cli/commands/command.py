@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from passk_cli.commands.question import Question
 
 DEFAULT_TITLE = "Options"
-# A paragraph of a docstring that starts with "# " is an example: a comment and a command line.
+# A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
+# command line.
 _EXAMPLE = "# "
-# Options that every command had in earlier versions, and what to use instead.
+# Earlier versions had these options in every command, and an error now explains what to use
+# instead.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
@@ -135,7 +137,7 @@ def option_suggestion(
     suggestions = nearest_names(word, options)
     share = probable_share(str(value))
     if share is not None and len(suggestions) == 1 and options[suggestions[0]].option.high == 1:
-        # A significance level such as 0.05 means the confidence level 0.95.
+        # A significance level of 0.05 corresponds to the confidence level 0.95.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
         suggestions = [f"{suggestions[0]} {share:g}"] if share >= 0.5 else suggestions
     elif suggestions and word.strip("-") in options[suggestions[0]].option.values:

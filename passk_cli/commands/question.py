@@ -71,28 +71,32 @@ class Question:
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
-    # Whether the command allows outcomes that neither pass nor fail.
+    # `tolerant` is true if the command allows outcomes that neither pass nor fail.
     tolerant: ClassVar[bool] = False
-    # Whether Counts are read again if they lack required data, for example the order of attempts.
+    # `reads_again` is true if passk reads the data again when Counts lack required data, for
+    # example the order of attempts.
     reads_again: ClassVar[bool] = False
-    # Whether the command reports metrics at a single k, unlike commands about tasks or curves.
+    # `of_metrics` is true if the command reports metrics at a single k, unlike commands about tasks
+    # or curves.
     of_metrics: ClassVar[bool] = True
-    # Reason why the command does not support missing outcomes that may pass or fail, or "" if the
-    # command supports them.
+    # `unbounded` is the reason why the command does not support --missing bounds, or "" if the
+    # command supports it.
     unbounded: ClassVar[str] = ""
-    # Maps an option to the reason why it does not support missing outcomes that may pass or fail.
+    # Maps each option that does not support --missing bounds to the reason.
     unbounded_options: ClassVar[Mapping[OptionValue, str]] = {}
-    # Reason why labels cannot correct the result of the command, or "" if they can.
+    # `uncorrected` is the reason why labels cannot correct the result of the command, or "" if
+    # labels can correct it.
     uncorrected: ClassVar[str] = (
         "labels correct pass rates of a judge, but this result uses each single verdict"
     )
-    # Maps an option to the reason why labels cannot correct its result.
+    # Maps an option to the reason why labels cannot correct the results of this option.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
-    # Maximum number of groups of --by. More groups would take minutes.
+    # `most_groups` is the maximum number of groups of --by, because more groups would take minutes.
     most_groups: ClassVar[float] = math.inf
-    # Whether the command supports metrics that are ranges, for example cover@0.8.
+    # `ranged` is true if the command supports metrics that are ranges, for example cover@0.8.
     ranged: ClassVar[bool] = False
-    # Whether passk tests that attempts and tasks are independent, which the intervals assume.
+    # `sampled` is true if passk tests the assumption of the intervals that attempts and tasks are
+    # independent.
     sampled: ClassVar[bool] = False
 
     @classmethod
@@ -185,7 +189,7 @@ class Question:
 
     def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
         """Read the data and combine it with the metrics, confidence level and rules."""
-        # An invalid --interval raises its error before files are read.
+        # Reading the method raises the error for an invalid --interval before passk reads files.
         _ = options.confidence.method
         counts = read(self.request(options))
         metrics = self.metrics_of(options, counts)

@@ -8,8 +8,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-#: Minimum number of temperatures for a line fit, because a line needs two points at which the best
-#: temperature changes.
+# A line fit needs at least FEWEST_TEMPERATURES temperatures, because a line needs two points at
+# which the best temperature changes.
 FEWEST_TEMPERATURES = 3
 
 

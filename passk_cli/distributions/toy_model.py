@@ -23,19 +23,21 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
 FAMILIES = ("gaussian", "exponential", "power-law")
-#: Scales and values of k in the article's grid, and range of pass@k in which the article finds a
-#: power law of T*.
+# GRID_SCALES and GRID_KS are the scales and values of k in the article's grid. The article finds a
+# power law of T* if pass@k is in FIT_RANGE.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_RANGE = (0.03, 0.98)
 SCALING_FROM = 20
 LARGEST_TASK = 1 << 20
-#: Largest accepted parameter values. With larger values, sums over tasks would grow without limit.
+# Larger parameter values are refused, because sums over tasks would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# Total weight of the tasks that are left out, which is below the rounding error of a sum.
+# The tasks that are left out have a total weight of _NEGLIGIBLE, which is below the rounding error
+# of a sum.
 _NEGLIGIBLE = 2.0**-60
-# Step of log T in the search for the best temperature. A peak of pass@k is wider than this step.
+# The search for the best temperature uses steps of _SCAN_STEP in log T, because a peak of pass@k is
+# wider than one step.
 _SCAN_STEP = 0.4
 _ALL_PASS = 1e-12
 
@@ -126,7 +128,7 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
     """
-    # If the toy model samples at the temperature scale², its answers follow this discrete normal
+    # If the toy model samples at the temperature scale², its answers follow a discrete normal
     # distribution.
     reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
     return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
@@ -200,7 +202,7 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     """
     if temperature == 0:
         return float(tasks.weights[tasks.c == 0].sum())
-    # Tasks beyond this |c| pass with a probability of at most 1e-20.
+    # A task with |c| above `reach` passes with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
     reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
     failing = _log_failure_probability(tasks.c[reached], temperature)

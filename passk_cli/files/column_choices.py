@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.candidates import Candidates
     from passk_cli.files.sources.source import Source
 
-# Maximum number of values that the list shows per column, and of characters per value.
+# The list of columns shows at most _SHOWN_VALUES values per column and _SHOWN_LETTERS characters
+# per value.
 _SHOWN_VALUES, _SHOWN_LETTERS = 3, 16
 
 

@@ -29,7 +29,7 @@ from passk_cli.files.roles import CANONICAL, ROLES, SETTINGS, UNITS, amount_adde
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Pattern of numbers that a JSON parser does not change (unlike 0.80, which becomes 0.8).
+# A JSON parser does not change numbers that match _PLAIN_NUMBER (unlike 0.80, which becomes 0.8).
 _PLAIN_NUMBER = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
 _CANONICAL_ROLES = ("task", "attempt", "outcome", "score")
 
@@ -103,7 +103,7 @@ def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: boo
     """The SQL for the table. DuckDB streams the rows unless the SQL contains a join."""
     request = statement.request
     all_models = statement.with_changes(request=request.with_all_models())
-    # With only one file, the SQL needs no join to find the name of the model.
+    # If there is only one file, the SQL needs no join to find the name of the model.
     only = statement.names.get(statement.only_file or "")
     by_name = bool(statement.names) and only is None
     model = "coalesce(names.name, model)" if by_name else "model"

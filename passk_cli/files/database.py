@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Answer = TypeVar("Answer")
-# Name of the column with the path of the file that contains a row.
+# The column FILE_COLUMN contains the path of the file that a row comes from.
 FILE_COLUMN = "#source"
-# Name of the column with the place of a row in its original file, for messages.
+# The column PLACE_COLUMN contains the place of a row in its original file, for messages.
 PLACE_COLUMN = "#place"
-# Name of the column with the number of a row in its file, from 1.
+# The column NUMBER_COLUMN contains the number of a row in its file, from 1.
 NUMBER_COLUMN = "#number"
-# Without this option, DuckDB would replace columns of the file by columns from folders named
-# key=value.
+# Without the option AS_IT_IS, DuckDB would replace columns of the file by columns from folders
+# named key=value.
 AS_IT_IS = ", hive_partitioning=false"
 
 
@@ -91,11 +91,12 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# Settings of DuckDB that passk changes later. All other settings are locked.
+# passk changes the DuckDB settings in SETTABLE later, and locks all other settings.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
-# Memory limits in bytes, per thread and at least in total, above which DuckDB moves data to a file.
+# DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
+# moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# Number of rows in a result from which DuckDB must return memory to the operating system.
+# After a result with at least _MANY_ROWS rows, DuckDB must return memory to the operating system.
 _MANY_ROWS = 1 << 14
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -128,9 +129,10 @@ def connect(
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # DuckDB must detect the type of a pandas column from all values, not from 1,000.
+        # DuckDB must detect the type of a pandas column from all values, not only from 1,000
+        # values.
         "pandas_analyze_sample": str(1 << 40),
-        # Without this setting, DuckDB turns a long list of words into a join with all rows.
+        # Unless in_clause is disabled, DuckDB turns a long list of words into a join with all rows.
         "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:

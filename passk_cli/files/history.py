@@ -27,7 +27,8 @@ from passk_cli.files.export import (
 from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Columns of a history that describe the run, in addition to its counts.
+# RUN_COLUMNS lists the columns of a history that describe the run, in addition to the counts of the
+# run.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS

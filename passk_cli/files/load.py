@@ -78,7 +78,8 @@ HIDDEN_FILES = DiagnosticType(
 )  # fmt: skip
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
 _OPENINGS = {"", "{", "[", "PK"}
-# Lighteval is the only harness that writes Parquet. Its files have one of these columns.
+# Lighteval is the only supported harness that writes Parquet. A Parquet file of Lighteval has one
+# of the columns in _METRIC_COLUMNS.
 _METRIC_COLUMNS = {"metric", "metrics"}
 
 
@@ -436,7 +437,8 @@ class _CountsReader:
         missing_outcomes = counts.facts.missing_outcomes
         if missing_outcomes is None:
             return None
-        # If the user named the outcome column, missing outcomes are not searched in other columns.
+        # If the user named the outcome column, passk does not look for missing outcomes in other
+        # columns.
         is_named = request.outcome is not None or "outcome" in request.fields
         lost = not is_named and any(
             lost == attempts

@@ -28,7 +28,7 @@ from passk_cli.files.vocabulary import BAD_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
-# Roles of the columns that show whether attempts passed.
+# Columns with the roles in _VERDICT_ROLES show whether attempts passed.
 _VERDICT_ROLES = ("outcome", "counts")
 
 

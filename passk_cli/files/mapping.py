@@ -27,16 +27,17 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
-#: Name of the map file in the data's folder, name of the tables in a map, and the value of --map
-#: for no map.
+# A map file in the data's folder has the name NAME, and its tables have the name TABLE. With the
+# value NO_MAP of --map, passk uses no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
-# Options that are not keys of a map, because they do not define the meaning of columns.
+# The options in _EXCLUDED_OPTIONS are not keys of a map, because they do not define the meaning of
+# columns.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()
 _OWN_OUTPUT = "written by passk"
-# Keys of a map that passk ignores if an option names the outcome.
+# If an option names the outcome, passk ignores the keys of a map that are in _OUTCOME_OPTIONS.
 _OUTCOME_OPTIONS = ("outcome", "all_of", "passes", "fails", "threshold")
 MAPPED = DiagnosticType(
     "mapped", NOTE,
@@ -200,7 +201,7 @@ class _MapTable:
         fields, options = dict[str, str](), dict[str, Any]()
         known_keys = (*_FILE_KEYS, *ROLES, *map_keys())
         for written_key, value in self.table.items():
-            # A key may contain underscores instead of hyphens, like in a rules file of the gate.
+            # A key may contain underscores instead of hyphens, as in a rules file of the gate.
             key = written_key if written_key in known_keys else written_key.replace("_", "-")
             if key not in known_keys:
                 suggestion = did_you_mean_or_list(

@@ -37,28 +37,31 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
-# Reserved names for --by, because passk writes columns with these names to most outputs.
+# The names in RESERVED cannot be used in --by, because passk writes columns with these names to
+# most outputs.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# Choices of --missing. With bounds, a missing outcome can be a pass or a failure.
+# MISSING contains the choices of --missing. With the choice bounds, a missing outcome can be a pass
+# or a failure.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
-# Suggested fixes if a metric does not support --missing bounds.
+# passk suggests MISSING_FIXES if a metric does not support --missing bounds.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
-# Suggested fix if there are no labels or too few labels.
+# passk suggests MORE_LABELS_FIX if there are no labels or too few labels.
 MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
-# Suggested fixes if some attempts have no cost.
+# passk suggests MISSING_COST_FIXES if some attempts have no cost.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
-# Choices of --missing-cost. With bounds, a missing cost can be any amount.
+# MISSING_COST contains the choices of --missing-cost. With the choice bounds, a missing cost can be
+# any amount.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
-# The choice that keeps an outcome or cost missing, for example in a converted table.
+# The choice KEEP leaves an outcome or a cost missing, for example in a converted table.
 KEEP = "keep"
 # Maps the format of a table to the specification of the format.
 TABLES = {
@@ -736,7 +739,8 @@ class Request:
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
         """Map each joined column to its parts, like `roles.joined_columns`."""
-        # If there are several outcome columns, a word that no option names has no verdict.
+        # If there are several outcome columns, a word has no verdict unless an option names the
+        # word.
         judged = partial(
             verdict_sql,
             threshold=self.passing_score,

@@ -52,9 +52,10 @@ class Role:
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Names of task columns that also occur in files without results.
+# Columns with these names may contain tasks, but also occur in files without results.
 LOOSE = "id name user_input message_id nodeid row_number"
-# The role of labels, which show whether an attempt truly passes if a judge gave the outcome.
+# Columns with the role TRUTH contain labels, which show whether an attempt truly passes if a judge
+# gave the outcome.
 TRUTH = "truth"
 ROLES: dict[str, Role] = {
     "task": Role(
@@ -162,16 +163,15 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# Last words of column names that contain "system" or "model" but do not contain the name of a
-# model.
+# A column name that contains "system" or "model" and ends with one of these words is not the name
+# of a model.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
-# Roles of columns that passk reads only if a metric or an option needs them.
+# passk reads columns with the roles in ATTEMPT_ROLES only if a metric or an option needs them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# Unit of each amount role, and SQL that converts a number with a unit in its column name to the
-# unit of the role.
+# Maps the role of an amount to its unit, and to the SQL that converts numbers from other units.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -193,20 +193,23 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# Columns of the tables that `passk convert` writes. Each column is named like its role.
+# CANONICAL lists the columns of the tables that `passk convert` writes. Each column has the name of
+# its role.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
-# Columns of the tables that `passk convert --counts` writes.
+# COUNTS_COLUMNS lists the columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
-# Columns of the histories that `passk record` writes.
+# HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles that identify an attempt. A column with one of these roles cannot have a second role.
+# Roles in _NAMING identify an attempt, so a column with one of these roles cannot have a second
+# role.
 _NAMING = {"task", "attempt", "model"}
-# Names of settings that change how a model behaves. passk warns if it pools a setting.
+# The settings in SETTINGS change how a model behaves. passk warns if it pools attempts with
+# different settings.
 SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-# Words for passes and failures, also in German, French, Spanish, Italian, Portuguese, Chinese,
+# Words for passes and failures are also in German, French, Spanish, Italian, Portuguese, Chinese,
 # Japanese and Korean.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
@@ -219,37 +222,39 @@ FAIL_WORDS = (
     *"错误 錯誤 未通过 失败 失敗 否 错 不正解 불합격 오류 오답 실패".split(),
     "not resolved",
 )
-# Words for attempts that ended without a verdict. Each word is a reason for a missing outcome.
+# The words in ENDED_WORDS mean that an attempt ended without a verdict. Each word is a reason for a
+# missing outcome.
 ENDED_WORDS = (
     *"error errored exception crash crashed timeout timed_out killed aborted".split(),
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# Words in names of columns that describe how an attempt ended.
+# A column with one of these words in its name describes how an attempt ended.
 ENDINGS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
 MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 THRESHOLD_SLACK = 1e-9
-# Strings that replace the scores that passk compared with the threshold.
+# The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# Maximum number of characters of a name. Longer texts are questions or answers.
+# A name has at most SHORT characters. Longer texts are questions or answers.
 SHORT = 100
-# Columns that passk writes to csv and json, but that no file with results contains.
+# passk writes the columns in REPORT_COLUMNS to csv and json, but no file with results contains all
+# of them.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "the file contains counts"
-# Brackets that mean every entry of a list in the path of a nested field.
+# In the path of a nested field, the brackets EACH mean every entry of a list.
 EACH = "[]"
-# Pattern that selects one list entry by a key: scores[name=correct].value.
+# PICK matches the part of a path that selects one list entry by a key: scores[name=correct].value.
 PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
-# Pattern of the dots that separate the keys of a path. A dot in brackets is part of a key.
+# _DOT matches the dots that separate the keys of a path. A dot in brackets is part of a key.
 _DOT = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
 EQUAL = "=="
-# "a|b" is an outcome with a value in column a or in column b.
+# "a|b" is an outcome with a value in either the column a or the column b.
 EITHER = "|"
 # "a and not b" is an outcome that passes if the column a passes and the column b fails.
 ALL, NOT = " and ", "not "
@@ -263,13 +268,14 @@ _PLURALS = {
     "minutes": "lengths of tasks",
 }
 
-# In LangSmith tables, the names of evaluator columns begin like this.
-# Source: github.com/langchain-ai/langsmith-sdk (MIT), python/langsmith/evaluation/_runner.py.
+# In LangSmith tables, the names of evaluator columns begin with FEEDBACK
+# (github.com/langchain-ai/langsmith-sdk, MIT licence, python/langsmith/evaluation/_runner.py).
 FEEDBACK = "feedback."
-# A table with all of these columns is from LangSmith. Its status only shows that the run ended.
+# A table with all of the columns in _LANGSMITH is from LangSmith. The status in such a table only
+# shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
-# column `result`. Source: github.com/openai/human-eval, execution.py.
+# column `result` (github.com/openai/human-eval, execution.py).
 _HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
 
 
@@ -663,17 +669,18 @@ class JoinedColumns(NamedTuple):
     verdict_of: Callable[[str], str] | None = None
 
 
-#: In "model=@column", the model is the name of the outcome column.
+# In "model=@column", the model is the name of the outcome column.
 COLUMN = "@column"
-# Words in names of lists that contain only failed tasks.
+# A list with one of these words in its name contains only failed tasks.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
-# Words in keys of lists with summaries, for example with one record per model.
+# A list with one of these words in its key contains summaries, for example with one record per
+# model.
 SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
-#: In "task=@line", the task is the line number of a row in its file.
+# In "task=@line", the task is the line number of a row in its file.
 LINE = "@line"
-#: In "task=@position", the task is the position of a row among the rows of one run of a model.
+# In "task=@position", the task is the position of a row among the rows of one run of a model.
 POSITION = "@position"
-#: In "task=@value:libero", all rows have the value after the colon.
+# In "task=@value:libero", all rows have the value after the colon.
 VALUE = "@value:"
 
 
@@ -860,8 +867,8 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
 
 
 _CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# Maximum number of characters of a name that passk compares. A longer key is treated as text,
-# not as a name.
+# passk compares only names of at most _LONGEST characters, and treats a longer key as text instead
+# of a name.
 _LONGEST = 200
 
 

@@ -15,7 +15,8 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words in names of columns with verdicts. The two lists below also contain words for grades.
+# A column with one of these words in its name may contain verdicts. GRADE_WORDS also contains words
+# for grades.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -29,34 +30,36 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# Words for bad events. The value true in a column with such a name may mean a pass or a failure.
+# The words in BAD_WORDS mean bad events. If a column name contains one of these words, the value
+# true may mean a pass or a failure.
 BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
-# Words for attacks. If a file contains such a column, "success" may mean that the attack worked.
+# The words in ATTACK_WORDS mean attacks. If the name of a column contains one of these words,
+# "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# Words for the end of a run. Words in the first list may also be verdicts. Words in the second
-# list mean only that a run ended.
+# The words in ENDED_WORDS mean the end of a run, but may also be verdicts. The words in
+# ENDED_ONLY_WORDS mean only that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# Words for questions, expected answers, predictions, and answers.
+# Column names contain these words for questions, expected answers, predictions, and answers.
 STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
-# Words for texts about an answer, such as explanations.
+# A column with one of these words in its name contains texts about an answer, such as explanations.
 PROSE_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
-# Words in names of columns that never contain the outcome.
+# A column with one of these words in its name never contains the outcome.
 NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Names of settings that change how a model behaves. Longer column names may end with a word of the
-# first list.
+# Columns with these names are settings that change how a model behaves. Longer names of settings
+# may end with a word in SETTING_ENDS.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
@@ -67,40 +70,44 @@ SETTING_NAMES = SETTING_ENDS | _word_set(
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
-# Names of columns that divide the data into parts with separate tasks.
+# Columns with these names divide the data into parts with separate tasks.
 SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
-# Words for events and measurements during an attempt, which are never a setting or a task.
+# The words in HAPPENING_WORDS name events and measurements during an attempt, which are never a
+# setting or a task.
 HAPPENING_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# Words in names of columns with attempt numbers, and a pattern of the values of such columns.
+# A column with one of these words in its name may contain attempt numbers. NUMBERED matches the
+# values of such a column.
 NUMBERING_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
-# Words in names of columns with row ids, which are not tasks.
+# A column with one of these words in its name may contain row ids, which are not tasks.
 ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-# Words in names of columns with numbers of attempts, numbers of passes, and averages.
+# Column names contain these words for numbers of attempts, numbers of passes, and averages.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
 PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved wins sum")
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
-# Words in names of lists of steps within one attempt.
+# A list with one of these words in its name contains the steps of one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
-# Words for judges. A column that names a judge is not the evaluated model.
+# The words in JUDGE_WORDS mean judges. A column that names a judge does not contain the evaluated
+# model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# Pattern of model names: a usual beginning ("gpt") or a number of parameters ("7b").
+# MODEL_NAME matches the name of a model by its usual beginning ("gpt") or by a number of parameters
+# ("7b").
 MODEL_NAME = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"

@@ -41,7 +41,8 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
             raise ValueError(
                 "smallest, the smallest p-value that a test can reach, must be between 0 and p"
             )
-        # Rounding may raise the smallest possible p-value of a test above its p-value.
+        # Rounding may raise the smallest possible p-value of a test above the actual p-value of the
+        # test.
         least = np.sort(np.minimum(least, p).flat[order])
         remaining = np.searchsorted(least, p.flat[order], side="right") - np.arange(len(order))
     return _in_original_order(np.maximum.accumulate(p.flat[order] * remaining), order, p)

@@ -23,14 +23,15 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.weighted_means import NORMAL
 
-# Minimum significance level of an interim look. A look with a smaller level leaves its share of α
-# to later looks, because intervals at smaller levels have not been checked by simulation.
+# An interim look has a significance level of at least SMALLEST_ALPHA. A look with a smaller level
+# leaves its share of α to later looks, because intervals at smaller levels have not been checked by
+# simulation.
 SMALLEST_ALPHA = 1e-6
-# Largest boundary of |z|: P(|Z| ≥ 6) = 2e-9.
+# A boundary of |z| is at most _FARTHEST, because P(|Z| ≥ 6) is only 2e-9.
 _FARTHEST = 6.0
-# Number of quadrature nodes per standard deviation of the increment between interim looks. The
-# total number is rounded up to a multiple of _FEWEST. With this number of nodes, the integral is
-# exact to 1e-12.
+# _NODES is the number of quadrature nodes per standard deviation of the increment between interim
+# looks. The total number of nodes is rounded up to a multiple of _FEWEST. With _NODES nodes per
+# standard deviation, the integral is exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 

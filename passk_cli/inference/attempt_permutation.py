@@ -20,10 +20,11 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Two differences at a task are treated as equal if they are at most this far apart.
+# Two differences at a task are treated as equal if they are at most DIFFERENCE_TOLERANCE apart.
 DIFFERENCE_TOLERANCE = 1e-9
-# Total number of random permutations, and minimum and maximum number per task, for metrics that
-# need more than counts of passes. _BLOCK_ROWS limits a block of permutations to about 64 MB.
+# Metrics that need more than counts of passes use a total of _DEALS random permutations, but at
+# least _FEWEST and at most _MOST permutations per task. _BLOCK_ROWS limits a block of permutations
+# to about 64 MB.
 _DEALS, _FEWEST, _MOST = 65_536, 128, 10_000
 _BLOCK_ROWS = 1 << 20
 

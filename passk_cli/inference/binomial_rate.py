@@ -7,7 +7,7 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 
-# Number of attempts at which the search of `further_passes_needed` stops.
+# The search in `further_passes_needed` stops at MAX_FURTHER_ATTEMPTS attempts.
 MAX_FURTHER_ATTEMPTS = 1_000_000_000
 
 

@@ -15,11 +15,11 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
-# Maximum number of elements in a block of weights, so that it fits into the processor's cache. The
-# rows of a block depend only on the number of tasks, and each block has its own random stream, so
-# neither memory nor threads change a result.
+# A block of weights has at most _BLOCK_CELLS elements, so that it fits into the processor's cache.
+# The rows of a block depend only on the number of tasks, and each block has its own random stream.
+# Therefore, neither memory nor the number of threads changes a result.
 _BLOCK_CELLS = 1 << 18
-# Maximum size of cached weights in bytes.
+# passk caches weights only if they need at most _KEPT bytes.
 _KEPT = 1 << 26
 
 

@@ -17,23 +17,26 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Step widths of the grid of rates p: largest and smallest width in arcsin √p, and in log p near 0.
+# The step of the grid of rates p is between _LEAST_ANGLE and _ANGLE in arcsin √p, and _LOG in log p
+# near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
 # k attempts hardly ever contain a pass.
 _SMALLEST_RATE_TIMES_K = 0.02
-# Weights (sharpness) of the log likelihood in successive steps of the barrier method.
+# _SHARPNESS lists the weights of the log likelihood in successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
 _SMOOTH_SHARPNESS = 100.0
-# Maximum number of Newton steps, and the gain of a step below which the search stops.
+# The search takes at most _STEPS Newton steps, and stops if a step gains less than _SMALL_GAIN.
 _STEPS, _SMALL_GAIN = 100, 1e-4
-# Number of pass-count bins without and with thresholds, and smallest share of tasks in a bin.
+# Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds. A
+# bin with a share of at most _UNSEEN of the tasks is ignored.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
-# Logarithm of the smallest relative likelihood. Smaller likelihoods are set to 0, because
-# arithmetic with numbers near the smallest float is slow.
+# Relative likelihoods with a logarithm below _MIN_LOG_LIKELIHOOD are set to 0, because arithmetic
+# with numbers near the smallest float is slow.
 _MIN_LOG_LIKELIHOOD = -300.0
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# Tolerance of the minimum mean, and tolerance of the log likelihood at its limit.
+# _GAP is the tolerance of the minimum mean, and _SMALL_SLACK is the tolerance of the log likelihood
+# at its limit.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 

@@ -18,9 +18,11 @@ from passk_cli.inference.min_p import FamilyOfTests, draw_min_p
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric
 
-# Confidence level at which limits of success rates are compared with Student's t limits.
+# Limits of success rates are compared with Student's t limits at the confidence level
+# _COMPARED_LEVEL.
 _COMPARED_LEVEL = 0.95
-# Effective number of tasks below which a message warns about the limits of costs.
+# A message warns about the limits of costs if the effective number of tasks is below
+# _MIN_EFFECTIVE_TASKS.
 _MIN_EFFECTIVE_TASKS = 10.0
 
 

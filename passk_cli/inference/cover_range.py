@@ -18,8 +18,8 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRates
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
 
-# Factors by which passk tries to increase the number of attempts or tasks, and maximum number of
-# attempts per task.
+# passk tries to increase the number of attempts or tasks by the factors in _TIMES, up to
+# _MOST_ATTEMPTS attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 # The target width is below the maximum width, because the width for future data is uncertain.
 _TARGET_WIDTH = 0.9 * MAX_RANGE_WIDTH

@@ -27,14 +27,15 @@ from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
-# Maximum number of elements in a matrix of probabilities, which limits its memory to 32 MB.
+# A matrix of probabilities has at most _BLOCK_ELEMENTS elements, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Relative tolerance for the largest possible spread √(m(1−m)), which users enter rounded.
+# Users enter rounded numbers, so _SPREAD_TOLERANCE is the relative tolerance for the largest
+# possible spread √(m(1−m)).
 _SPREAD_TOLERANCE = 1e-6
-# Largest share of a variance that can be a rounding error.
+# A share of a variance up to _ROUNDING_SHARE can be a rounding error.
 _ROUNDING_SHARE = 1e-9
-# Budget splits with a standard error within 1 % of the smallest are treated as equally good. passk
-# then chooses the split with the most tasks.
+# Budget splits are treated as equally good if their standard errors are within 1 % of the smallest
+# standard error. Among equally good splits, passk chooses the split with the most tasks.
 _EQUALLY_GOOD_RATIO = 1.01
 
 BudgetSplit = tuple[int, int]

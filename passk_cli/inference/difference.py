@@ -11,18 +11,19 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# Each pair contains two numbers of tasks (or clusters). From the first number on there is no
-# allowance for missed differences, and up to the second number the allowance is full. A missed
-# difference is a large difference at rare tasks that are not in the sample. _TAIL (for the limit in
-# the direction of the longer tail) and _BOTH (for both limits) are effective numbers of tasks, and
-# _FEW are numbers of all tasks.
+# A missed difference is a large difference at rare tasks that are not in the sample. Each pair
+# contains two numbers of tasks (or clusters). The allowance for missed differences is full up to
+# the second number of tasks, and there is no allowance from the first number on. _TAIL (for the
+# limit in the direction of the longer tail) and _BOTH (for both limits) are effective numbers of
+# tasks, and _FEW are numbers of all tasks.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 _FEW = (6.0, 3.0)
-# Factor for the standard error of a log variance. The estimated error is too small if only a few
-# tasks have large differences.
+# The standard error of a log variance is multiplied by _UNDERSTATED, because the estimated error is
+# too small if only a few tasks have large differences.
 _UNDERSTATED = 1.25
-# Minimum variance of a log variance, and minimum number of rows that can be moderated.
+# _LEAST_ERROR is the minimum variance of a log variance. Variances are moderated only if there are
+# at least _FEWEST_ROWS rows.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
 _MISSED = 2.0
 

@@ -16,19 +16,20 @@ from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.inference.roots import find_root, parabola_peaks
 
 # The unknown rate of disagreement is π = sin²(θ/2). The grid of π is evenly spaced in θ, because an
-# estimate of θ has the standard error 1/√T at every π. _STEPS is the number of points per standard
-# error, and _FEWEST is the minimum number of points.
+# estimate of θ has the standard error 1/√T at every π. The grid has _STEPS points per standard
+# error, and at least _FEWEST points.
 _STEPS, _FEWEST = 10, 64
 _REACH, _BEYOND_POISSON = 7.0, 40
 _BLOCK = 64
 _SHARE, _BEYOND = 0.75, 1.1
-# A limit within this distance of ±1 is set to ±1.
+# A limit within a distance of _BOUND_TOLERANCE from ±1 is set to ±1.
 _BOUND_TOLERANCE = 1e-9
-# Number of bisection steps for a limit, which make it accurate to 2e-15.
+# The search for a limit takes _HALVINGS bisection steps, which make the limit accurate to 2e-15.
 _HALVINGS = 50
-# Maximum number of tasks for which distributions are cached (170 MB for 100,000 tasks).
+# passk caches the distributions for numbers of tasks up to _FEW_TASKS, because 100,000 tasks would
+# need 170 MB.
 _FEW_TASKS = 20_000
-# Up to this number of tasks, a rounded floating-point root is always the right integer.
+# Up to _MAX_EXACT_ROOT_TASKS tasks, a rounded floating-point root is always the right integer.
 _MAX_EXACT_ROOT_TASKS = 100_000
 _CELLS = 1 << 21
 _TRIED, _NARROW = 16, 1e-10
@@ -184,8 +185,8 @@ def score_limits(
     [[-0.027, -0.179], [0.518, 0.179]]
     """
     critical, (b, c) = critical_z(tasks, level), np.broadcast_arrays(b, c)
-    # The upper limit is minus the lower limit with b and c exchanged. Each distinct table is
-    # computed once, because many pairs of models have equal counts.
+    # The upper limit is the negative of the lower limit with b and c exchanged. Each distinct table
+    # is computed once, because many pairs of models have equal counts.
     tables = np.concatenate([(b * (tasks + 1) + c).ravel(), (c * (tasks + 1) + b).ravel()])
     tables, place = np.unique(tables, return_inverse=True)
     low, high = np.split(_low_limits(tasks, *np.divmod(tables, tasks + 1), critical)[place], 2)

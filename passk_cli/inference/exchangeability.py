@@ -26,14 +26,14 @@ from passk_cli.metrics.order import (
     trend_scores,
 )
 
-# Maximum number of attempts per task that are compared in pairs (half a million pairs).
+# At most MOST_POSITIONS attempts per task are compared in pairs, which are half a million pairs.
 MOST_POSITIONS = 1000
-# Two attempts look like copies if their outcomes differ on at most this share of the expected
+# Two attempts look like copies if their outcomes differ on at most the share COPIED of the expected
 # tasks, and if their pass rates imply different outcomes on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
-# Smallest p-value of a test. Smaller p-values are raised to this number.
+# p-values of a test that are smaller than SMALLEST_P are raised to SMALLEST_P.
 SMALLEST_P = 1e-12
-# Number of standard deviations beyond which the tail probability of the trend score is negligible.
+# Beyond _REACH standard deviations, the tail probability of the trend score is negligible.
 _REACH = 12.0
 _FREQUENCIES = 1 << 7
 _VANISHED = 1e-18
@@ -84,11 +84,12 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     """
     mixed = (c > 0) & (c < n)
     n, c = n[mixed], c[mixed]
-    inner = round(2 * abs(score)) - 1  # number of values of S in (−|score|, |score|)
+    inner = round(2 * abs(score)) - 1  # inner is the number of values of S in (−|score|, |score|).
     if inner <= 0:
         return 1.0
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
-    # The tails of rank sums are not heavier than the tails of a normal variable of equal variance.
+    # The tails of rank sums are not heavier than the tails of a normal variable with the same
+    # variance.
     if abs(score) > _REACH * sd:
         return SMALLEST_P
     values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)

@@ -19,17 +19,17 @@ from passk_cli.inference.rate_models import ModelAverage, average_models
 from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 
-# Maximum k of pass@k for which passk extrapolates.
+# passk extrapolates pass@k only up to k = MAX_K.
 MAX_K = 1_000_000_000
-# Maximum width of an extrapolated range for which passk reports a point estimate.
+# passk reports a point estimate only if the extrapolated range is at most MAX_RANGE_WIDTH wide.
 MAX_RANGE_WIDTH = 0.4
-# A metric at a given k is treated as known if at least this many tenths of the tasks have k
+# A metric at a given k is treated as known if at least _MOST_TASKS tenths of the tasks have k
 # attempts.
 _MOST_TASKS = 9
-# Factors by which passk tries to increase the number of attempts, and maximum number of attempts
-# per task.
+# passk tries to increase the number of attempts by the factors in _TIMES, up to _MOST_ATTEMPTS
+# attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
-# Number of k's to which the log-logit line is fitted, evenly spaced in log k.
+# The log-logit line is fitted to _LINE_KS values of k, which are evenly spaced in log k.
 _LINE_KS = 24
 
 

@@ -15,10 +15,10 @@ from passk_cli.metrics.choice import binomial_probabilities
 # The unknown common pass rate is sin²(θ/2). The grid is evenly spaced in θ, with _STEPS points per
 # standard error of a pass rate, and at least _FEWEST points.
 _STEPS, _FEWEST = 12, 96
-# Maximum number of pairs of pass counts for which passk uses Boschloo's test. For more pairs,
-# passk uses Fisher's test.
+# passk uses Boschloo's test for at most MAX_BOSCHLOO_TABLES pairs of pass counts, and Fisher's test
+# for more pairs.
 MAX_BOSCHLOO_TABLES = 20_000
-# Relative difference below which two sums of probabilities are treated as equal.
+# Two sums of probabilities with a relative difference below _ROUNDING are treated as equal.
 _ROUNDING = 1e-9
 _REACH = 19.0
 

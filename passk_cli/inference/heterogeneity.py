@@ -172,7 +172,8 @@ def _resampled_gain(
         gains: Floats = means[:, :-1] - means[:, -1:] ** ks + (estimate - plain)
         return gains
 
-    # A task that always or never passes raises Δ_k most. A task with the mean rate lowers Δ_k most.
+    # A task that always or never passes raises Δ_k most, and a task with the mean rate lowers Δ_k
+    # most.
     ends = [np.ones(len(ks) + 1), np.zeros(len(ks) + 1)]
     middle = [np.append(mean**ks, mean)]
     return GuardedFunctionals(np.vstack([powers, rates]).T, functional, middle, ends)

@@ -18,7 +18,7 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
-# Points of the first grid for logit m, log s, and both ν and ω.
+# The first grid has separate points for logit m and for log s, and common points for both ν and ω.
 _MEANS = np.linspace(-8.0, 8.0, 17)
 _SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _LUMPS = np.linspace(0.0, 0.8, 5)
@@ -26,11 +26,12 @@ _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# Centre of the logistic prior of log s. Under this prior, widely spread and nearly equal rates are
-# both plausible. A flat prior would cut off the tail of the posterior if rates are near 1.
+# _PRIOR_SIZE is the centre of the logistic prior of log s. Under this prior, widely spread rates
+# and nearly equal rates are both plausible. A flat prior would cut off the tail of the posterior if
+# rates are near 1.
 _PRIOR_SIZE = 5.0
-# Prior probability that the model has no point mass at 0. The probability of no point mass at 1 is
-# the same.
+# _NO_LUMP is the prior probability that the model has no point mass at 0. The prior probability of
+# no point mass at 1 is the same.
 _NO_LUMP = 0.5
 
 

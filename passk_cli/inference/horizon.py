@@ -18,11 +18,13 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
-# λ of the penalty λ/2·b² that is added to the mean loss. The penalty keeps b finite if all short
-# tasks pass and all long tasks fail. For other data, it changes horizons by less than 0.1 %.
+# The penalty λ/2·b² is added to the mean loss, and λ is SLOPE_PENALTY. The penalty keeps b finite
+# if all short tasks pass and all long tasks fail. For other data, the penalty changes horizons by
+# less than 0.1 %.
 SLOPE_PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
-# Number of resamples in a block, and largest |log₂ minutes| that is converted to minutes.
+# A block contains _BLOCK resamples. If |log₂ minutes| is above _LONGEST, the length is treated as 0
+# or infinite.
 _BLOCK, _LONGEST = 512, 30.0
 
 
@@ -50,7 +52,7 @@ def _weibull(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 LOGISTIC = SuccessCurve(_logistic, lambda p: math.log(p / (1.0 - p)))
-# This curve is the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
+# WEIBULL is the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
 WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
 
 

@@ -25,11 +25,12 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
 
-# Coefficient of variation above which a mean near 0 has a lognormal, not a Beta distribution.
+# A mean near 0 has a lognormal instead of a Beta distribution if its coefficient of variation is
+# above _LOGNORMAL_VARIATION.
 _LOGNORMAL_VARIATION = 0.5
-# Smallest and largest logit of a quantile. Quantiles outside this range are set to 0 or 1.
+# A quantile with a logit below _LOWEST or above _HIGHEST is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# Smallest mean. The square of a mean below this number would be 0 in floating point.
+# A mean is at least _LEAST, because the square of a smaller number would be 0 in floating point.
 _LEAST = 1e-140
 
 

@@ -13,19 +13,20 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Indices, Ints
 
-# Significance level per leaderboard: the share of honest leaderboards on which passk flags a
-# submission. At a level of 0.05, passk would flag a submission on a third of the leaderboards with
-# strongly related models (benchmarks/integrity.md).
+# FLAG_LEVEL is the significance level per leaderboard, which is the share of honest leaderboards on
+# which passk flags a submission. At a level of 0.05, passk would flag a submission on a third of
+# the leaderboards with strongly related models (benchmarks/integrity.md).
 FLAG_LEVEL = 0.001
-# Prior variances, in squared log odds, of a submission's ability and of a task's difficulty.
+# _ABILITY and _DIFFICULTY are the prior variances, in squared log odds, of a submission's ability
+# and of a task's difficulty.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
-# Number of tasks of similar difficulty over which the expected agreement is averaged.
+# The expected agreement is averaged over _BLOCK tasks of similar difficulty.
 _BLOCK = 10
-# Ratio of the standard deviation of a normal distribution to its median absolute deviation.
+# The standard deviation of a normal distribution is _PER_MAD times its median absolute deviation.
 _PER_MAD = 1.4826
-# Maximum number of submissions that are compared with a submission for equal texts. The
-# submissions with most equal texts are chosen.
+# passk compares the texts of a submission with the texts of at most _PARTNERS other submissions.
+# These submissions are the ones with the most equal texts.
 _PARTNERS = 3
 
 

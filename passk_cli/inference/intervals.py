@@ -31,23 +31,26 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.inference.hull_interval import MetricCounts
 
-# Default methods: the narrowest method with enough coverage in all cases of benchmarks/coverage.md.
-# The interval of a difference comes from the distribution of its test (benchmarks/difference.md).
+# The default methods are the narrowest methods with enough coverage in all cases of
+# benchmarks/coverage.md. The interval of a difference comes from the distribution of its test
+# (benchmarks/difference.md).
 DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
-# Interval method for task differences that are −1, 0 or 1.
+# PAIRED_SCORE is the interval method for task differences that are −1, 0 or 1.
 PAIRED_SCORE = "paired-score"
-# Interval method for values that are corrected by labels.
+# LOGIT_T is the interval method for values that are corrected by labels.
 LOGIT_T = "logit-t"
-# Interval method for ratios of means and for the test that two ratios are equal (`ratio`).
+# FIELLER is the interval method for ratios of means, and for the test that two ratios are equal
+# (`ratio`).
 FIELLER = "fieller"
-# Interval method for quantities for which the counts determine only a range (`compatible_rates`).
+# RANGE_METHOD is the interval method for quantities for which the counts determine only a range
+# (`compatible_rates`).
 RANGE_METHOD = "range"
 _VALUES_TOGETHER = 1 << 21
-# Maximum number of differences in a block, so that the block fits into the processor's cache.
+# A block has at most _LAWS_TOGETHER differences, so that the block fits into the processor's cache.
 _LAWS_TOGETHER = 1 << 17
-# Smallest and largest p-value in the search for the p-value of equivalence.
+# The search for the p-value of equivalence covers p-values from _SMALLEST to _LARGEST.
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
 
@@ -194,8 +197,8 @@ class Interval:
 Limits = tuple[float, float]
 
 NEEDS_BOUNDS = "needs the lowest and highest possible score"
-# Maximum number of tasks for which passk adds a remark about coverage if the bounds of the values
-# are unknown.
+# If the bounds of the values are unknown and there are at most FEW_TASKS tasks, passk adds a remark
+# about coverage.
 FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
 
 
@@ -395,11 +398,11 @@ def _remark_without_spread(
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
-# Largest weight of a guard atom, for values that are concentrated at a few numbers such as 0 and 1.
-# For values that vary smoothly, the weight is ½. 0.93 is the smallest weight for which the exact
-# coverage of 0/1 values is at least 89, 94.5 and 98.9 % at levels of 90, 95 and 99 %, for every
-# number of tasks from 2 to 500 and every success rate (benchmarks/coverage.md). A weight of 1 would
-# give the Clopper–Pearson interval.
+# A guard atom has a weight of at most _MAX_GUARD_WEIGHT, for values that are concentrated at a few
+# numbers such as 0 and 1. For values that vary smoothly, the weight of a guard atom is ½. 0.93 is
+# the smallest weight for which the exact coverage of 0/1 values is at least 89, 94.5 and 98.9 % at
+# levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and every success rate
+# (benchmarks/coverage.md). A weight of 1 would give the Clopper–Pearson interval.
 _MAX_GUARD_WEIGHT = 0.93
 _SMOOTHING = 8.0
 
@@ -763,7 +766,8 @@ class IntervalMethod:
     for_binary: bool = False
 
 
-# Interval methods by name. A new method needs one function and one entry in this table.
+# METHODS maps the name of an interval method to the method. A new method needs one function and one
+# entry in METHODS.
 METHODS: dict[str, IntervalMethod] = {
     "guard": IntervalMethod(
         _guard,
@@ -823,7 +827,8 @@ METHODS: dict[str, IntervalMethod] = {
         nearly_monotone=False,
     ),
 }
-# Names of the methods that users can choose.
+# METHOD_CHOICES lists the methods that users can choose.
 METHOD_CHOICES = (*(name for name in METHODS if name != LOGIT_T), "none")
-# Names of the methods with guard atoms at the bounds, which must be known.
+# The methods in GUARDED_METHODS have guard atoms at the bounds of the values, so the bounds must be
+# known.
 GUARDED_METHODS = tuple(name for name, method in METHODS.items() if method.needs_bounds)

@@ -15,20 +15,23 @@ from passk_cli.inference.rounding import ROUNDING
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Largest k for which intervals have enough coverage if labels are scattered over attempts.
+# If labels are scattered over attempts, intervals have enough coverage only up to k =
+# MAX_SCATTERED_K.
 MAX_SCATTERED_K = 2
-# Minimum numbers of labels, of labelled tasks and of pairs of labels at the same task. With fewer
-# labels, the errors of a judge are not known well enough (benchmarks/judge.md).
+# Corrections need at least FEWEST_LABELS labels, FEWEST_TASKS labelled tasks, and FEWEST_PAIRS
+# pairs of labels at the same task. With fewer labels, the errors of a judge are not known well
+# enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# Minimum number of labelled tasks for a comparison of two models. With 20 labelled tasks, equal
-# models differ significantly in 7.3 % of simulations.
+# A comparison of two models needs at least FEWEST_COMPARED labelled tasks. With 20 labelled tasks,
+# equal models differ significantly in 7.3 % of simulations.
 FEWEST_COMPARED = 30
-# Minimum number of labelled tasks with a value above 0, and with a value below 1. With fewer tasks,
-# intervals that rely on the judge cover only 90 %.
+# At least MIN_TASKS_OFF_BOUND labelled tasks need a value above 0, and at least MIN_TASKS_OFF_BOUND
+# need a value below 1. With fewer such tasks, intervals that rely on the judge cover only 90 %.
 MIN_TASKS_OFF_BOUND = 5
-# Minimum probability that two attempts at a task both pass, or both fail.
+# Two attempts at a task must both pass (or both fail, depending on the metric) with a probability
+# of at least MIN_PAIR_PROBABILITY.
 MIN_PAIR_PROBABILITY = 0.07
-# Minimum difference between a judge's pass rates of true and of false attempts.
+# A judge's pass rates of true and of false attempts must differ by at least _MIN_DISCRIMINATION.
 _MIN_DISCRIMINATION = 0.1
 
 

@@ -11,15 +11,17 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Indices, Ints, NDArray, row_blocks
 from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
 
-# Maximum number of units (tasks or clusters) for which all sign patterns are enumerated.
+# passk enumerates all sign patterns of at most _MAX_ENUMERATED_UNITS units (tasks or clusters).
 _MAX_ENUMERATED_UNITS = 13
-# Maximum number of array elements in a block, so that it fits into the processor's cache.
+# A block has at most _TOGETHER array elements, so that it fits into the processor's cache.
 _TOGETHER = 1 << 16
-# While an adjusted p is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
+# While an adjusted p-value is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
 # patterns, up to _LONGER times the resamples and up to _MOST array elements. Without these limits,
-# the draws for thousands of pairs would never end, because some p are always close to the level.
+# the draws for thousands of pairs would never end, because some p-values are always close to the
+# level.
 _CLEAR = 3.0
-# Relative difference below which a p-value and the smallest p of a draw are treated as equal.
+# A p-value and the smallest p-value of a draw are treated as equal if their relative difference is
+# at most _TIE.
 _TIE = 1e-9
 _LONGER = 16
 _MOST = 1 << 26

@@ -22,19 +22,20 @@ from passk_cli.metrics.choice import binomial_probabilities
 
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
 _STEP, _REACH = 0.3, 9.0
-# Number of expectation-maximisation steps from a uniform start. With more steps the result is less
-# smooth, and with fewer steps the variance is less accurate.
+# The estimation takes _STEPS expectation-maximisation steps from a uniform start. With more steps,
+# the result is less smooth, and with fewer steps, the variance is less accurate.
 _STEPS = 80
 _INFORMATION = 25.0
-# Two counts with logits closer than this distance are merged.
+# Two counts are merged if their logits are closer than _NEARLY.
 _NEARLY = 0.1
 _PULLS = 0.02 * 3.0 ** np.arange(5)
 _COST = 1.5
 _HALVINGS = 6
 _PULLED_STEPS = 30
-# Maximum ratio of the largest to the smallest number of attempts in a group.
+# In a group, the largest number of attempts is at most _ALIKE times the smallest number of
+# attempts.
 _ALIKE = 1.1
-# Maximum number of pass counts that are enumerated at each rate.
+# At each rate, at most _OUTCOMES pass counts are enumerated.
 _OUTCOMES = 160
 
 
@@ -84,7 +85,7 @@ class MixingDistribution:
         for row in rows:
             if self._likelihood(row) < least:
                 low, high = 0.0, 1.0
-                for _ in range(_HALVINGS):  #
+                for _ in range(_HALVINGS):
                     middle = (low + high) / 2
                     enough = self._likelihood(best + middle * (row - best)) >= least
                     low, high = (middle, high) if enough else (low, middle)

@@ -12,7 +12,7 @@ from passk_cli.inference.design import cluster_excess
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.weighted_means import NORMAL
 
-# Maximum number of values in a block of draws, and number of resamples of tasks.
+# A block of draws has at most _BLOCK values, and passk draws _RESAMPLES resamples of tasks.
 _BLOCK, _RESAMPLES = 1 << 20, 2000
 
 

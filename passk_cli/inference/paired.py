@@ -17,15 +17,17 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.random_streams import named_generator
 
-# Number of resamples per random stream. A different number would change the p-values for a seed.
+# Each random stream generates BLOCK_RESAMPLES resamples. A different number of resamples would
+# change the p-values for a seed.
 BLOCK_RESAMPLES = 256
-# Memory limits, which do not change results: elements of a sign matrix per thread, number of
-# columns that are multiplied by a sign matrix at once, and number of threads.
+# SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _COLUMNS limits the columns
+# that are multiplied by a sign matrix at once. These limits save memory, and neither they nor the
+# number of threads changes a result.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2
-# Maximum number of steps of a lattice on which sign patterns are counted. The unit of the lattice
-# is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
+# A lattice on which sign patterns are counted has at most _LATTICE_STEPS steps. The unit of the
+# lattice is the smallest difference divided by 1, 2, 3, … _LARGEST_DIVISOR.
 _LATTICE_STEPS = 1 << 28
 _LARGEST_DIVISOR = 24
 _SLACK = 1e-9
@@ -87,7 +89,8 @@ def sign_flip_test(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must be between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    # Differences are scaled by the largest, so that squares neither overflow nor become 0.
+    # Differences are divided by the largest difference, so that squares neither overflow nor become
+    # 0.
     scaled = np.where(finite, columns, 0.0)
     _, exponent = np.frexp(np.abs(scaled).max(axis=0, initial=0.0))
     room = 51 - math.ceil(math.log2(len(scaled) or 1))

@@ -20,8 +20,8 @@ from passk_cli.inference.rounding import common_denominator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of lattice cells in an exact distribution, and maximum product of cells and
-# strata.
+# An exact distribution has at most _EXACT_CELLS lattice cells, and the product of cells and strata
+# is at most _EXACT_STEPS.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
 _DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20

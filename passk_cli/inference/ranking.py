@@ -42,7 +42,7 @@ def compact_letters(different: Bools) -> list[str]:
     shared = [""] * count
     for place, models in enumerate(members):
         for i in models:
-            # The letters are a … z, then a1 … z1 and so on.
+            # The letters of ranks are a … z, then a1 … z1 and so on.
             shared[i] += chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
     return shared
 

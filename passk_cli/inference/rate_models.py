@@ -15,12 +15,13 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Largest number of passes that has its own bin. Tasks with more passes share a bin, so that easy
-# tasks do not influence the model of hard tasks.
+# Numbers of passes up to _PASSES have their own bins. Tasks with more passes share a bin, so that
+# easy tasks do not influence the model of hard tasks.
 _PASSES = 2
-# Prior weight of each kind of point mass (success rates that are exactly equal).
+# Maps each kind of point mass (success rates that are exactly equal) to its prior weight.
 _LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
-# Ranges of parameters: log a and logit of the mean of a beta; log sd and mean of a logit-normal.
+# _BETA contains the ranges of log a and of the logit of the mean of a beta distribution. _NORMAL
+# contains the ranges of log sd and of the mean of a logit-normal distribution.
 _BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
 _NORMAL = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
 PRIOR_DESCRIPTION = (
@@ -29,15 +30,14 @@ PRIOR_DESCRIPTION = (
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
 ).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
-# Number of grid points per parameter, for 2, 3 and 4 parameters. The grid is refined _CLOSER times
-# around the points with a log likelihood within _DEPTH of the maximum.
+# Maps the number of parameters to the number of grid points per parameter. The grid is refined
+# _CLOSER times around the points with a log likelihood within _DEPTH of the maximum.
 _POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# Edges of the bins of task difficulty, which is −logit of the success rate.
+# _EDGES contains the edges of the bins of task difficulty, which is −logit of the success rate.
 _EDGES = np.linspace(-8.0, 22.0, 121)
 _RAREST_LUMP = 1e-3
-# Maximum number of different values of attempts per task. If there are more, similar values are
-# merged.
+# If tasks have more than _SIZES different numbers of attempts, similar numbers are merged.
 _SIZES = 16
 _TINY = 1e-300
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from passk_cli.arrays import Floats
 
-# Size, relative to the inputs, below which a computed number is treated as a rounding error.
+# A computed number is treated as a rounding error if its size, relative to the inputs, is below
+# ROUNDING.
 ROUNDING = 1e-12
 
 

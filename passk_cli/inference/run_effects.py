@@ -11,16 +11,17 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.rounding import ROUNDING
 
-# Maximum number of array elements in the random draws of a test, and minimum and maximum number of
-# draws.
+# The random draws of a test have at most _CELLS array elements. A test uses at least _FEWEST and at
+# most _MOST draws.
 _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
-# Maximum number of runs in a history. The false-alarm rate is valid for this number of runs.
+# A history has at most MAX_HISTORY_RUNS runs, because the false-alarm rate is valid for this number
+# of runs.
 MAX_HISTORY_RUNS = 365
-# Maps a false-alarm rate to the threshold that the largest deviate in a history of
-# MAX_HISTORY_RUNS runs without a change exceeds with this probability. Source: quantiles of 20,000
-# histories.
+# Maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs without a change,
+# the largest deviate exceeds the threshold with this probability. The thresholds are quantiles of
+# 20,000 simulated histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# Maximum correlation between consecutive runs that passk assumes.
+# passk assumes a correlation of at most _MOST_CORRELATED between consecutive runs.
 _MOST_CORRELATED = 0.95
 _FEWEST_APART = 4
 

@@ -13,20 +13,23 @@ from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Maximum number of attempts in a block, which limits a block to about 64 MB of memory.
+# A block has at most _BLOCK_ROWS attempts, which limits its memory to about 64 MB.
 _BLOCK_ROWS = 1 << 20
-# Success rates at which the variance of a metric is computed. Between them it is interpolated.
+# The variance of a metric is computed at the success rates in _RATES and interpolated between these
+# rates.
 _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
-# Half-width of the computed part of a binomial distribution, in standard deviations.
+# A binomial distribution is computed only within _HALF_WIDTH_SDS standard deviations of its mean.
 _HALF_WIDTH_SDS = 12
-# Maximum number of pass counts at which a binomial distribution is computed. With more pass counts,
-# every second or third is enough, because the distribution is smooth.
+# A binomial distribution is computed at no more than _POINTS pass counts. If there are more pass
+# counts, every second or third is enough, because the distribution is smooth.
 _POINTS = 1 << 12
-# Maximum number of attempts for which the metric is computed at all pass counts in one call.
+# Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
 _MAX_FULL_TABLE_ATTEMPTS = 1 << 16
-# Minimum weight of the overall pass rate in the estimated rate of a task, as a number of attempts.
+# In the estimated rate of a task, the overall pass rate has at least the weight of
+# _MIN_PRIOR_STRENGTH attempts.
 _MIN_PRIOR_STRENGTH = 0.02
-# Tail probability at which quantiles of the normal distribution and of Student's t are compared.
+# Quantiles of the normal distribution and of Student's t are compared at the tail probability
+# _TAIL.
 _TAIL = 0.025
 
 

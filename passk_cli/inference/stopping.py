@@ -25,10 +25,10 @@ from passk_cli.arrays import Bools, Ints
 from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
 
 # Attempts are evidence that sampling stopped early if their probability without early stopping is
-# below this number.
+# below EVIDENCE_LEVEL.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
-# Value for a task with an unknown last attempt.
+# A task with an unknown last attempt has the value UNKNOWN.
 UNKNOWN = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 

@@ -16,11 +16,12 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
-# Maximum number of assignments of tasks to groups that are enumerated.
+# passk enumerates the assignments of tasks to groups if there are at most MAX_ENUMERATED
+# assignments.
 MAX_ENUMERATED = 20_000
 _NOTABLE = 2.0
 _DRAWS, _BLOCK = 2, 1 << 19
-# Maximum number of tasks in a test, which limits its time.
+# A test uses at most _MOST_TASKS tasks, which limits its time.
 _MOST_TASKS = 2000
 
 

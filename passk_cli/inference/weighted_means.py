@@ -22,9 +22,9 @@ from passk_cli.arrays import ArrayLike, Floats, Indices, NDArray
 from passk_cli.inference.rounding import common_denominator
 
 NORMAL = NormalDist()
-# First step of the trapezoidal rule. The step is halved, at most _HALVINGS times, until the sums
-# for two successive steps differ by a relative _AGREE or less. The rule converges geometrically,
-# so the relative error of the last sum is about _AGREE².
+# _STEP is the first step of the trapezoidal rule. The step is halved, at most _HALVINGS times,
+# until the sums for two successive steps differ by a relative _AGREE or less. The trapezoidal rule
+# converges geometrically, so the relative error of the last sum is about _AGREE².
 _STEP = 0.1875
 _HALVINGS = 10
 _AGREE = 1e-9
@@ -32,18 +32,20 @@ _AGREE = 1e-9
 _NEGLIGIBLE = 36.0
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
 _CELLS = 1 << 21
-# Maximum number of atoms in a block of distributions, and number of threads.
+# A block of distributions has at most _ATOMS atoms, and _THREADS threads compute blocks.
 _ATOMS, _THREADS = 1 << 12, 2
-# Maximum size in bytes of a set of distributions with cached quantiles.
+# passk caches the quantiles of a set of distributions only if the set needs at most
+# _MAX_CACHED_BYTES bytes.
 _MAX_CACHED_BYTES = 1 << 12
-# Two distributions are treated as equal if their totals agree in this number of bits.
+# Two distributions are treated as equal if their totals agree in _BITS bits.
 _BITS = 44
-# Atoms that are closer than this share of the span of all atoms are merged.
+# Atoms are merged if their distance is below _ATOM_TOLERANCE times the span of all atoms.
 _ATOM_TOLERANCE = 1e-15
-# Maximum number of FFT cells for values that are not on a lattice, and for values on a lattice.
+# An FFT has about _FFT_CELLS cells if the values are not on a lattice, and at most _LATTICE_TOP
+# cells if they are.
 _FFT_CELLS = 1 << 16
 _LATTICE_TOP = 1 << 20
-# Maximum number of lattice steps in the span of the values.
+# The span of the values has at most _MAX_LATTICE_STEPS lattice steps.
 _MAX_LATTICE_STEPS = 100_000
 
 
@@ -153,7 +155,8 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     away = a - mean[:, None] * b
     spread = np.sqrt((alpha * away**2).sum(axis=1) / (total * (total + 1)))
     third = 2 * (alpha * away**3).sum(axis=1) / (total * (total + 1) * (total + 2))
-    # The first quantile is a Cornish–Fisher expansion, accurate to about 0.01 normal deviates.
+    # The first quantile is a Cornish–Fisher expansion, which is accurate to about 0.01 normal
+    # deviates.
     bend = third / spread**3 * (deviate**2 - 1) / 6
     q: Floats = np.clip(mean + (deviate + bend) * spread, 1e-3, 1.0 - 1e-3)
     low, high, slope = np.zeros(count), np.ones(count), 1.0 / spread
@@ -223,7 +226,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
     )
     height = -(alpha * np.log1p(-c[:, None] * scaled)).sum(axis=1)
     tails, ends = np.empty(len(d)), _integration_ends(paths)
-    # np.unique would import numpy.ma, which is slow.
+    # passk does not use np.unique, because np.unique would import numpy.ma, which is slow.
     for end in sorted({*ends.tolist()}):
         rows = np.flatnonzero(ends == end)
         tails[rows] = np.clip(_integrals(paths.select(rows), height[rows], end), 0.0, 1.0)

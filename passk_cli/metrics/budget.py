@@ -18,17 +18,18 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
-# passk counts the sets of failures as pairs of two halves for up to 2^36 pairs, or one by one if at
-# most 2^17 sets can fit into the budget. Otherwise it rounds costs to a grid.
+# If there are at most 2^36 pairs, passk counts the sets of failures as pairs of two halves. If at
+# most 2^17 sets can fit into the budget, passk counts the sets one by one. Otherwise, passk rounds
+# costs to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets share a grid if they are at least this share of the largest budget.
+# Budgets share a grid if they are at least _GRID_REACH times the largest budget.
 _GRID_REACH = 0.25
 # Costs with at most _DECIMALS decimals are exact multiples of the last decimal. Other costs are
 # rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
-# Maximum number of values per block, about 32 MB.
+# A block has at most _TOGETHER values, which need about 32 MB.
 _TOGETHER = 1 << 22
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, NDArray, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k
 
-# Maximum number of probabilities per block of cells with mixed outcomes, about 16 MB.
+# A block of cells with mixed outcomes has at most _BLOCK_TERMS probabilities, which need about 16
+# MB.
 _BLOCK_TERMS = 1 << 21
 
 

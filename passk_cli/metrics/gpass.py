@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
-# Maximum number of probabilities per block, about 32 MB.
+# A block has at most _BLOCK_TERMS probabilities, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
 _DEEP = 746.0
 
@@ -89,8 +89,8 @@ def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats
         return np.maximum(x - least, 0) if excess else (x >= least).astype(np.int64)
 
     # By Hoeffding's bound, probabilities farther than `width` steps from the mode are below the
-    # smallest double. The distribution stays the same if k and c are swapped. It is mirrored if k
-    # is replaced by n−k, or c by n−c.
+    # smallest double. The distribution stays the same if k and c are swapped. The distribution is
+    # mirrored if k is replaced by n−k, or c by n−c.
     draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
     width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
     steps = np.arange(width)

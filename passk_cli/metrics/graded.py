@@ -103,4 +103,4 @@ def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: Pair
     step[last] = 0.0
     un, uc, index = unique_pairs(np.repeat(n, np.diff(start)), above)
     over = value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
-    return np.clip(over, value[first], value[last])  # rounding errors must not leave the range
+    return np.clip(over, value[first], value[last])  # Rounding errors must not leave the range.

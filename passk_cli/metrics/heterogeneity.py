@@ -27,7 +27,7 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
 _SMALL = 600.0
-# Maximum number of powers per block, about 32 MB.
+# A block has at most _BLOCK_TERMS powers, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
 
 
@@ -119,7 +119,7 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     pending = ks <= int(n.min())
     while pending.any():
         # Independent Poisson variables with a given sum are multinomial. One Poisson rate is used
-        # for all k's that have a probability of at least exp(−600) under it.
+        # for all values of k that have a probability of at least exp(−600) under this rate.
         first = int(ks[pending].min())
         rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]

@@ -10,7 +10,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints
 
 NULL_ANSWER = -1
-# Maximum number of polynomial coefficients per block of cells, about 50 MB.
+# A block of cells has at most _BLOCK_TERMS polynomial coefficients, which need about 50 MB.
 _BLOCK_TERMS = 1 << 21
 
 

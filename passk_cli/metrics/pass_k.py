@@ -13,10 +13,10 @@ from passk_cli.limits import MOST_ATTEMPTS
 
 PairForm = Callable[[Ints, Ints, int], Floats]
 
-# Maximum number of terms of a product per block, about 32 MB.
+# A block of a product has at most _BLOCK_TERMS terms, which need about 32 MB.
 _BLOCK_TERMS = 1 << 22
-# Number of terms that fit into the processor's cache. Computations in the cache are ten times as
-# fast.
+# A block of _CACHED_TERMS terms fits into the processor's cache. Computations in the cache are ten
+# times as fast.
 _CACHED_TERMS = 1 << 15
 _FEW_PAIRS, _SETS = 256, 1024
 _NEVER = -40.0
@@ -99,7 +99,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
     """pass^k of each (n, c) pair for one k; see `pass_hat_k`."""
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c >= k)
-    # A product keeps its relative accuracy for tiny values. A sum of logarithms would lose it.
+    # A product keeps the relative accuracy of tiny values, but a sum of logarithms would lose it.
     value[open_] = _miss_probability(n[open_], n[open_] - c[open_], k, logs=False)
     return value
 
@@ -131,7 +131,7 @@ def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     settled = _NEVER if logs else 0.0
     for start in range(0, longest, width):
         if not np.any((terms[:, 0] > start) & (total > settled)):
-            break  # the remaining factors cannot change a digit
+            break  # The remaining factors cannot change a digit.
         j = np.arange(start, min(start + width, longest))
         for rows in row_blocks(n.size, len(j), _CACHED_TERMS):
             base, in_product = n[rows, None] - j, j < terms[rows]
@@ -197,7 +197,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
     integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
-        # Converting larger numbers to 64-bit integers would overflow silently.
+        # Very large numbers would overflow silently when they are converted to 64-bit integers.
         if name != "c" and np.any(array > MOST_ATTEMPTS):
             raise ValueError(f"{name} must be at most {MOST_ATTEMPTS:,}")
         if array.dtype.kind not in "iub":

@@ -87,7 +87,7 @@ def all_fail_polynomial(k: int) -> Polynomial:
     return Polynomial(((0.0, 1.0, 0, k),))
 
 
-# Maximum number of terms of a polynomial, because squares of longer ones take too long.
+# A polynomial has at most _MOST_TERMS terms, because squares of longer polynomials take too long.
 _MOST_TERMS = 200
 Expectation = tuple[Polynomial, bool]
 

@@ -71,7 +71,7 @@ class MetricDefinition:
     cites: str = ""
 
 
-# A new metric needs one function and one entry in this dictionary.
+# A new metric needs one function and one entry in FAMILIES.
 # fmt: off
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
@@ -117,7 +117,7 @@ FAMILIES: dict[str, MetricDefinition] = {
         required_attempt_data="solution", cites="hurlbert1971"),
 }
 # fmt: on
-# Unit (as in `report.model.QUANTITIES`) and noun of each amount.
+# Maps each amount to its unit (as in `report.data_types.QUANTITIES`) and its noun.
 AMOUNTS = {
     "cost": ("$", "cost"),
     "tokens": ("tokens", "tokens"),
@@ -139,9 +139,9 @@ for _amount, (_unit, _noun) in AMOUNTS.items():
         _mean, values=mean_per_pass, meaning=_spent, ratio=True
     )
 USUAL_K = (1, 10, 100)
-# Maximum number of k's in a range such as "1-100".
+# A range such as "1-100" contains at most _MOST_KS values of k.
 _MOST_KS = 1000
-# Maximum k for which a metric is converted to a polynomial.
+# passk converts a metric to a polynomial only up to k = _MOST_VALUES.
 _MOST_VALUES = 10_000
 
 

@@ -17,8 +17,9 @@ from passk_cli.report.data_types import (
 )
 from passk_cli.text import printable
 
-# Empty space at both ends of an axis, as a share of the axis range. Width of a letter and space
-# around a tick label, in percent of the axis width.
+# _ROOM is the empty space at both ends of an axis, as a share of the axis range. _LETTER is the
+# width of a letter, and _BESIDE is the space around a tick label, both in percent of the axis
+# width.
 _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 

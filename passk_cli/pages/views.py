@@ -11,7 +11,7 @@ from passk_cli.report.data_types import Cell, Chapter, Column, Estimate, Panel, 
 from passk_cli.report.plot import Plot, distinct_values
 from passk_cli.text import printable
 
-# Maximum number of rows and of panels of a chart that is legible on a page.
+# A chart on a page is legible with at most _MOST_ROWS rows and _MOST_PANELS panels.
 _MOST_ROWS, _MOST_PANELS = 150, 30
 
 
@@ -96,7 +96,8 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
 
 
 def _panel(panel: Panel, end: str, style: Style) -> PanelView:
-    # A page has no options, so hints about options are left out. The version appears only once.
+    # A page has no options, so hints about options are left out. The version appears only once on
+    # the page.
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)

@@ -201,7 +201,7 @@ class Findings:
         if not name and not self.report.plots:
             remedy = f" as a whole; name one of {', '.join(kinds)}" * bool(charts)
             raise ParameterError(f"there is nothing to draw{remedy}", name="no-chart")
-        # With a name, you also get a chart that the command line draws only with --full.
+        # If you name a chart, you also get charts that the command line draws only with --full.
         plots = tuple(plot for kind, plot in charts if kind.startswith(name)) if name else shown
         if not plots:
             raise ParameterError(

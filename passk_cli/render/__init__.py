@@ -26,12 +26,13 @@ FAILURES = {
     "gitlab": "passk_cli.render.verdict_formats:gitlab_error",
     "markdown": "passk_cli.render.markup:markdown_error",
 }
-# The "module:name" of the function that writes GitHub annotations, whatever the output format is.
+# ANNOTATIONS is the "module:name" of the function that writes GitHub annotations, whatever the
+# output format is.
 ANNOTATIONS = "passk_cli.render.verdict_formats:github_warnings"
-# Formats that contain only the verdicts of a gate.
+# Outputs in these formats contain only the verdicts of a gate.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}
-# A JSON file with a name that begins like this is written as a GitLab code-quality report.
+# A JSON file is written as a GitLab code-quality report if its name begins with CODE_QUALITY.
 CODE_QUALITY = "gl-code-quality"
 SUFFIXES = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",

@@ -17,11 +17,12 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
-# Version of the JSON output. The version changes if a key disappears or changes its meaning.
+# SCHEMA is the version of the JSON output. The version changes if a key disappears or changes its
+# meaning.
 SCHEMA = "passk-report/2"
 ERROR_SCHEMA = "passk-error/1"
-# Spreadsheets also run formulas with a full-width sign, and with blanks, control characters or
-# invisible characters before the sign.
+# Spreadsheets also run formulas that begin with a full-width sign, and formulas with blanks,
+# control characters or invisible characters before the sign.
 _FORMULA = re.compile(
     r"[\t\r\n]|[\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]"
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from passk_cli.report.data_types import Cell, Estimate
 
-# Minimum and maximum width of a column of drawn intervals, in characters.
+# A column of drawn intervals is between NARROWEST_STRIP and _WIDEST characters wide.
 NARROWEST_STRIP, _WIDEST = 20, 44
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 

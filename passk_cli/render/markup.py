@@ -33,7 +33,7 @@ from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
 _LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
-# Pattern of the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
+# _LINKED matches the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
 # numbers and @name.
 _LINKED = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
@@ -41,7 +41,7 @@ _LINKED = re.compile(
 )
 # GitHub turns hexadecimal words into links, because they may be commit hashes.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# Maximum number of characters in a section of a comment.  GitHub accepts 65,536 per comment.
+# A section of a comment has at most _PART characters. GitHub accepts 65,536 characters per comment.
 _PART = 12_000
 _LATEX = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -162,7 +162,7 @@ def latex(report: Report, style: Style) -> str:
         lines.append(_latex_row([escape_latex(name) for name in column_headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
-        # Blank lines between tabulars make LaTeX put the tabulars below each other.
+        # A blank line after a tabular makes LaTeX put the next tabular below it.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:

@@ -35,13 +35,14 @@ from passk_cli.text import display_width, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Maximum number of rows of a ranking in a terminal.
+# A ranking in a terminal has at most _SCREEN rows.
 _SCREEN = 17
-# Minimum width of a terminal, in characters, for tables with drawn intervals.
+# Tables contain drawn intervals only if the terminal is at least _WIDE_SCREEN characters wide.
 _WIDE_SCREEN = 110
-# The typographic minus sign, and a translation of "+" and "-" to the marks for pass and fail.
+# _PRINTED is the typographic minus sign, and _MARKS translates "+" and "-" to the marks for pass
+# and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# Sign that marks a cell without a number, and a pattern for captions that explain this sign.
+# _EMPTY marks a cell without a number, and _EXPLAINED matches captions that explain this sign.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 

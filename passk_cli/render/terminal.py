@@ -30,14 +30,14 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# A space character at which rich does not break lines. (rich breaks lines even at a no-break
-# space.)
+# rich does not break lines at the space character _JOINT, although it breaks lines even at a
+# no-break space.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# Patterns of trailing blanks with colour codes, and of a colour code without text.
+# _ENDS matches trailing blanks with colour codes, and _NOTHING matches a colour code without text.
 _ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
@@ -45,9 +45,10 @@ _VERDICTS = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# Minimum widths of columns in a narrow terminal: for any text, for a readable text, and for a name.
+# In a narrow terminal, a column is at least _NARROWEST characters wide for any text, _READABLE for
+# a readable text, and _SHORTEST for a name.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
-# Maximum number of rows of a table with intervals below their estimates.
+# A table with intervals below their estimates has at most _FEW rows.
 _FEW = 10
 
 

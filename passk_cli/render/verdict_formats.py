@@ -12,11 +12,12 @@ from passk_cli.report.data_types import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
-# Verdicts on rules that neither pass nor fail.
+# A rule with a verdict in _OPEN neither passes nor fails.
 _OPEN = ("undecided", "not judged")
-# Maximum number of error annotations, and of warning annotations, that GitHub shows per step.
+# GitHub shows at most _ANNOTATIONS error annotations and at most _ANNOTATIONS warning annotations
+# per step.
 _ANNOTATIONS = 10
-# GitLab shows issues next to this file if a gate has no rules file.
+# If a gate has no rules file, GitLab shows its issues next to the file _PIPELINE.
 _PIPELINE = ".gitlab-ci.yml"
 
 

@@ -17,7 +17,7 @@ from passk_cli.text import plural, printable, strict_json
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Units of amounts: US dollars, tokens, seconds and turns (or steps). "ratio" is a ratio of two
+# Amounts are in US dollars, tokens, seconds and turns (or steps). "ratio" is a ratio of two
 # amounts, "%" is a relative change, and "min" is a time, which is shown in seconds, minutes or
 # hours.
 QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
@@ -99,7 +99,7 @@ class Phrase:
 Cell = str | int | float | Estimate | Limits | Phrase | None
 
 # A sentence consists of words and numbers. A plain float is printed as a share. Any other number is
-# in a pair with a column, which sets the unit and the rounding.
+# paired with a column, which sets the unit and the rounding.
 Sentence = tuple["Cell | OptionHint | tuple[Cell, Column]", ...]
 
 
@@ -155,9 +155,9 @@ def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
     return Estimate(low, upper=high, unit=unit) if high > low else low
 
 
-# Constants for when a column or table is shown: always, only with --full (FULL), only without
-# --full (BRIEF), only in csv, json and Python (DATA), only in comments on pull requests (COMMENT),
-# or only in wide terminals, which draw its estimates as bars (WIDE).
+# A column or table is shown always (ALWAYS), only with --full (FULL), only without --full (BRIEF),
+# only in csv, json and Python (DATA), only in comments on pull requests (COMMENT), or only in wide
+# terminals, which draw its estimates as bars (WIDE).
 ALWAYS, FULL, DATA, BRIEF, COMMENT, WIDE = "always", "full", "data", "brief", "comment", "wide"
 
 
@@ -578,7 +578,7 @@ class Report:
         return DataError.exit_code if failing == {"error"} else 1
 
 
-# Options that change the data that passk uses, with their default values.
+# _DATA_OPTION_DEFAULTS maps options that change the data that passk uses to their default values.
 _DATA_OPTION_DEFAULTS = {
     "missing": "error", "duplicates": "error", "unpaired": "fail", "short-tasks": "empty",
     **dict.fromkeys(("skip-bad", "pool", "alias", "exclude-task", "only-task", "where"), ""),

@@ -14,7 +14,7 @@ from typing import Any
 from passk_cli.diagnostic import template_pattern
 from passk_cli.report.data_types import AnswerSentence
 
-# Maps each name to its answer, for all answers of imported modules.
+# Maps the name of an answer to the answer, for all answers of imported modules.
 ANSWERS: dict[str, Answer] = {}
 
 

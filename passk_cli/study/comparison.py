@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
     Places = Ints | slice
 
-# Maximum number of differences per computation of intervals, which limits memory.
+# One computation of intervals contains at most _MAX_VALUES_PER_BATCH differences, which limits the
+# memory.
 _MAX_VALUES_PER_BATCH = 1 << 21
-# Maximum number of counts per computation of variance floors, so that the counts fit into the CPU
-# cache.
+# One computation of variance floors contains at most _MAX_COUNTS_PER_BATCH counts, so that the
+# counts fit into the CPU cache.
 _MAX_COUNTS_PER_BATCH = 1 << 17
 _ALL_TASKS = slice(None)
 
@@ -543,7 +544,7 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
     if (first.metric.kind.ratio or corrected) and not same_tasks:
-        # Ratios and label-based corrections depend on all tasks, so they are computed again.
+        # Ratios and label-based corrections depend on all tasks, so passk computes them again.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:

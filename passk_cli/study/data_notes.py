@@ -244,7 +244,8 @@ NO_VALUE = DiagnosticType(
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip
-# Maximum number of files for which passk suggests a command with one label for each file.
+# passk suggests a command with one label per file only if there are at most _MAX_LABELLED_FILES
+# files.
 _MAX_LABELLED_FILES = 6
 _MESSAGES_BY_MISSING_ROLE = {"answer": NO_ANSWER, "score": NO_SCORE}
 ONLY_PASSES = DiagnosticType(
@@ -349,7 +350,8 @@ ODD_K = DiagnosticType(
     " everything; use an even k",
 )  # fmt: skip
 
-# Minimum number of attempts at a single task that passk regards as a total over several questions.
+# At a single task, passk regards at least _MIN_ATTEMPTS_OF_TOTAL attempts as a total over several
+# questions.
 _MIN_ATTEMPTS_OF_TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
@@ -446,7 +448,8 @@ _MESSAGES_BY_STOPPING = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
 STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
-# Largest share of missing tasks for which the message about missing tasks is only a note.
+# If the share of missing tasks is at most _MAX_SHARE_FOR_NOTE, the message about missing tasks is
+# only a note.
 _MAX_SHARE_FOR_NOTE = 0.05
 
 

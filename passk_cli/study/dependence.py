@@ -16,7 +16,8 @@ from passk_cli.report.phrases import SeriesName, p_relation
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import SuggestedFix
 
-# Largest p-value that is reported, after Bonferroni's adjustment for all tests of one kind.
+# passk reports only p-values up to LARGEST_REPORTED_P, after Bonferroni's adjustment for all tests
+# of one kind.
 LARGEST_REPORTED_P = 0.001
 _MIN_Z = 2.5
 
@@ -91,7 +92,8 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
-    # These formulas repeat `inference.exchangeability`, because importing that module takes time.
+    # The formulas of the scores repeat `inference.exchangeability`, because importing that module
+    # takes time.
     score = float(trend_scores(start, passed)[0].sum())
     differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))

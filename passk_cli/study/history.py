@@ -54,10 +54,11 @@ RUN_GROUPS = (*RUN_COLUMNS, SETTINGS)
 _RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
-# Maximum number of files for which an error suggests one `passk record` command per file.
+# An error suggests one `passk record` command per file only if there are at most _MAX_RECORD_FIXES
+# files.
 _MAX_RECORD_FIXES = 3
 _DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
-# Key of the setting with which `passk record` marks a run that lacks tasks or attempts.
+# `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "left out {tasks:task} of {model} that {tasks:is|are} not in every run",

@@ -32,17 +32,18 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
 from passk_cli.study.values import Series
 
-# Minimum number of submissions. With only two submissions, easy tasks cannot be distinguished from
-# copying.
+# The test needs at least MIN_SUBMISSIONS submissions. With only two submissions, easy tasks cannot
+# be distinguished from copying.
 MIN_SUBMISSIONS = 3
-# Columns of solutions and answers, which passk compares between submissions, in order of
+# passk compares columns with the roles in COMPARED_TEXT_ROLES between submissions, in order of
 # preference.
 COMPARED_TEXT_ROLES = ("solution", "answer")
 AGREEMENT, EQUAL_TEXTS, MISSING = "agreement", "equal texts", "missing attempts"
 STOPPED, CERTAIN = "stopped tasks", "certain tasks"
-# Minimum share of equal texts (among all compared texts) from which passk computes a p-value.
+# passk computes a p-value only if at least the share _MIN_SHARE_OF_EQUAL_TEXTS of all compared
+# texts is equal.
 _MIN_SHARE_OF_EQUAL_TEXTS = 0.1
-# Submissions with a p-value below this limit are listed before the original of a copy.
+# Submissions with a p-value below _RARE_P are listed before the original of a copy.
 _RARE_P = 0.05
 _STOPPED = {
     FIRST_PASS: "stops at the first pass",

@@ -17,7 +17,8 @@ from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# Significance level, over all pairs of models, of the test for unevenly missing outcomes.
+# SIGNIFICANCE_LEVEL is the level of the test for unevenly missing outcomes, over all pairs of
+# models.
 SIGNIFICANCE_LEVEL = 0.05
 # Maps each value of --missing to words for how attempts without an outcome are treated.
 TREATMENTS = {

@@ -91,8 +91,8 @@ class NoiseSummary:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_tasks), key=SeriesNoise.noise_floor
         )
-        # With few tasks, two runs may differ at all tasks. A sentence about noise does not help
-        # then.
+        # With few tasks, two runs may differ at all tasks. In this case, a sentence about noise
+        # does not help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
@@ -126,7 +126,8 @@ NOISE_ANSWERS = (
            "{?several|, at the {several:task} with several attempts}); {flaky} of {tasks:task}"
            " {flaky:is|are} flaky{?correlation|; intraclass correlation {correlation:=score}}."),
 )  # fmt: skip
-# These answers follow a sentence that already contains the number of flaky tasks.
+# The answers in NOISE_ANSWERS_WITHOUT_FLAKY_TASKS follow a sentence that already contains the
+# number of flaky tasks.
 NOISE_ANSWERS_WITHOUT_FLAKY_TASKS = (
     _NOISE_OF_SEVERAL_MODELS,
     Answer("noise-floor-of-tasks", lambda noise: bool(noise.noisy),

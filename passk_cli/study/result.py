@@ -139,8 +139,8 @@ def _finite(end: float | None) -> float | None:
     return None if end is None or math.isinf(end) else end
 
 
-# The fields of csv and json that all commands share, in their order.  The fields p, p_adjusted,
-# verdict and against appear only if at least one row has a value for the field.
+# _FIELDS contains the fields of csv and json that all commands share, in their order. The fields p,
+# p_adjusted, verdict and against appear only if at least one row has a value for the field.
 _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, named like in the files.", lambda fact: fact.series[0]),
     ("against", "The model with which `model` is compared. Differences are model minus against.",

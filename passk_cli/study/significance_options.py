@@ -53,7 +53,7 @@ UNPAIRED_CHOICES = ("drop", "error")
 FAMILIES = (PRIMARY, ALL) = ("primary", "all")
 SECONDARY = "secondary"
 GATE_VERDICTS = (PASS, FAIL, UNDECIDED, ERROR) = ("pass", "fail", "undecided", "error")
-# Verdict on a rule without its baseline, and on a rule about a quarantined task.
+# A rule without its baseline, or about a quarantined task, gets the verdict NOT_JUDGED.
 NOT_JUDGED = "not judged"
 
 

@@ -14,8 +14,7 @@ from passk_cli.study.answer import Answer, first_true
 from passk_cli.study.result import Result
 from passk_cli.study.values import Series, common_reason
 
-# Maximum difference between values that are treated as equal, and maximum number of models that a
-# sentence names.
+# Values that differ by at most _EQUAL are treated as equal. A sentence names at most _NAMED models.
 _EQUAL, _NAMED = 1e-12, 3
 
 

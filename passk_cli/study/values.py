@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     from passk_cli.inference.labels import JudgeLabels
 
 Series = tuple[str, ...]
-# Name of the group in rows that contain averages over all groups.
+# Rows with averages over all groups have the group name AVERAGE_GROUP.
 AVERAGE_GROUP = "average"
 NO_VALUES: Floats = np.empty(0)
 NO_TASKS: Ints = np.empty(0, dtype=np.int64)
-# Reason why the cost of a model is unknown. If all attempts cost 0, the price is probably missing.
+# UNPRICED_REASON is the reason why the cost of a model is unknown. If all attempts cost 0, the
+# price is probably missing.
 UNPRICED_REASON = "every attempt costs 0"
 NO_PASS_REASON = "no attempt passed"
 _JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
@@ -420,7 +421,8 @@ def _partly_known_amounts(
 def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     metric, enough = entry.metric, ~np.isnan(entry.values)
     few = entry.n[~enough]
-    # A metric such as first@k has a value at a short task if one of its attempts passes.
+    # A metric such as first@k has a value at a task with too few attempts if one of the attempts
+    # passes.
     unsolved = "" if metric.kind.exchangeable else " and no pass"
     reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():

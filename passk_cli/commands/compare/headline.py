@@ -17,7 +17,7 @@ from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 from passk_cli.study.value_range import named_group_values
 
-# Maximum number of models, and of groups per model, that the answer lists by name.
+# The answer names at most _NAMED models, and at most _FEW_GROUPS groups per model.
 _NAMED, _FEW_GROUPS = 3, 2
 _WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# A difference is fragile if less than half of it is left when a few tasks are left out.
+# A difference is fragile if it shrinks to less than half when a few tasks are left out.
 _LEFT = 0.5
 
 
@@ -39,8 +39,8 @@ def fragile_differences(
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # With label correction, labelled tasks always have the largest differences, so they are not
-        # a sign of a fragile difference.
+        # With label correction, labelled tasks always have the largest differences, so their
+        # influence is not a sign of a fragile difference.
         if c.hidden_variance[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.has_p_value or not c.adjusted <= 1 - confidence.level + 1e-12:

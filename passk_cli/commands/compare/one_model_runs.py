@@ -19,7 +19,7 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
-# Maximum number of columns that passk tests as a possible model column.
+# passk tests at most _TRIED columns as possible model columns.
 _TRIED = 6
 
 

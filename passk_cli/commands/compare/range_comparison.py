@@ -25,7 +25,7 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
 from passk_cli.study.value_range import name_with_groups
 
-# Number of rows that the table shows without --full.
+# Without --full, the table shows only FIRST rows.
 FIRST = 10
 
 

@@ -108,16 +108,16 @@ from passk_cli.study.values import Series, TaskValues, TooFewAttempts, common_re
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 _METRIC = NumberColumn("METRIC", "Estimate of a metric that you name with -k or -m.", "share")
-# Maximum number of rows that the table of changes shows.
+# The table of changes shows at most _FIRST rows.
 _FIRST = 28
-# Maximum number of models in a chart of all pairs. With more models, the chart shows only the pairs
-# of the leader.
+# A chart of all pairs shows at most _MOST_DRAWN models. If there are more models, the chart shows
+# only pairs with the leader.
 _MOST_DRAWN = 8
-# Maximum number of models in the chart of a ranking.
+# The chart of a ranking shows at most _MOST_RANKED models.
 _MOST_RANKED = 60
 _SIGNIFICANT = (BETTER, WORSE)
-# A larger change of a metric is not necessarily better, so verdicts on changes are "higher" and
-# "lower".
+# A larger value of a metric is not necessarily better, so the verdicts on changes are "higher" and
+# "lower" instead of "better" and "worse".
 _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 
 NOT_COMPARED = DiagnosticType(

@@ -61,7 +61,8 @@ class ConvertOptions:
     # fmt: on
 
 
-# passk can read the table again, so convert has no options that change names or numbers.
+# `passk convert` has no options that change names or numbers, because passk must be able to read
+# the converted table.
 _WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
 _EACH_FILE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(

@@ -14,7 +14,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
-# These names repeat `metrics.registry.AMOUNTS`, because importing `metrics.registry` would slow
+# The names in OF repeat `metrics.registry.AMOUNTS`, because importing `metrics.registry` would slow
 # down `--help`.
 OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 

@@ -12,9 +12,9 @@ from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 
-# Maximum relative difference between costs or rates that are treated as equal.
+# Costs or rates with a relative difference of at most _TIE are treated as equal.
 _TIE = 1e-12
-# Maximum number of values per block of resamples, to limit memory.
+# A block of resamples contains at most _TOGETHER values, which limits the memory.
 _TOGETHER = 1 << 22
 
 

@@ -37,8 +37,8 @@ FRONTIER = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _REACH = 4.0
-# Number of budgets at which passk compares two models, and maximum number of models in a group for
-# which it compares all pairs.
+# passk compares two models at _BUDGETS budgets. It compares all pairs of models only in groups of
+# at most _MOST_CROSSED models.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 

@@ -51,7 +51,7 @@ from passk_cli.text import join_names
 
 _UNITS = {"$": "US dollars", "s": "seconds"}
 _FRONTIER, _LOG = ("frontier", "frontier of all groups"), 4
-# Maximum number of models in a chart that shows the names of the models.
+# A chart shows the names of at most _MOST_NAMED models.
 _MOST_NAMED = 7
 _OWN_TASKS = (
     "Each row of the table uses all tasks of its model. Comparisons of pairs and the frontier use"
@@ -234,8 +234,8 @@ class CostTable(Section[CostSummary]):
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | OptionHint]:
-        # Amounts in dollars or seconds already contain their unit, so the header of the column
-        # does not repeat it.
+        # Amounts in dollars or seconds already contain their unit, so the header of the column does
+        # not repeat the unit.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:

@@ -42,7 +42,7 @@ class CurveOptions:
     passk curve sample_data/toy_families.csv --max-k 20 --chart curves.svg
     """
 
-    # Importing the types of families and metrics would slow down `--help`.
+    # The type is Any, because importing the types of families and metrics would slow down `--help`.
     # fmt: off
     rates: Annotated[tuple[Any, ...], Option(
         "--rates", "NAME=P,P,…", "Exact success rates of tasks, such as mixed=0,1.",

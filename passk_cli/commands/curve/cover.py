@@ -15,8 +15,8 @@ from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.section import NumberColumn, NumberTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)
-# Success-rate thresholds that the table shows without --full, and the threshold that the answer
-# names.
+# Without --full, the table shows only the success-rate thresholds in _BRIEF. The answer names the
+# threshold _SAID.
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 

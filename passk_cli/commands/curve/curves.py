@@ -39,14 +39,15 @@ from passk_cli.text import plural
 
 CURVES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# Suffix of the name of a gain that is computed as if all tasks were equally hard.
+# passk adds EVEN to the name of a gain that is computed as if all tasks were equally hard.
 EVEN = " if all tasks were equally hard"
-# Default interval methods of Δ_k, the coverage deficit and the moments, for each population.
+# Each population has a default interval method for Δ_k, the coverage deficit and the moments.
 LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS = "jackknife"
-# Text that marks results from exact success rates, because these results have no sampling error.
+# The text EXACT marks results from exact success rates, because these results have no sampling
+# error.
 EXACT = "exact"
-# Largest k that `--points all` accepts.
+# `--points all` accepts values of k up to _MOST_POINTS.
 _MOST_POINTS = 100_000
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
 
@@ -476,8 +477,8 @@ class CurveComputation:
         rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
-        # If tasks differ in difficulty, pass@k is lower than with equally hard tasks of the same
-        # mean.
+        # If tasks differ in difficulty, their pass@k is lower than the pass@k of equally hard tasks
+        # with the same mean.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))

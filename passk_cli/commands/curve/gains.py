@@ -14,8 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import name_with_groups
 
-# Maximum difference between gains that are treated as equal, and maximum number of models that a
-# sentence names.
+# Gains that differ by at most _EQUAL are treated as equal. A sentence names at most _NAMED models.
 _EQUAL, _NAMED = 1e-12, 3
 
 

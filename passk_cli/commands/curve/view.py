@@ -78,7 +78,7 @@ from passk_cli.version import SIGNATURE
 
 # Maps each population to the estimator of μ^k, which is the pass^k of equally hard tasks.
 EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
-# Maximum number of columns for k in a table, and maximum number of k's in a chart.
+# A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
@@ -301,7 +301,7 @@ class CurveTable(Section[Curves]):
         if not gains:
             return
         if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
-            # Only changes of pass@k can be computed again on the shared tasks.
+            # passk can compute only changes of pass@k again on the tasks that all models share.
             where = "each model's own tasks"
         curve_gains = ModelGains(
             results_in_named_groups(gains), gain.name, gain.start, gain.k,
@@ -581,7 +581,7 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
     return tuple(dict.fromkeys(metrics))
 
 
-# Largest k of curves from exact success rates, if `--max-k` is not set.
+# If `--max-k` is not set, curves from exact success rates end at k = _USUAL_MAX_K.
 _USUAL_MAX_K = 10
 
 

@@ -42,9 +42,10 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import truncated
 
-# Maximum numbers of file groups and models, and maximum width of lists, in reports without --full.
+# Without --full, a report lists at most _GROUPS groups of files and at most _MODELS models, and a
+# list is at most _WIDE characters wide.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-# Maximum number of columns shown without --full.
+# Without --full, a report shows at most _COLUMNS columns of the data.
 _COLUMNS = 10
 
 
@@ -228,7 +229,7 @@ class DescribeQuestion(Question, DescribeOptions):
         return Report((table,), lambda: table, commit=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
-        # passk describe shows labels as columns. Labels must not correct the pass rates.
+        # `passk describe` shows labels as columns, so labels must not correct the pass rates, too.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]

@@ -17,8 +17,8 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# The variety of solutions is reported as small if it is at most this share above the smallest
-# possible variety.
+# The variety of solutions is reported as small if it exceeds the smallest possible variety by at
+# most the share _LITTLE.
 _LITTLE = 0.1
 FLAG = "little variety"
 

@@ -93,7 +93,7 @@ GROWING_DUPLICATES = DiagnosticType(
     " share of duplicates but not distinct@k",
 )  # fmt: skip
 
-# Meanings of the results that are not metrics, for `--full`.
+# With `--full`, the report explains the results that are not metrics.
 _MEANINGS = {
     "duplicates": "Share of the attempts that repeat the solution of an earlier attempt.",
     "distinct": "Number of different solutions per task, among all attempts.",

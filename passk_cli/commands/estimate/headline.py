@@ -25,8 +25,7 @@ from passk_cli.study.value_range import (
     named_group_values,
 )
 
-# Maximum number of models that a sentence names, and maximum number of groups that it names per
-# leader.
+# A sentence names at most _NAMED models, and at most _FEW_GROUPS groups per leader.
 _NAMED, _FEW_GROUPS = 3, 2
 
 
@@ -195,7 +194,7 @@ class Headline(ValueRange):
 _WHERE = "{?where| on {where}}"
 _WITHOUT = "{?without| No value of {metric}: {without}.}"
 _BEST = "{direction:scores highest|is lowest}"
-# Answers about several models that passk does not rank.
+# The answers in _UNRANKED are about several models that passk does not rank.
 _UNRANKED = (
     replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
     replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),

@@ -42,8 +42,8 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     return names or CURVES[:1]
 
 
-# Names of fits that earlier versions accepted. A range that needs no assumption has replaced these
-# fits.
+# Earlier versions accepted the fits in _REMOVED. A range that needs no assumption has replaced
+# these fits.
 _REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 

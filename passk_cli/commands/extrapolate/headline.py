@@ -11,7 +11,7 @@ from passk_cli.report.data_types import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import all_series_words
 
-# Minimum difference between two numbers that remain different after rounding.
+# Two numbers that differ by at least _ALIKE still differ after rounding.
 _ALIKE = 0.0005
 
 

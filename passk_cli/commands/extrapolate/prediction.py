@@ -21,7 +21,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, TaskValues
 
-# Largest k at which passk searches for a target rate, as a number and as text.
+# passk searches for the k of a target rate only up to LARGEST_SEARCH_K.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 

@@ -59,9 +59,9 @@ from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 
-# Default of `--to`, as a multiple of the number of attempts.
+# The default of `--to` is _TIMES times the number of attempts.
 _TIMES = 10
-# Number of points of a line in the chart.
+# A line in the chart has _DRAWN points.
 _DRAWN = 24
 
 NO_PREDICTION = DiagnosticType(

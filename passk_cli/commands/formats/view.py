@@ -20,7 +20,7 @@ from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
-# Maximum width of a line in characters, so that tables fit a terminal of 80 columns.
+# A line is at most _WIDE characters wide, so that tables fit into a terminal of 80 columns.
 _WIDE = 66
 _KINDS = (
     "harness (written by an evaluation harness), general (records and tables) or refused"

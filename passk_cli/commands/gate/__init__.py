@@ -94,7 +94,7 @@ class GateOptions(
         low=0.0, high=1.0, rare=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip
-    # The contents of the rules file, and the rules that wait for a first baseline.
+    # `book` contains the rules file, and `later` contains the rules that wait for a first baseline.
     book: Any = None
     later: Any = ()
 

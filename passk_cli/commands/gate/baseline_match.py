@@ -21,7 +21,7 @@ from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import Series
 
-# Label of the baseline if a simulation compares the run with itself.
+# If a simulation compares the run with itself, the label of the baseline is ITSELF.
 ITSELF = "itself"
 
 _NONE = np.zeros(0, dtype=np.int64)
@@ -248,7 +248,8 @@ class BaselineMatch:
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
-        # Two models of one run are different models. Models of a history may be from several runs.
+        # Two models of the same run are different models, but models of a history may come from
+        # several runs.
         one_run = self.base_models if self.latest is None else ()
         gone = sorted(self.base_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]

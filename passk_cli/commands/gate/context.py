@@ -25,8 +25,8 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import NOT_JUDGED
 from passk_cli.study.values import Series, TaskValues
 
-# Number of resamples per test in a simulation of the gate. More resamples would hardly increase
-# the power of the test.
+# A simulation of the gate uses _RESAMPLES resamples per test, because more resamples would hardly
+# increase the power of the test.
 _RESAMPLES = 1_000
 
 

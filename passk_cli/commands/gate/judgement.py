@@ -107,8 +107,8 @@ class Judgement:
 
     @property
     def row(self) -> Result:
-        # A rule that uses an interval has no test, so its test fields are None instead of empty
-        # strings.
+        # A rule that uses an interval has no test, so the test fields of the rule are None instead
+        # of empty strings.
         tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
         return replace(
             self.fact, estimate=replace(self.fact.estimate, reason=""),

@@ -42,17 +42,19 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import join_clauses
 from passk_cli.toml import read_toml
 
-# passk looks for rules in these files if you name neither result files nor a rules file.
+# If you name neither result files nor a rules file, passk looks for rules in passk.toml and
+# pyproject.toml.
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Maps keys that only earlier releases accepted to advice on what to write instead.
+# Maps each key that only earlier releases accepted to advice on what to write instead.
 _REMOVED_KEYS = {
     "average": "the average over suites was removed; write a rule for each suite",
     "weight": "weights of suites were removed; leave this key out",
     "first": "leave this key out, and use `passk gate --first-run` once, for the first run",
 }
-# Options that must be the same for all suites, and options that a rules file cannot contain.
+# Options in SHARED must be the same for all suites. A rules file cannot contain the options in
+# _NOT_IN_FILE.
 SHARED = ("level", "population")
 _NOT_IN_FILE = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",

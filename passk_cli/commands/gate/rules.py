@@ -48,22 +48,23 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# Maps the choices of --min-by to their words in the name of the rule and in its sentence.
+# _BY maps each choice of --min-by to the words for the choice in the name of the rule and in its
+# sentence.
 MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _BY = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
 }
-# Default values for the forecast of the sample size: distance from the limit, power and confidence
-# level.
+# By default, the forecast of the sample size assumes a distance of _AWAY from the limit, the power
+# _POWER and the confidence level _LEVEL.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 COMPARING = "Rules that need --baseline"
 _WORSE = (PASS, UNDECIDED, FAIL, ERROR)
-# Key of a judgement: index of the rule, series and name of the metric.
+# The key of a judgement consists of the index of the rule, the series and the name of the metric.
 Line = tuple[int, tuple[str, ...], str]
-# Lower and upper limit of an interval, or None if the interval has no limits.
+# Ends contains the lower and upper limits of an interval, or None if the interval has no limits.
 Ends = tuple[float | None, float | None]
 
 
@@ -575,7 +576,8 @@ class NoRegression(BaselineRule):
         return {"metric": metric and metric.name}
 
     def statements(self, context: GateContext) -> int:
-        # The tests are adjusted for the number of tests, so all tests together form one verdict.
+        # The p-values are adjusted for the number of tests, so all tests of the rule together form
+        # one verdict.
         return min(super().statements(context), 1)
 
     def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
@@ -733,7 +735,8 @@ class MustPass(SingleTaskRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        # The signature contains the path of a names file and the number of names.
+        # The signature of a report contains the path of a file of names and the number of names in
+        # the file.
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
         names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
@@ -804,7 +807,7 @@ class MinEach(SingleTaskRule):
     )
 
     def statements(self, context: GateContext) -> int:
-        # The tests are adjusted for the number of tasks, so the tests of all tasks together form
+        # The p-values are adjusted for the number of tasks, so the tests of all tasks together form
         # one verdict.
         return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
 

@@ -51,22 +51,23 @@ from passk_cli.study.section import data_field
 from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
 from passk_cli.study.values import Series
 
-# Number of simulated runs without a change, number of simulated runs per planted drop, and the
-# divisor of both numbers if intervals are slow to compute.
+# A simulation has _UNCHANGED runs without a change and _PLANTED runs per planted drop. If intervals
+# are slow to compute, both numbers of runs are divided by _FEWER.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# Number of simulated runs per set of estimated success rates, and number of posterior draws.
+# A simulation has _OF_ESTIMATED runs per set of estimated success rates, and uses _DRAWN posterior
+# draws.
 _OF_ESTIMATED, _DRAWN = 10, 50
-# The search for a drop tries at least _LEAST runs. It stops when the share of failing runs differs
-# from the power by more than _CLEAR standard errors.
+# The search for a drop tries at least _LEAST runs. The search stops when the share of failing runs
+# differs from the power by more than _CLEAR standard errors.
 _LEAST, _CLEAR = 20, 3.0
 _TOGETHER = 100
-# A drop is called detectable if the rule fails with this power. _DEVIATE is the normal quantile of
-# 0.8.
+# A drop is detectable if the rule fails with the probability POWER. _DEVIATE is the normal quantile
+# of 0.8.
 POWER, _DEVIATE = 0.8, 0.8416
 # The bisection for the detectable drop stops when the error is 3 % of the drop, or 0.1 % of all
 # passes.
 _NEAR, _NEAREST = 0.03, 1e-3
-# The largest variance of a number between 0 and 1.
+# The variance of a number between 0 and 1 is at most _LARGEST.
 _LARGEST = 0.25
 WHOLE = "the whole gate"
 

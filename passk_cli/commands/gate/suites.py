@@ -201,8 +201,8 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
     further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
-    # Each suite may have different values of these options, so the signature of the report does
-    # not show them.
+    # Some options may have a different value in each suite, so the signature of the whole report
+    # does not show these options.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)

@@ -74,7 +74,7 @@ _LONGEST, _NUMBER = 212, 23
 _ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
 _TIMES = 10.0
-# Minimum number of runs for a good estimate of the variation between runs.
+# A good estimate of the variation between runs needs at least _KNOWN runs.
 _KNOWN = 5
 
 RUNS_POOLED = DiagnosticType(
@@ -756,7 +756,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     if sides.separate_file and baseline is not None and sides.label != ITSELF:
         for diagnostic in reading_notes(baseline):
             yield diagnostic.with_prefix(f"baseline {sides.label}")
-        # These messages compare the missing outcomes of the new run and of its baseline.
+        # Messages about missing outcomes compare the new run with its baseline.
         facts_of_runs = sides.counts.facts, baseline.facts
         if any(facts.missing_outcomes is not None for facts in facts_of_runs):
             new_losses, old_losses = sides.counts.missing_outcomes, baseline.missing_outcomes
@@ -776,7 +776,7 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
     if gone and sides.separate_file:
-        # If only the new run has a model, --unpaired drop does not help.
+        # If the new run has a model that the baseline lacks, `--unpaired drop` does not help.
         suggests_fix = not (run.name or dropped) and models <= sides.base_models
         shared = sorted(models & sides.base_models)
         diagnostic = MODELS_NOT_RUN(

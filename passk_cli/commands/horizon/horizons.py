@@ -33,8 +33,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of, cluster_codes
 
-# Minimum number of models from which a doubling time is estimated. A line through only two models
-# always fits.
+# passk estimates a doubling time only from at least _FEWEST models, because a line through two
+# models always fits.
 _FEWEST = 3
 _DAY = 86_400.0
 

@@ -43,8 +43,9 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Number of points of a curve in the chart, maximum number of models in a chart with bands, minimum
-# number of families for reliable intervals, and bin width of observed rates in log₂ minutes.
+# A curve in the chart has _DRAWN points, and bands appear only with at most _OBSERVED models.
+# Intervals are reliable only with at least _FEW_FAMILIES families. The bins of observed rates have
+# a width of _BIN log₂ minutes.
 _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
 EXTRAPOLATED_HORIZONS = DiagnosticType(

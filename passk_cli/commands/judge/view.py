@@ -66,11 +66,12 @@ CHOSEN_LABELS = DiagnosticType(
 )  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# Below this p-value, passk warns that labels were probably not drawn at random.
+# If a p-value is below _CHANCE_LIMIT, passk warns that labels were probably not drawn at random.
 _CHANCE_LIMIT = 1e-3
-# Default number of attempts to label per model.
+# By default, passk lists _FIRST_LABELS attempts to label per model.
 _FIRST_LABELS = 100
-# Minimum number of attempts to label per stratum, so that both verdicts get labels.
+# passk lists at least _MIN_PER_STRATUM attempts to label per stratum, so that both verdicts get
+# labels.
 _MIN_PER_STRATUM = 10
 # passk suggests a column as labels if its name contains one of these words.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())

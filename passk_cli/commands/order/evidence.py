@@ -43,7 +43,7 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Maximum number of positions of attempts. If there are more, positions are grouped into ranges of
+# If there are more than _POSITIONS positions of attempts, passk groups the positions into ranges of
 # equal length.
 _POSITIONS = 20
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
@@ -54,7 +54,8 @@ ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
 NOT_REJECTED = ("not significant", "not significant", "none found")
 CANNOT_TELL = "cannot be tested"
-# Minimum number of attempts per task for which the power of the test of neighbours is known.
+# The power of the test of neighbours is known only if there are at least _MIN_ATTEMPTS attempts per
+# task.
 _MIN_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
@@ -343,7 +344,8 @@ def _model_evidence(
 
 
 def _rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
-    # Unbiased estimate of the variance p(1 − p) of an outcome, from all attempts at a task.
+    # The estimate of the variance p(1 − p) of an outcome uses all attempts at a task, and is
+    # unbiased.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
     stretches = rates_by_position_range(order.start, order.passed, edges)
@@ -410,7 +412,7 @@ def _first_versus_any(
             same = Estimate(0.0, reason=THE_SAME, signed=True)
             difference = replace(difference, estimate=same)
         else:
-            # For a given c, first@k of a random order is 1 with probability pass@k.
+            # If a task has c passes in random order, first@k is 1 with probability pass@k.
             mean = study.mean(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),

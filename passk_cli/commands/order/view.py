@@ -281,7 +281,7 @@ class VerdictTable(Section[OrderEvidence]):
     def fields(self) -> Mapping[str, Any]:
         names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
-        if ALIKE in verdicts:  # Correlated neighbours already explain why pairs agree.
+        if ALIKE in verdicts:  # Correlated neighbours already explain why pairs of attempts agree.
             verdicts -= {AGREEING}
         dependent, independent, untested = (
             [model.order.name for model in names.get(verdict, ())]

@@ -14,7 +14,7 @@ from passk_cli.option import Option
 from passk_cli.report.phrases import amount_text, plural
 from passk_cli.suggested_fix import OptionValue
 
-# Smallest and largest numbers of tasks and of attempts per task in a plan.
+# A plan has at least 2 and at most 10⁹ tasks, and at least 1 and at most 10⁵ attempts per task.
 _TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
 PILOT = "pilot"
 _BUDGET = re.compile(r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE)

@@ -59,7 +59,8 @@ _NEW_TASKS_OPTIONS = frozenset({
 _FEW_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNSURE = 0.2
-# A note appears if the limits of the correlation change the number of tasks by a factor above 1.5.
+# A note appears if different limits of the correlation change the number of tasks by a factor above
+# 1.5.
 _APART = 1.5
 _CURVE_POINTS = 20
 

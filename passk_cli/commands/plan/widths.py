@@ -10,7 +10,7 @@ from passk_cli.arrays import ArrayLike, Floats
 from passk_cli.inference.intervals import distances_to_bound, guard_weights
 from passk_cli.inference.weighted_means import dirichlet_quantiles
 
-# Maximum number of distinct task values. If there are more, neighbouring values are merged.
+# If there are more than _ATOMS distinct task values, neighbouring values are merged.
 _ATOMS = 64
 # A variance or a number of tasks below 1e-12 is a rounding error.
 _ROUNDING = 1e-12

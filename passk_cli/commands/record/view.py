@@ -47,7 +47,7 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
-# Entries of the signature that a history records as the settings of a run.
+# A history records the entries in _SETTINGS from the signature as the settings of a run.
 _SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
 
 
@@ -142,13 +142,14 @@ class RecordQuestion(Question, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
-            # As with cp, the last of several files may be the destination, here a history.
+            # As with cp, the last of several files may be the destination, which is a history in
+            # this command.
             files = paths_of(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
                 "--to": self.to or (files[-1] if last else "history.parquet"),
                 "--at": self.at or str(datetime.now(UTC).date()),
-                # -o is not the option for a history, so the suggested command has no -o.
+                # The option -o does not name a history, so the suggested command has no -o.
                 **({} if self.to else {"--output": None}),
             }
             settles = [

@@ -48,7 +48,7 @@ class ModelRanking(NamedTuple):
         return MetricRanks(ranks, dict(zip(self.models, names, strict=True)))
 
 
-# Maximum number of models that the answer lists by name.
+# The answer names at most _MAX_NAMES models.
 _MAX_NAMES = 3
 _OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
 

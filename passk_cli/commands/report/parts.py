@@ -17,8 +17,8 @@ from passk_cli.report.data_types import Panel, Report
 from passk_cli.report.phrases import plural
 from passk_cli.report.plot import Plot
 
-# If there are more than MANY models, some parts show only the FEW best models to keep the page
-# short.
+# If there are more than MANY models, some parts of the page show only the FEW best models to keep
+# the page short.
 MANY, FEW = 16, 5
 NO_SOLUTIONS = "the data contains no solutions"
 
@@ -114,7 +114,7 @@ def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
 def reason_order_unknown(page: Page, counts: Counts) -> str:
     """Why the order of attempts cannot be tested; "" if it can."""
     inputs = counts.facts.inputs
-    # Attempts in a list without numbers may not be in the order in which they were made.
+    # A list of attempts without numbers may not be in the order in which the attempts were made.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not contain the order of attempts"
     return ""
@@ -192,5 +192,5 @@ TEMPERATURE = Part(
     first_metric, refusal="the data does not contain several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
-# Parts of each section after the leaderboard, in reading order.
+# GROUP_PARTS lists the parts that follow the leaderboard in each section, in reading order.
 GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

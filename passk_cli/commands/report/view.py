@@ -50,10 +50,9 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _COST = "cost"
 _RANKS = "rank: possible ranks"
-# A page adjusts tests within each group. In contrast, `passk compare --by` adjusts tests over all
-# groups.
+# A page adjusts tests within each group, but `passk compare --by` adjusts tests over all groups.
 _ONE_GROUP = "tests adjusted within this group"
-# Commands that need passes and failures, even if all requested metrics use scores.
+# The commands in _PASS_COMMANDS need passes and failures, even if all requested metrics use scores.
 _PASS_COMMANDS = ("curve", "order", "tasks")
 
 

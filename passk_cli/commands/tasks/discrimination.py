@@ -12,12 +12,12 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.ranking import tied_positions
 from passk_cli.inference.weighted_means import NORMAL
 
-# Minimum number of models for which a correlation is computed, and maximum number of models for a
-# permutation test.
+# A correlation needs at least FEWEST models. With at most MOST_ORDERED models, its p-value comes
+# from a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
 # Sums that differ by less than 1e-9 are treated as equal.
 _ROUNDING = 1e-9
-# Maximum number of values in memory at once.
+# At most _CELLS values are in memory at once.
 _CELLS = 1 << 22
 
 

@@ -38,7 +38,8 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.suggested_fix import OptionValue
 
-# Maximum numbers of tasks in a chart, of attempts in a table cell, and of tasks in a pipeline log.
+# A chart shows at most DRAWN tasks, a table cell at most _LONGEST attempts, and a pipeline log at
+# most _LINES tasks.
 DRAWN, _LONGEST, _LINES = 30, 24, 20
 
 TASKS_OF_ONE_SIDE = DiagnosticType(

@@ -25,11 +25,12 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Classes of a model's attempts at a task, in the order in which tasks are sorted.
+# Each model's attempts at a task belong to one of these classes, which also define the order of the
+# tasks.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# Findings about a task from the pass rates of all models.
+# A task has one of these findings, which follow from the pass rates of all models.
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip

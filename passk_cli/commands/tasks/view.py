@@ -79,10 +79,11 @@ from passk_cli.text import short_names
 __all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
 
 _WIDE, _MOST_ROWS = 50, 11
-# Default number of rows in a table that has one row per task.
+# By default, a table with one row per task shows _ROWS rows.
 _ROWS = 12
 _SCREEN, _NAME, _TASK = 100, 16, 24
-# Maximum number of cells per row and in a whole heat map, and minimum number of cells per row.
+# A heat map has at most _ACROSS cells per row and about _IN_ALL cells in total, but can have at
+# least _FEWEST cells per row.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 LOOK = "look at the task's checker"
 

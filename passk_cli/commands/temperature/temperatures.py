@@ -35,10 +35,10 @@ from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import Series, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# Number of k's, spaced logarithmically, at which the power law of T* is fitted.
+# The power law of T* is fitted at _KS values of k, which are spaced logarithmically.
 _KS = 64
-# Minimum share of resamples in which a power law can be fitted. With a smaller share, an interval
-# from only these resamples would be biased, so passk reports no interval.
+# passk reports an interval only if a power law can be fitted in at least the share _MOSTLY of the
+# resamples. If the share is smaller, an interval from only these resamples would be biased.
 _MOSTLY = 0.95
 # A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL = 1e-12

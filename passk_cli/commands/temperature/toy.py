@@ -33,9 +33,10 @@ from passk_cli.version import SIGNATURE
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# Maximum number of columns for k in the table without --full.
+# Without --full, the table has at most _KS_SHOWN columns for k.
 _KS_SHOWN = 5
-# Factor, exponents of k and s, and R² of the power law of T*, as printed in the article.
+# _ARTICLE contains the power law of T* as printed in the article: the factor, the exponents of k
+# and s, and R².
 _ARTICLE = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),

@@ -67,10 +67,10 @@ from passk_cli.study.values import Series
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Maximum number of recent runs from which passk estimates the variation between runs, to limit the
+# passk estimates the variation between runs from at most the last _EFFECT_RUNS runs, to limit the
 # time.
 _EFFECT_RUNS = 60
-# Maximum number of points in a chart. With more runs, only some runs are marked as points.
+# A chart marks about _MAX_POINTS runs as points, and leaves out the points of other runs.
 _MAX_POINTS = 50
 _LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASSES = Metric("pass@", 1)

@@ -14,7 +14,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
-# Value of --order that counts tasks in the order of their completion.
+# With the value COMPLETION, --order counts tasks in the order of their completion.
 COMPLETION = "completion"
 
 
@@ -97,7 +97,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Maps options of passk gate that would break the confidence level of interim looks to the reasons.
+# Maps each option of passk gate that would break the confidence level of interim looks to the
+# reason why it does.
 REFUSED = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"
@@ -106,7 +107,7 @@ REFUSED = {
     " passk gate can judge performance on these tasks when the run is complete",
     "min-by": "passk watch always compares a minimum with the interval",
 }
-# Maps options of earlier releases to advice on what to use instead.
+# Maps each option of earlier releases to advice on what to use instead.
 _REMOVED = {
     "best": "this option was removed; passk compare tests all models when the run is complete",
     "give-up": "this option was removed; the answer contains the chance of a decision",

@@ -23,9 +23,10 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 SCHEMA = "passk-looks/1"
-# Maximum number of interim looks. Computing the boundaries of 500 looks takes two seconds.
+# A plan has at most MOST_LOOKS interim looks, because computing the boundaries of 500 looks takes
+# two seconds.
 MOST_LOOKS = 500
-# Number of interim looks in a plan without --every.
+# Without --every, a plan has _DEFAULT_LOOKS interim looks.
 _DEFAULT_LOOKS = 20
 
 

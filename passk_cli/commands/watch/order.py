@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# Sources of the order of the tasks: a list that the user names, or the dataset in the files.
+# The order of the tasks comes from a list that the user names, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 

@@ -21,12 +21,12 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# Outcome of a complete run if no interim look led to a decision.
+# If no interim look led to a decision, the outcome of the complete run is END.
 END = "end"
-# Forecasts assume that the true share varies around its limit with this standard deviation.
+# Forecasts assume that the true share varies around its limit with the standard deviation _PRIOR.
 _PRIOR = 0.1
-# Standard errors are derived from an interval at this confidence level, because a sample variance
-# may be 0.
+# Standard errors are derived from an interval at the level _INTERVAL_LEVEL, because a sample
+# variance may be 0.
 _INTERVAL_LEVEL = 0.95
 
 

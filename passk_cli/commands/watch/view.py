@@ -63,12 +63,12 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# Rules that passk watch does not check, because they are about single tasks.
+# passk watch does not check the rules in _NOT_WATCHED, because they are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
-# Fields of a rules file that only passk gate uses.
+# Only passk gate uses the fields of a rules file that are in _GATE_ONLY.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# --follow stops at these errors at once. It waits while a run has no results, and for five pauses
-# if a file is unreadable.
+# After one of the errors in _FINAL_ERRORS, --follow stops at once. In contrast, --follow waits
+# while a run has no results, and it waits for five pauses if a file is unreadable.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
 _PAUSE = 0.5

@@ -60,8 +60,8 @@ def write_labels(
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Numeric labels are compared with the threshold later, when labels are joined to attempts,
-    # unless --passes names words.
+    # Unless --passes names words, passk compares numeric labels with the threshold only later, when
+    # it joins labels to attempts.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
@@ -92,8 +92,8 @@ def write_labels(
             ) from None
         return
     label_request = replace(label_request, records=None, path=None, format=None)
-    # The labels file may use different column names from the result files, so all combinations of
-    # names are tried.
+    # The labels file may have different column names from the result files, so passk tries all
+    # combinations of names.
     usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):

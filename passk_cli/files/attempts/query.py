@@ -40,8 +40,8 @@ def _comparable_number_sql(column: str) -> str:
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# SQL condition that joins a label to its attempt. The model names may differ if both files contain
-# only one model.
+# The condition LABEL_MATCH_SQL joins a label to its attempt. The names of the models may differ if
+# both files contain only one model.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
@@ -123,7 +123,7 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # Attempt numbers show how many attempts were made only if they start at 0 or 1 and are not
+    # The attempt numbers show how many attempts were made only if they start at 0 or 1 and are not
     # large.
     if (
         len(cell)
@@ -311,7 +311,8 @@ def _amount_sql(role: str, request: Request) -> str:
 
 
 def _label_sql(role: str, request: Request) -> str:
-    # Labels of --truth are already verdicts, so --passes and --fails are not applied again.
+    # Labels from --truth are already verdicts, so passk does not apply --passes and --fails to
+    # labels.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
@@ -334,8 +335,8 @@ _KIND_SQL = {
     "amount": _amount_sql,
     "length": _length_sql, "date": _date_sql,
 }  # fmt: skip
-# Maps the role of an attempt's property to a function from the role and the request to the SQL of
-# the value.
+# Maps each property of an attempt to a function that returns the SQL of the property, from the role
+# and the request.
 VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
     **{role: _KIND_SQL[ROLES[role].values] for role in ATTEMPT_ROLES},
     "attempt": lambda role, _: (

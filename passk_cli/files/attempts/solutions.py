@@ -22,8 +22,8 @@ import numpy as np
 
 from passk_cli.arrays import Indices, Ints, NDArray
 
-# Number of tokens per shingle (a sequence of tokens). With 3 tokens, their order matters even in
-# short answers.
+# A shingle is a sequence of SHINGLE tokens. With 3 tokens per shingle, the order of tokens matters
+# even in short answers.
 SHINGLE = 3
 
 _INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
@@ -202,7 +202,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
     """The entries of a sparse matrix of texts and shingles, as (ones, (text, shingle))."""
-    # Short texts are filled with empty tokens, which never occur in a text.
+    # Texts that are shorter than a shingle are filled with empty tokens, which never occur in a
+    # text.
     tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
     lengths = np.array([len(words) for words in tokens])
     numbers: dict[str, int] = {}

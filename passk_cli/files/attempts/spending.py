@@ -41,14 +41,14 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
-# Names of columns that may contain the reason why an attempt failed.
+# A column with one of these names may contain the reason why an attempt failed.
 _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# Words in names of columns with the costs of a user simulator or a judge instead of the evaluated
-# model.
+# A column with one of these words in its name may contain costs of a user simulator or a judge, and
+# not of the evaluated model.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -334,8 +334,8 @@ def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Coun
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # The reason why an attempt ended has one or two words. Longer texts are explanations
-            # by a judge.
+            # A text of one or two words can be the reason why an attempt ended, but a longer text
+            # is an explanation by a judge.
             if why is not None and len(why) <= 40 and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
@@ -470,7 +470,7 @@ def _amount_column_messages(
         if column is None:
             continue
         parts = amount_addends(role, column, kinds)
-        # In a list of attempts, each entry is the amount of one attempt.
+        # If a column contains lists of amounts, each entry of a list is the amount of one attempt.
         lists = batch.roles.shape == "lists"
         list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]

@@ -27,7 +27,7 @@ from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_colum
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
 
-# Number of tasks of which passk reads all rows, to check files that are larger than its sample.
+# To check files that are larger than its sample, passk reads all rows of ENOUGH_TASKS tasks.
 ENOUGH_TASKS = 500
 # The order of the checks matters, because passk asks the user only about the first certain
 # finding.

@@ -167,7 +167,7 @@ def _weight_findings(context: CheckContext, name: str) -> Iterator[CheckFinding]
     rows = np.sum(pairs >= 0)
     if profile.columns[name].present_share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
-    # If all rows of a task have the same weight, it may be the importance of the task.
+    # If all rows of a task have the same weight, the weight may be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in column_name_words(name) and count_distinct(profile.cell_codes) == rows
     fields = {"column": quote(name), "values": profile.texts(name, 20)}
@@ -183,7 +183,7 @@ def running_total_findings(context: CheckContext) -> Iterator[CheckFinding]:
     steps = np.diff(costs)
     if len(costs) < 10 or not np.all(steps > 0):
         return
-    # Costs that are only sorted usually grow by less per row than the first cost.
+    # Costs that are sorted but not cumulative usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
         yield CheckFinding(SUMMED_COSTS, False, fields)

@@ -42,10 +42,12 @@ _ERROR = (
 )
 # In LangSmith tables, any text in the column `error` means that the run raised an error.
 _ANY_TEXT = r"\w+"
-# If a test fails or an attempt exceeds its limit of turns or tokens, the cause is the model.
+# If a test fails or an attempt exceeds its limit of turns or tokens, the cause is the model and not
+# the harness.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# Words in names of columns with program output. Errors in these columns are the model's errors.
+# A column with one of these words in its name contains program output. Errors in program output are
+# errors of the model.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Columns of questions and expected answers contain no errors of the harness.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS
@@ -105,7 +107,8 @@ def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
         SuggestedFix({"--where": without}, "leaves them out"),
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
-    # If all attempts failed with an error, --where would leave no attempts.
+    # If all attempts failed with an error, --where would leave no attempts, so passk does not
+    # suggest --where.
     yield CheckFinding(ERRORS_AS_FAILURES, False, fields, settles[len(rows) == profile.row_count :])
 
 

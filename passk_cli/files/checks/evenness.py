@@ -8,7 +8,8 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Number of shuffles, and maximum numbers of cells and rows, that the test of evenness uses.
+# The test of evenness uses SHUFFLES shuffles, at most _MOST_CELLS cells and at most _MOST_ROWS
+# rows.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
 VARYING_SHARE = 0.2
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3

@@ -17,7 +17,7 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
-# Names of files that summarize other files.
+# A file with such a name summarizes other files.
 _SUMMARY_NAME = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",
@@ -90,7 +90,7 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     again = {"--duplicates": "keep"} if attempt or counts else {}
     are_explicit = all(source.is_explicit for source in sources)
     if are_explicit and len(sources) <= 6 and len(files) == 1:
-        # A few named files can be distinguished by labels in every command.
+        # If the user names only a few files, labels can distinguish the files in every command.
         runs = run_labels([source.name for source in sources])
         ways.insert(0, SuggestedFix({}, "keeps them apart as runs", labels=runs))
     ways = [*ways[:1], SuggestedFix({"--pool": ("file",), **again}, "pools them as runs")]

@@ -21,7 +21,8 @@ from passk_cli.text import first_few
 _SUM_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# Pattern of names that need more normalization than lower case before they are compared.
+# Names that match _SPELLING_VARIANT need more normalization than lower case before passk compares
+# them.
 _SPELLING_VARIANT = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS = DiagnosticType(

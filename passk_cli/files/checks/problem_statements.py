@@ -18,7 +18,7 @@ from passk_cli.text import truncated
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
-# Words in names of columns that contain task ids.
+# A column with one of these words in its name may contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 
@@ -44,7 +44,7 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     judged = "judge" in column_name_words(context.column("outcome"))
     for name in context.unread_columns:
         stating = column_name_words(name) <= STATEMENT_WORDS
-        # The wording of a prompt may vary between attempts.
+        # The wording of a prompt may vary between attempts at the same task.
         expected = column_name_words(name) & _EXPECTED_WORDS or column_name_words(name) >= {
             "ground",
             "truth",
@@ -56,8 +56,8 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
             judged or _agrees_with_outcome(verdicts, profile.verdict)
         ):
-            # If a judge gives the outcome, expected verdicts in the data are about the judge and
-            # not about the task.
+            # If a judge gives the outcome, columns of expected verdicts are about the judge and not
+            # about the task.
             continue
         differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
         nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)

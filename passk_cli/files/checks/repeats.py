@@ -14,10 +14,11 @@ from passk_cli.files.roles import SHORT, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words in names of columns with values that differ between attempts at a task.
+# A column with one of these words in its name has values that differ between attempts at a task.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
-# Minimum number of passed tasks and of failed tasks at which two equal runs are unlikely by chance.
+# Two equal runs are unlikely by chance if at least _ENOUGH_OF_EACH tasks passed and at least
+# _ENOUGH_OF_EACH tasks failed.
 _ENOUGH_OF_EACH = 5
 
 REPEATED_RECORDS = DiagnosticType(
@@ -50,7 +51,7 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return
     if context.has_attempt_numbers:
-        # If there are attempt numbers, equal numbers already show repeated attempts.
+        # If the data contains attempt numbers, equal numbers already show repeated attempts.
         return
     # Files of different formats are not compared, because they have different columns.
     has_one_layout = len(context.batches) == 1

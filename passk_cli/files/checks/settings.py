@@ -51,14 +51,14 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Column names that are vague may mean settings or results. Column names that are exact mean only
-# settings.
+# A vague column name may mean a setting or a result. An exact column name means only a setting.
 _VAGUE_NAMES = frozenset("mode route thinking agent provider".split())
 _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# Words in names of result columns. These columns do not divide a benchmark into parts.
+# A column with one of these words in its name contains results, so it does not divide a benchmark
+# into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 _ONCE_SHARE = 0.9
@@ -499,7 +499,7 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
         column = profile.columns[name]
         models = joined_codes(profile.series, column.codes)
-        # A prompt is often the question of the task and not a setting.
+        # A prompt often contains the question of the task, and is then not a setting.
         if column_name_words(name) & STATEMENT_WORDS == column_name_words(
             name
         ) or _separates_outcomes(profile, column):

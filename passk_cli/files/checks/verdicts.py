@@ -41,9 +41,10 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# Words that do not change the meaning of a grade, for example "final" in "final score".
+# The words in _FILLING_WORDS do not change the meaning of a grade, for example "final" in "final
+# score".
 _FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
-# Words that change the meaning of a verdict, for example "expected" or "partial".
+# The words in _OTHER_WORDS change the meaning of a verdict, for example "expected" or "partial".
 _OTHER_WORDS = (
     (EXPECTED_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
@@ -55,8 +56,8 @@ _OTHER_WORDS = (
     )
 )
 _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
-# Maximum number of rows in which two columns are compared, and maximum number of different values
-# in a verdict column.
+# Two columns are compared in at most _MOST_COMPARED rows, and a verdict column has fewer than
+# _MOST_VALUES different values.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
 
 TWO_VERDICTS = DiagnosticType(
@@ -254,7 +255,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         )
     values = profile.verdicts(name)
     is_present = profile.columns[name].codes >= 0
-    # A column with an unknown word is not a verdict.
+    # A column that contains an unknown word is not a verdict.
     if profile.columns[name].distinct >= _MOST_VALUES or np.any(values[is_present] < 0):
         return False
     has_both = np.isfinite(values) & np.isfinite(profile.verdict)

@@ -62,9 +62,10 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
-# Number of records in which passk searches for a field that seems to be missing.
+# passk searches for a field that seems to be missing in _PROBED_RECORDS records.
 _PROBED_RECORDS = 1000
-# Error messages of DuckDB with this beginning are about an expression and not about a file.
+# If an error message of DuckDB matches _EXPRESSION_ERRORS, it is about an expression and not about
+# a file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -242,7 +243,8 @@ def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
         return False
     with open_bytes(row.source) as stream:
         ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
-    # A word that also occurs in an earlier row is unknown and not cut off.
+    # If a word also occurs in an earlier row, the word is unknown and was not cut off at the end of
+    # the file.
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
@@ -395,12 +397,13 @@ def repeated_attempt_error(
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
         # Attempts under different settings are neither copies nor resumed runs. passk suggests no
-        # command here, because further attempts may differ in further settings.
+        # command for them, because further attempts may differ in further settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= 2 * repeats.attempts:
-        # passk does not suggest --duplicates first here, because most attempts would be lost.
+        # passk does not suggest --duplicates first, because this option would discard most
+        # attempts.
         model_count_sql = (
             f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"
         )

@@ -321,7 +321,7 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
     clusters: dict[str, str] = {}
-    # Most models have the same tasks, so only distinct rows of the table are checked.
+    # Most models have the same tasks, so passk checks only distinct rows of the table.
     rows, codes = cross_columns(
         [cells[name].as_codes for name in ("task", "cluster_low", "cluster_high")]
     )

@@ -109,7 +109,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
     """Raise DataError for a repeated header, and for names that DuckDB would spell differently."""
     layout = batch.layout
     names = {name for name, _ in layout.columns}
-    # In a repeated header row, the value in the task column is the column's name.
+    # In a repeated header row, the value in the task column is the name of the task column.
     if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):

@@ -31,13 +31,13 @@ from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_float
 from passk_cli.files.roles import ENDINGS, column_name_words, find_column, is_list_column
 from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
-# Number of blocks in a sample, and size of each block in bytes. Smaller files are read completely.
+# A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. Smaller files are read completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 WHOLE_BYTES = BLOCKS * BLOCK_BYTES
-# Maximum size of a sample in bytes. A block becomes larger than 64 KB if its lines are long.
+# A sample has at most MOST_BYTES bytes. A block becomes larger than 64 KB if its lines are long.
 MOST_BYTES = 1 << 27
-# Maximum numbers of rows in a Parquet sample, of columns in a sample, and of keys in a nested
-# column.
+# A Parquet sample has at most _ROWS rows. A sample has at most _COLUMNS columns, and at most _KEYS
+# keys per nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
 _SCALAR = {"null", "bool", "number", "text"}
 
@@ -85,7 +85,7 @@ def _profile_files(
     plain, records = (
         [name for batch_columns in columns_by_batch for name in batch_columns[i]] for i in (0, 1)
     )
-    # In DuckDB, column names that differ only in case are the same column.
+    # DuckDB treats two column names that differ only in case as the same column.
     first_of: dict[str, str] = {}
     for name in (*plain, *records):
         first_of.setdefault(name.lower(), name)
@@ -112,7 +112,7 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
     >>> [*_record_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
     """
-    # The keys of a record with many keys are names (for example of tasks) and not columns.
+    # If a record has many keys, the keys are names (for example of tasks) and not columns.
     is_record = isinstance(structure, dict) and len(structure) <= _KEYS
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
@@ -316,7 +316,8 @@ def _write_samples(
     samples_as_sources = [
         replace(s, path=p, packing="none") for s, p in zip(sources, samples, strict=True)
     ]
-    # A column with one value per file has the same value in the file's sample.
+    # If a column has only one value in a file, the sample of the file also contains this value in
+    # all rows.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
         for name, values in layout.constants.items()
@@ -352,7 +353,8 @@ def _copy_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool
         before = file.tell()
         for start in starts:
             if start > before:
-                # A block usually begins in the middle of a line. This incomplete line is skipped.
+                # A block usually begins in the middle of a line, and passk skips this incomplete
+                # line.
                 file.seek(start - 1)
                 file.readline()
             else:

@@ -58,7 +58,7 @@ ARE_COUNTS = (
 SHARE_OF_COUNTS = f"{_C} / {_N}"
 
 
-# Names of columns that contain the benchmark of a task.
+# A column with one of these names may contain the benchmark of a task.
 BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 
@@ -171,8 +171,8 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Attempt numbers are read as DOUBLE only if their column has no other role. --skip-bad
-        # would otherwise skip rows of a CSV file with an attempt that is not a number.
+        # Attempt numbers are read as DOUBLE only if their column has no other role. Otherwise,
+        # --skip-bad would skip rows of a CSV file in which the attempt is not a number.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
@@ -206,7 +206,8 @@ class Statement:
             return self.with_changes(care=replace(care, careful=True))
         if self.where and care.numbers < len(NUMBERS) - 1:
             return self.with_changes(care=replace(care, numbers=care.numbers + 1))
-        # DuckDB raises a ConversionException for a bad number in CSV, and other errors for JSON.
+        # For a bad number, DuckDB raises a ConversionException in CSV files, and other errors in
+        # JSON files.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
         return self.with_text_attempts if care.numeric and json else None
 
@@ -228,7 +229,7 @@ class Statement:
 
     def tally_sql(self, keep: str | None) -> str:
         """The SQL that returns the tally. keep : which row of a repeated attempt counts."""
-        # Rows of a single file are not grouped by file, which would take 5 % longer.
+        # Grouping the rows of a single file by file would take 5 % longer, so they are not grouped.
         only = self.only_file
         file = "file, " if only is None else ""
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
@@ -586,8 +587,8 @@ rows AS (SELECT row.* FROM picked)"""
     def verdict(self) -> str:
         """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, −1 unknown."""
         graded = self.request.conversion is not None
-        # The columns of `--all` already contain verdicts, so words for passes and failures are not
-        # applied again.
+        # The columns of `--all` already contain verdicts, so passk does not apply words for passes
+        # and failures again.
         request = self.request
         passes, fails = ((), ()) if request.all_of else (request.passes, request.fails)
         of_attempt = verdict_sql(

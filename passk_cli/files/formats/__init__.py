@@ -99,7 +99,7 @@ b,gpt-5.5,2,1
 """,
     ),
 }
-# The values that --from accepts.
+# NAMES contains the values that --from accepts.
 NAMES = (*FORMATS, *TABLES)
 
 

@@ -22,8 +22,8 @@ from passk_cli.files.formats.format import (
 )
 
 _FINAL, _FIRST = "final", "first"
-# A file that contains only an exception does not name the model. Results of other exercises in the
-# same or another language contain the model, and these patterns find such results.
+# A file that contains only an exception does not name the model. The patterns in _SIBLING_RESULTS
+# find results of other exercises in the same or another language, which name the model.
 _SIBLING_RESULTS = (
     "../*/.aider.results.json",
     "../../../../*/exercises/practice/*/.aider.results.json",

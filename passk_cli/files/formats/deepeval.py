@@ -35,7 +35,7 @@ from passk_cli.files.formats.format import (
 _CASE_LISTS = ("testCases", "conversationalTestCases")
 _SUCCESS = "success"
 _LINK_KEYS = frozenset(("testRunLink",))
-# These files may repeat the run that .latest_test_run.json contains.
+# Files that match _RUN_FILES may repeat the run in .latest_test_run.json.
 _RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
 
 
@@ -134,7 +134,7 @@ def _repeated_files(file: File) -> tuple[str, ...]:
         return (cache,)
     last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
-    # The duration of the run differs between its files, so only the cases are compared.
+    # Files of the same run may contain different durations, so passk compares only the test cases.
     same = (n for n in last if nested_value(file.sibling_document(n), "testCases") == cases)
     return (cache, ".latest_run_full.json", *same)
 
@@ -147,7 +147,8 @@ DEEPEVAL = Format(
     _recognises,
     _contents,
     _repeated_files,
-    # runDuration is not used as the duration, because it is the time of the metrics.
+    # runDuration is the time that the metrics took, so passk does not use runDuration as the
+    # duration of an attempt.
     lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),

@@ -54,7 +54,7 @@ def _contents(file: File) -> Contents:
                     (str(status) for status in statuses if status in _FAILURE_STATUSES), ""
                 )
                 # passk keeps an unknown status as the outcome, so that a later step reports an
-                # error for it.
+                # error for the status.
                 outcome = None if None in statuses else strange[0] if strange else failure == ""
                 late = outcome is False and failure.startswith("time")
                 place = f"eval.{task}[{attempt}]"

@@ -127,7 +127,8 @@ EVERY_EVAL_EVER = Format(
     "github.com/evaleval/every_eval_ever: instance_level_eval.schema.json",
     lambda file: file.has_keys("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,
-    # The file with aggregated results has the same name, so passk must not read it as attempts.
+    # A file with aggregated results may have the same name as the file with attempts, so passk must
+    # not read it as attempts.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _amounts,
     example=Example(

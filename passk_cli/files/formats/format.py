@@ -44,16 +44,17 @@ INCOMPLETE_RUN = DiagnosticType(
 )  # fmt: skip
 
 _START_BYTES, _LONG_START_BYTES, _MAX_KEPT_CHARACTERS = 1 << 16, 1 << 23, 1 << 14
-# Number of lines in which passk looks for the first JSON record.
+# passk looks for the first JSON record in at most _TRIED_LINES lines.
 _TRIED_LINES = 20
-# Number of Parquet rows per batch.
+# passk reads Parquet files in batches of _BATCH_ROWS rows.
 _BATCH_ROWS = 1 << 10
-# Maximum size in bytes of a sibling file, because passk loads sibling files into memory completely.
+# A sibling file has at most _MAX_SIBLING_BYTES bytes, because passk loads sibling files into memory
+# completely.
 _MAX_SIBLING_BYTES = 1 << 26
 Record = Mapping[str, Any]
 Value = TypeVar("Value")
-# Maps each scorer to the outcome and the score of one attempt. `JudgedAttempts` adds arguments for
-# `Row`.
+# Judgements maps each scorer to the outcome and the score of one attempt. JudgedAttempts also
+# contains further arguments for `Row`.
 Judgements = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
@@ -249,7 +250,7 @@ def sniff_file(
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
     # The text is parsed as one document first, because a line of a document may look like a record.
-    # Later errors name the place of damaged text and repeated keys.
+    # A later step reports the place of damaged text and of repeated keys.
     document = documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):

@@ -57,15 +57,15 @@ UNJUDGED_IDS = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# Size in bytes from which passk streams an array, because DuckDB would need three times this size
-# in memory.
+# passk streams an array of at least LARGE_BYTES bytes, because DuckDB would need three times this
+# size in memory.
 LARGE_BYTES = 1 << 27
-# Assumed ratio of the unpacked size to the packed size.
+# passk assumes that a packed file unpacks to _UNPACKED_RATIO times its size.
 _UNPACKED_RATIO = 10
-# Number of members that passk inspects to find the layout of a document.
+# passk inspects _INSPECTED_MEMBERS members of a document to find its layout.
 _INSPECTED_MEMBERS = 50
-# Keys of averages at the top of a JSON document. The number of such a key is not the outcome of a
-# task.
+# A number under one of these keys at the top of a JSON document is an average, and not the outcome
+# of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
@@ -87,15 +87,15 @@ _PASSED = (
 )
 
 _FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# Keys of a JSON document that usually contain metadata, and keys of the model name in metadata.
+# A key in _METADATA_KEYS usually contains the metadata of a JSON document, and a key in _MODELS
+# contains the name of the model in the metadata.
 _METADATA_KEYS = frozenset("metadata meta config configuration info run args settings".split())
 _MODELS = frozenset("model model_name model_id agent_model llm".split())
-# The keys that DataFrame.to_json() of pandas writes with orient="split".
+# With orient="split", DataFrame.to_json() of pandas writes the keys in _PANDAS_SPLIT_KEYS.
 _PANDAS_SPLIT_KEYS = {"columns", "data"}
 _SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
 WHOLE_DOCUMENT = "."
-# Pattern of a placeholder in --records, for example {task}, which makes a column from the keys of
-# a JSON object.
+# A placeholder in --records, for example {task}, makes a column from the keys of a JSON object.
 _KEY_COLUMN = re.compile(r"\{(\w+)\}")
 _NO_COLUMNS: Record = {}
 _DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
@@ -565,7 +565,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(
                 lambda request: _records_of_members(file, keys, fixed, columns, request)
             )
-        # If the keys lead through a list, passk reads the list record by record.
+        # If a path of keys contains a list, passk reads the list record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
         if cut == len(keys) and are_outcomes([*islice(file.records(*keys), _INSPECTED_MEMBERS)]):

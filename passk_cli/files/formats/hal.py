@@ -13,7 +13,8 @@ from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
 from passk_cli.text import truncated
 
-# passk does not load these keys, which contain the log of every call and every prompt.
+# passk does not load the keys in _SKIPPED_KEYS, which contain the log of every call and every
+# prompt.
 _SKIPPED_KEYS = ("raw_logging_results", "raw_eval_results", "task_prompts")
 
 
@@ -39,7 +40,8 @@ def _contents(file: File) -> Contents:
         "suite": nested_value(config, "benchmark_name"),
         "run": nested_value(config, "run_id"),
     }
-    # The file contains times and sometimes steps per task, but only the cost of the whole run.
+    # A result file of HAL contains times and sometimes steps per task, but only the cost of the
+    # whole run.
     times, steps = (document.get(f"{kind}s") for kind in ("wall_clock_time", "task_step_count"))
 
     def row(task: Any, outcome: bool) -> Row:

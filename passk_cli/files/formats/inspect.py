@@ -59,16 +59,18 @@ UNCLEAR_SCORE = DiagnosticType(
     " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
 
-# Words in the name of a scorer that suggest that a score of 1 is undesirable.
+# If the name of a scorer contains one of these words, a score of 1 is probably undesirable.
 _UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
-# Inspect's function value_to_float converts these texts. The text "P" means partial credit.
+# Inspect's function value_to_float converts the texts in _WORDS to numbers. The text "P" means
+# partial credit.
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# Names of the first members of a log. If the run crashed, the log has only the second member.
+# The first member of a log has one of these names. If the run crashed, the log contains only
+# _journal/start.json.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -203,8 +205,7 @@ def _rows(
         missing = isinstance(number, float) and math.isnan(number)
         solution = sample.solution
         if file.archive is not None and "solution" in request.requested_texts:
-            # In a zipped log, each sample is a separate file in the archive, which contains the
-            # solution.
+            # In a zipped log, each sample is a separate file, which also contains the solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
             solution = nested_value(file.archive.json(name), *_COMPLETION)
         yield Row(

@@ -81,7 +81,7 @@ def _old_contents(file: File) -> Contents:
         ("metrics",), ("choices",), ("predictions",)
     ):
         outcomes = outcomes or tuple(_metrics(file, metrics))
-        # For multiple choice, `predictions` contains probabilities of the choices.
+        # For multiple-choice tasks, `predictions` contains the probabilities of the choices.
         most = max(most, 1 if choices != "[]" else len(_parse_python_text(file, predictions)))
     _refuse_several_answers(file, most, outcomes)
     time = file.path.parent.name

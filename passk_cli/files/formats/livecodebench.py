@@ -42,7 +42,7 @@ NUMBERED_PROBLEMS = DiagnosticType(
     " that attempted the same list; the _eval_all.json of the same run contains ids",
 )  # fmt: skip
 
-# output/<model>/Scenario.codegeneration_10_0.2_eval_all.json
+# LiveCodeBench writes files such as output/<model>/Scenario.codegeneration_10_0.2_eval_all.json.
 _NAME = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval(?:_all)?\.json"
 )

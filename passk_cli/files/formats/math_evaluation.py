@@ -26,7 +26,7 @@ _NAME = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
     r"_s\d+_e-?\d+(?:_.*)?\.jsonl"
 )
-# passk's output has its own column "level", so the level of a problem becomes "difficulty".
+# passk's output already has a column "level", so the level of a problem becomes "difficulty".
 _SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 

@@ -30,7 +30,7 @@ def _contents(file: File) -> Contents:
     service = result.get("mcp") or result.get("service")
     facts = {
         "model": result.get("model_name") or result.get("model"),
-        # MCPMark also treats the two playwright services as one service.
+        # passk treats the two playwright services as one service, as MCPMark does.
         "suite": "playwright" if service == "playwright_webarena" else service,
         "reasoning_effort": result.get("reasoning_effort"),
     }
@@ -69,7 +69,7 @@ MCPMARK = Format(
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",
         turns="turn_count",
-        # Time of the agent in seconds, without the time of the verifier.
+        # The duration is the time of the agent in seconds, without the time of the verifier.
         duration="agent_execution_time",
     ),
     example=Example(

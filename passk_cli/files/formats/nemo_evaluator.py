@@ -25,7 +25,7 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# Names of files that are not results: the bundle, logs for resuming the run, and statistics.
+# Files that match _REPEATED are not results: the bundle, logs for resuming the run, and statistics.
 _REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
 _AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
 _UNJUDGED = {"infra_error": "infrastructure", "system": "error"}

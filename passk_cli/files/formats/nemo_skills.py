@@ -47,8 +47,8 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Maps each outcome to the function that reads it from a record. A record has the outcome if it has
-# a key of this name.
+# Maps each outcome to the function that reads the outcome from a record. A record has the outcome
+# if it has a key with the name of the outcome.
 _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,

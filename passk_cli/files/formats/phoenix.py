@@ -52,7 +52,8 @@ PHOENIX = Format(
     lambda file: file.has_keys("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    # Phoenix's costs and tokens are those that the run used, without the evaluators.
+    # The costs and tokens in Phoenix are those of the run, without the costs and tokens of
+    # evaluators.
     lambda run: {
         name: nested_value(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")

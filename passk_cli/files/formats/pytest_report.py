@@ -103,7 +103,8 @@ def _tests_by_repeat(file: File) -> dict[str, str]:
         is_complete = all(numbers == set(range(1, count + 1)) for numbers in steps.values())
         has_one_count = function not in unnumbered and not more and count > 1
         if has_one_count and (is_complete or not parameters[function]):
-            # The name "a[1-5]" becomes "a", and the name "a[b-1-5]" becomes "a[b]".
+            # Without the number of the repetition, the test name "a[1-5]" becomes "a", and
+            # "a[b-1-5]" becomes "a[b]".
             repeated |= {name: stem[:-1] + "]" * stem.endswith("-") for name, stem, *_ in tests}
     return repeated
 
@@ -143,7 +144,7 @@ PYTEST_REPORT = Format(
         )
     ),
     _contents,
-    # Time of a pytest attempt is the duration of the test in seconds, without its setup.
+    # The duration of a pytest attempt is the duration of the test in seconds, without its setup.
     read_amounts=amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),

@@ -27,9 +27,9 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.text import truncated
 
-# Maps the name of an instance list (without _ids) to the outcome and the reason. An instance in
-# two lists gets the outcome of the first list, which is more specific. For example, an
-# infrastructure failure is also an error.
+# Maps the name of an instance list (without _ids) to the outcome and the reason. An instance in two
+# lists gets the outcome of the list that comes first, because that list is more specific. For
+# example, an infrastructure failure is also an error.
 _LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -47,7 +47,7 @@ _LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# Lists of instances that were run. An instance that is in no other list failed.
+# The instances in the lists of _RUN were run. A run instance that is in no other list failed.
 _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
 COMPLETED_ONLY = DiagnosticType(

@@ -26,7 +26,8 @@ from passk_cli.files.formats.format import (
 )
 
 _SIMULATIONS = "simulations/*.json"
-# passk does not load these keys of a simulation, because they can be megabytes long.
+# passk does not load the keys in _SKIPPED_KEYS of a simulation, because their values can be
+# megabytes long.
 _SKIPPED_KEYS = ("messages", "ticks", "effect_timeline", "review")
 _UNJUDGED = {
     "infrastructure_error": "infrastructure",

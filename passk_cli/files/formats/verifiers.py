@@ -41,7 +41,7 @@ ASSUMED_THRESHOLD = DiagnosticType(
     " sets another threshold",
 )  # fmt: skip
 
-# Names of run folders in verifiers v0 and v1. A copied folder keeps its name.
+# _RUN matches names of run folders in verifiers v0 and v1, because a copied folder keeps its name.
 _RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _SINGLE_AGENT = "reward"
 
@@ -181,7 +181,8 @@ VERIFIERS = Format(
     ),
     _results_contents,
     ignored_siblings=("metadata.json",),
-    # The time of generation and scoring is in milliseconds before 2026, and in seconds since then.
+    # verifiers wrote the time of generation and scoring in milliseconds before 2026, and has
+    # written it in seconds since then.
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",

@@ -77,7 +77,7 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     import duckdb
 
-#: The roles that users can choose columns for, in the order in which passk shows the roles.
+# Users can choose columns for the roles in SHOWN_ROLES, and passk shows the roles in this order.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
 # A column with one of these words in its name is never the outcome.
 _NOT_OUTCOMES = (
@@ -89,18 +89,21 @@ _NOT_TASKS = (
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
 _STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
-# Column names of metrics over several attempts, such as pass@5.
+# Columns with metrics over several attempts, such as pass@5, have names that match
+# _SEVERAL_ATTEMPTS_NAME.
 _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
-# Column names that belong to one numbered attempt, such as run_1_passed.
+# Columns that belong to one numbered attempt, such as run_1_passed, have names that match
+# _NUMBERED_PART.
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# Column names of preferences between two answers, and the values of such columns (A, B or tie).
+# A column with one of these names contains preferences between two answers, and its values are A, B
+# or tie.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# Maximum number of grades in a grading scale of which passk may count the second lowest grade as a
-# pass.
+# passk may count the second-lowest grade as a pass only if the grading scale has at most
+# _MOST_LEVELS grades.
 _MOST_LEVELS = 5
 
 
@@ -530,7 +533,8 @@ class _CandidateFinder:
         is_only_verdict = all(
             self._outcome_likelihood(p) < 2 or p == path for p in self.outcome_columns
         )
-        # A constant column may be the outcome (no pass), or it shows how runs ended.
+        # A constant column may be the outcome (if no attempt passed), or it may show how runs
+        # ended.
         constant = len(column.text_counts) < 2 <= self.place.rows
         certain = (
             usual == [path]
@@ -769,7 +773,7 @@ class _CandidateFinder:
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
         unasked = self._is_used_by_name("n", n) and self._is_used_by_name("c", c)
-        # If there is a verdict column, the counts may be the tests of one attempt.
+        # If there is a verdict column, columns of counts may count the tests of one attempt.
         attempts = column_name_words(n) & (ATTEMPT_COUNT_WORDS - {"total", "count", "evaluated"})
         certain = (
             bool(attempts)

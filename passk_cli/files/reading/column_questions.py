@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Maps the name of an error that the user can solve by choosing a column to the role of this
-# column, or to "".
+# Some errors are solved if the user chooses a column. _QUESTIONS maps the name of such an error to
+# the role of the column, or to "".
 _QUESTIONS = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -62,13 +62,13 @@ _QUESTION_TEXTS = {
     "outcome": "which column shows whether an attempt passed?",
     "model": "which column is the model?",
 }
-# Maximum number of candidate columns per role in an error, and number of characters to which
-# options are padded.
+# An error shows at most _SHOWN_PER_ROLE candidate columns per role, and pads options to
+# _OPTION_WIDTH characters.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# Limits of the list of candidate columns: maximum numbers of lines and columns, and minimum length
-# of shortened values.
+# The list of candidate columns has at most _LINES lines of _COLUMNS characters, and shortens values
+# to no less than _SHORTEST_TALLY characters.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
-# File names for a new map. passk suggests the first name that does not exist yet.
+# For a new map, passk suggests the first file name in _MAP_NAMES that does not exist yet.
 _MAP_NAMES = ("passk.toml", "map.toml")
 
 
@@ -127,7 +127,8 @@ def question_error(
         columns = [task for task in tasks if task.column != POSITION]
         stated = [task.values for task in columns if role_name_strength("task", task.column)]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Each file is certainly one task if each file has one row and no column may be the task.
+        # Each file certainly contains exactly one task if each file has one row and no column may
+        # be the task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].rows <= len(paths) and not trials.doubt_reason(counts)
         if files and "task" in column_parts(task_name) and sure:
@@ -212,7 +213,7 @@ def _misspelled_column_error(
     if not similar or similar[0] in (*request.named_columns.values(), *request.by):
         return error
     ((option, role),) = option_of[missing].items()
-    # The right column replaces the wrong one, but not the other columns of --by.
+    # passk replaces only the wrong column of --by by the right one, and keeps the other columns.
     columns = [similar[0] if column == missing else column for column in request.by]
     right = columns if len(columns) > 1 else similar[0]
     settles = [SuggestedFix({option: {role: similar[0]} if role else right})]
@@ -283,7 +284,8 @@ def _with_candidate_lines(
             why = size_text(counts) if trials.is_quick else ""
             settles, question = [replace(command, why=why)], ""
         elif counts.name not in _QUESTIONS or counts.name == "missing-outcome":
-            # The user must also choose to drop or pool attempts, with one command per choice.
+            # The user must also choose whether to drop or to pool attempts, so the error suggests
+            # one command per choice.
             ways = (settle for settle in counts.settles if not is_untestable(settle))
             settles = [replace(command.merged(way), why=way.why) for way in ways]
             settles = trials.with_working_fixes(

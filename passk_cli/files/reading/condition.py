@@ -16,7 +16,8 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
-# Functions with a result that depends only on the row and is not much larger than the arguments.
+# The result of each function in FUNCTIONS depends only on the row and is not much larger than the
+# arguments.
 FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
@@ -29,7 +30,7 @@ _OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# Maximum number of levels in the syntax tree of a condition. A sum or NOT has two levels.
+# The syntax tree of a condition has at most _MOST_LEVELS levels. A sum or NOT has two levels.
 _MOST_LEVELS = 200
 CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
 
@@ -85,14 +86,16 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             f"the condition must be a single expression; {CONDITION}",
             name="bad-condition",
         )
-    # A subquery could read other tables, files and web addresses.
+    # A condition must not contain a subquery, because a subquery could read other tables, files and
+    # web addresses.
     if any(_tree_nodes(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where),
             f"a condition must not contain SELECT or tables; {CONDITION}",
             name="bad-condition",
         )  # fmt: skip
-    # The result must not depend on chance, time or settings, and must not fill the memory.
+    # The result of a condition must not depend on chance, time or settings, and must not fill the
+    # memory.
     function_names = {str(node["function_name"]) for node in _tree_nodes(tree, "FUNCTION")}
     if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"

@@ -18,7 +18,7 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# Names of errors that report columns by which attempts at a task differ.
+# The errors in _SETTING_ERRORS report columns in which attempts at a task differ.
 _SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
 _MISSING_FAIL = SuggestedFix({"--missing": "fail"})
@@ -27,7 +27,7 @@ _ASSUMPTIONS = {
     repr(_MISSING_FAIL): "attempts without an outcome fail",
     repr(_REPEATS_COUNT): "repeats are separate attempts",
 }
-# passk does not suggest a fix that leads to one of these errors.
+# passk does not suggest a fix that leads to one of the errors in _DEAD_ENDS.
 _DEAD_ENDS = ("no-such-column", "no-task-column", "no-outcome-column")
 
 

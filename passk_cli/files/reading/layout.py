@@ -203,8 +203,8 @@ class Layout:
     def _with_constants_sql(self, rows: str) -> str:
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        # DuckDB returns all columns of CSV and Parquet files, so columns that are added again are
-        # excluded.
+        # DuckDB returns all columns of CSV and Parquet files, so passk excludes columns that it
+        # adds again.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
         all_paths = {path: None for values in self.constants.values() for path in values}
@@ -251,7 +251,8 @@ class Layout:
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
-                # The SQL for a verdict is long. The lambda function avoids repeating it.
+                # The SQL for a verdict is long, and the lambda function keeps the verdict from
+                # appearing twice in the SQL.
                 return (
                     f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
                     f" WHEN list_contains(each, -1)"

@@ -12,7 +12,7 @@ from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# Maximum size in bytes of a file that may be empty, for example a compressed empty file.
+# A file of at most _MOST_EMPTY_BYTES bytes may be empty, for example a compressed empty file.
 _MOST_EMPTY_BYTES = 64
 
 

@@ -64,16 +64,16 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, truncated
 
-# Number that is added to the attempt numbers of each further run of a model, so that numbers stay
-# unique.
+# passk adds _RUN_NUMBER_STEP to the attempt numbers of each further run of a model, so that numbers
+# stay unique.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
-# Number of attempts per file that passk reads to list the kinds of costs in the file.
+# passk reads _PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
 _PROBED_ATTEMPTS = 20
-# Maximum number of documents that DuckDB parses. For more files, Python is faster.
+# DuckDB parses at most _MANY_FILES documents, because Python is faster for more files.
 _MANY_FILES = 300
 _IN_MEMORY = 1 << 20
-# Value of --outcome for the only outcome of each file, regardless of its name.
+# The value ONLY of --outcome means the only outcome of each file, regardless of its name.
 ONLY = "only"
 
 
@@ -519,8 +519,8 @@ class _RowFileWriter:
             **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
-        # In most files, a column named "run" contains attempt numbers. Harnesses use "run" for the
-        # whole run.
+        # In most files, a column named "run" contains attempt numbers. In files of harnesses, "run"
+        # means the whole run.
         usual = {name: value_kinds for name, value_kinds in kinds.items() if name != "run"}
         columns = kinds if "run" in request.fields.values() else usual
         requested = (

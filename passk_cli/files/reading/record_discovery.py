@@ -37,7 +37,8 @@ from passk_cli.text import truncated
 if TYPE_CHECKING:
     import duckdb
 
-# Maximum numbers of records, bytes, files, nesting levels, and fields per record to read.
+# To find records, passk reads limited numbers of records, bytes, files, nesting levels, and fields
+# per record.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
@@ -398,7 +399,7 @@ def _record_lists_in_records(
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
-            # If a list has only one entry per record, the entries are not attempts.
+            # If a list has only one entry in each record, the entries are not attempts.
             several = len(inside) > len(entries) or len(entries) == 1
             has_task_names = several and any(
                 role_name_strength("task", name) for name in (inside or [{}])[0]

@@ -163,6 +163,7 @@ def _queried_records(
                 [source.path], {}, object_bytes=object_bytes([source])
             )
             # Rows are returned as JSON, because DuckDB needs additional packages to convert some
+            # column types to Python.
             # types to Python.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")

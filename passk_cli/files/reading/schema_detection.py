@@ -206,7 +206,8 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # If each file contains only one attempt, the model is the folder and not the file.
+    # If each file contains only one attempt, the name of the folder, and not of the file, is the
+    # name of the model.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -226,7 +227,8 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(CANONICAL):
-        # With a threshold, passk compares the score with it and ignores the verdict column.
+        # If the user sets a threshold, passk compares the score with the threshold and ignores the
+        # verdict column.
         fields = {role: role for role in CANONICAL if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
     in_path = request.template.names if request.template is not None else ()
@@ -397,7 +399,7 @@ def detect_layout(
     try:
         text = start.decode()
     except UnicodeDecodeError as error:
-        # The first bytes may end in the middle of a multi-byte character.
+        # The first bytes of a file may end in the middle of a multi-byte character.
         if error.start <= len(start) - 4:
             problem, remedy = f"byte {error.start + 1} is not UTF-8", "save the file as UTF-8"
             raise DataError(source.name, problem, remedy, name="bad-encoding") from None

@@ -14,9 +14,9 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
 
-# Limits of a file in an archive: maximum size in bytes, maximum ratio of this size to the packed
-# size, and size in bytes below which the ratio is not checked. A summary of 10⁶ attempts needs a
-# tenth of the maximum size.
+# passk refuses a file in an archive that is larger than MAX_BYTES or more than MAX_RATIO times its
+# packed size. passk does not check the ratio of files below _HARMLESS_BYTES. A summary of 10⁶
+# attempts needs a tenth of MAX_BYTES.
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1

@@ -44,10 +44,11 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_address
 
-# The name of rows that come from Python. It is also their model name if the rows contain no model.
+# Rows that come from Python have the name ROWS. If the rows contain no model, the name of their
+# model is UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
-# Suffixes of packed files. Unsupported compression formats are included, so that passk reports
-# an error for them.
+# _PACKINGS lists the suffixes of packed files. The list includes unsupported compression formats,
+# so that passk reports an error for such files.
 _PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
@@ -88,8 +89,8 @@ def expand_arguments(
                 copy = _seekable_path(file, spool, f"{len(files)}.{place}")
                 files.append((copy, decode_name(file), label, is_explicit))
                 continue
-            # A number is added to addresses that differ only in a secret part, because this part is
-            # not displayed.
+            # passk adds a number to addresses that differ only in a secret part, because the secret
+            # part is not displayed.
             name = display_name = public_address(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
@@ -346,7 +347,8 @@ def _result_files(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise _unreadable_error(str(error.filename), error)
 
-    # Path normalises "." and "a//b". It is called per folder and not per file, because it is slow.
+    # Path normalises "." and "a//b". Path is called once per folder and not per file, because it is
+    # slow.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)

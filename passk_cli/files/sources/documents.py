@@ -14,15 +14,17 @@ from passk_cli.files.sources.source import MAX_NESTING, DuplicateKeyError, objec
 
 Item = TypeVar("Item")
 
-# Number of bytes that passk reads at a time.
+# passk reads _BLOCK bytes of a document at a time.
 _BLOCK = 1 << 18
-# Maximum nesting depth of the keys that a format reads. The deepest key is "info.agent_info.llm".
+# The keys that a format reads have a nesting depth of at most _DEPTH. The deepest key is
+# "info.agent_info.llm".
 _DEPTH = 3
-# Maximum number of elements of an array that are parsed to find keys.
+# To find keys, passk parses at most _ELEMENTS elements of an array.
 _ELEMENTS = 1000
-# Maximum number and maximum length of the strings that are kept from a skipped object.
+# passk keeps at most _MAX_KEPT_TEXTS strings from a skipped object, and only strings of at most
+# _MAX_KEPT_TEXTS characters.
 _MAX_KEPT_TEXTS = 100
-# Pattern of a JSON string, even if the text ends inside the string, or of a sign between values.
+# _TOKEN matches a sign between values, or a JSON string, even if the text ends inside the string.
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 _END = 64

@@ -14,15 +14,16 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionValue
 
 _PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-# Pattern of a folder or file name that ends with the number of a run or an attempt.
+# _RUN matches the name of a folder or file that ends with the number of a run or an attempt.
 _RUN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
-# Pattern of a folder or file name that is a date, with or without a time.
+# _DAY matches the name of a folder or file that is a date, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
-#: Usual names of the temperature of an attempt.
+# A column with the temperature of an attempt usually has one of these names.
 TEMPERATURE_NAMES = ("temperature", "temp")
-# Pattern of a temperature in a file name, such as "T0.2" or "temp1", but not "T5" (a model).
+# _TEMPERATURE matches a temperature in a file name, such as "T0.2" or "temp1", but not "T5" (a
+# model).
 _TEMPERATURE = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
     r"(?=$|[@_\- +]|\.(?!\d))",

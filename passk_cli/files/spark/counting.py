@@ -44,7 +44,7 @@ _OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# Options that a command can apply later, when it reads the table of counts.
+# A command can apply the options in _DEFERRED_OPTIONS later, when it reads the table of counts.
 _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
@@ -152,7 +152,7 @@ def _group_key_sql(column: str, request: Request) -> str:
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
     # Spark compares only numbers that Spark and DuckDB read in the same way. DuckDB compares all
-    # other values later.
+    # other values after Spark has counted.
     plain = f"{value} RLIKE '^-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]{{1,2}})?$'"
     passes = f"if({reaches_threshold_sql(f'CAST({value} AS DOUBLE)', bar)}, '{REACHED}', '{BELOW}')"
     return f"CASE WHEN {plain} THEN {passes} ELSE {value} END"

@@ -27,10 +27,10 @@ _FORMATS_BY_SUFFIX = {
     "tsv": "csv",
     "parquet": "parquet",
 }
-# Number of JSON lines from which passk collects the columns.
+# passk collects the columns from the first _LINES JSON lines.
 _LINES = 1_000
-# Name of the column that marks bad rows, and name of the column with lines that Spark cannot
-# parse.
+# The column BAD_ROW_COLUMN marks bad rows, and the column _BROKEN_LINE_COLUMN contains lines that
+# Spark cannot parse.
 BAD_ROW_COLUMN, _BROKEN_LINE_COLUMN = "#bad", "#broken"
 
 
@@ -109,7 +109,7 @@ def read_rows(
     cannot read an address. Spark errors.
     """
     place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
-    # This option prevents Spark from making columns of folders named key=value.
+    # The option recursiveFileLookup prevents Spark from making columns of folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
     sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
@@ -140,8 +140,8 @@ def read_rows(
         keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
         return SparkRows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
-    # Spark reads each CSV file in one Spark task, because fields may contain line breaks. A file
-    # with a different header is an error.
+    # Spark reads each CSV file in one Spark task, because fields may contain line breaks. A CSV
+    # file with a different header causes an error.
     delimited = reader.options(
         header="true", enforceSchema="false", multiLine="true", quote='"', escape='"',
         sep=max(",;\t|", key=first[0].count) if first else ",", mode="PERMISSIVE",
@@ -161,7 +161,7 @@ def _spark_path(address: str) -> str:
         problem = 'a cluster does not accept a label; write model = {value = "NAME"} in the map'
         raise ParameterError(label, problem, name="contradicting-options")
     if not remote.is_remote(path):
-        # Spark expands patterns, so the name of an existing file is escaped.
+        # Spark expands patterns in paths, so passk escapes the name of an existing file.
         absolute = os.path.abspath(path)
         return "file://" + (_escape_pattern(absolute) if os.path.exists(absolute) else absolute)
     if not remote.is_cluster_only(path):

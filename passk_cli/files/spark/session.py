@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import public_address
 
 INSTALL = "pip install pyarrow 'pyspark[connect]'"
-# Spark options. All times are in UTC, and the groups that the cluster returns are compressed.
+# In Spark, all times are in UTC, and the groups that the cluster returns are compressed.
 _SETTINGS = {
     "spark.app.name": "passk",
     "spark.ui.enabled": "false",
@@ -51,8 +51,8 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Patterns of lines in a Spark error that contain no useful information, and of Java class names
-# before the reason.
+# Lines of a Spark error that contain one of the texts in _NOISE_LINES are not useful. _JAVA matches
+# the names of Java classes before the reason.
 _NOISE_LINES = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
