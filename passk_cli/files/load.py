@@ -67,13 +67,13 @@ if TYPE_CHECKING:
 
 HIDDEN_FILES = DiagnosticType(
     "hidden-files", NOTE,
-    "skipped {count:file} in hidden folders: {files}",
+    "passk skipped {count:file} in hidden folders: {files}",
     "to read a hidden file, name it",
     meaning="Folders with names that begin with a dot usually contain caches and checkpoints.",
     why="Files in hidden folders usually repeat results, so passk reads these files only if you"
     " name them.",
     advice="If a hidden file contains results, name the file on the command line.",
-    example="note[hidden-files]: skipped 2 files in hidden folders: .cache/a.jsonl,"
+    example="note[hidden-files]: passk skipped 2 files in hidden folders: .cache/a.jsonl,"
     " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50

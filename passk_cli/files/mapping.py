@@ -52,14 +52,14 @@ MAPPED = DiagnosticType(
 )  # fmt: skip
 UNMAPPED = DiagnosticType(
     "unmapped-files", NOTE,
-    "skipped {count:file} that {map} does not cover: {files}",
+    "passk skipped {count:file} that {map} does not cover: {files}",
     "to read a skipped file, name it, or add it to files = in the map",
     meaning="The keys files and has of a map define which files the map covers.",
     why="passk does not read files of a folder that the map does not cover, so the attempts in"
     " these files are missing from the result.",
     advice="To read a skipped file, name it on the command line, or add it to files = in the map.",
-    example="note[unmapped-files]: skipped 2 files that passk.toml does not cover: a.csv, b.csv;"
-    " to read a skipped file, name it, or add it to files = in the map",
+    example="note[unmapped-files]: passk skipped 2 files that passk.toml does not cover: a.csv,"
+    " b.csv; to read a skipped file, name it, or add it to files = in the map",
 )  # fmt: skip
 
 

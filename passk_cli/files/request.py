@@ -431,7 +431,8 @@ class Request:
     )] = ""
     models: Annotated[tuple[str, ...], Option(
         "--model", "NAME", "Keep matching models, such as 'gpt-*'.", of_models=True,
-        detail="* stands for any text, ? for one character, [ab] for a or b. Repeatable.",
+        detail="The character * stands for any text, ? for one character, and [ab] for a or b."
+        " Repeatable.",
     )] = ()
     exclude_models: Annotated[tuple[str, ...], Option(
         "--exclude-model", "NAME", "Leave out matching models.", of_models=True,

@@ -34,7 +34,7 @@ BASELINE_LEFT_OUT = DiagnosticType(
     "baseline-left-out", NOTE, "{file} is the baseline, so it is left out of the new run",
     meaning="The folder or pattern that names the new run also contains the file of the baseline."
     " passk uses this file only as the baseline, and uses all other files as the new run.",
-    why="Without this rule, passk would compare the baseline with itself.",
+    why="If the new run contained the baseline, passk would compare the baseline with itself.",
     advice="If the file is the baseline that you want, you do not need to do anything.",
     example="note[baseline-left-out]: runs/main.csv is the baseline, so it is left out of the new"
     " run",

@@ -38,14 +38,15 @@ UNEVEN_ATTEMPTS = DiagnosticType(
     " --exclude-model team3 --exclude-model team5 leaves out the incomplete models",
 )  # fmt: skip
 DROPPED_TASKS = DiagnosticType(
-    "dropped-tasks", WARNING, "left out all tasks that do not have exactly {n:attempt}: {lacking}",
+    "dropped-tasks", WARNING, "passk left out all tasks that do not have exactly {n:attempt}:"
+    " {lacking}",
     meaning="With `--attempts N --short-tasks drop`, passk leaves out a model's tasks that do"
     " not have exactly N attempts.",
     why="The remaining tasks are rarely a random sample of all tasks, so the pass rate may be too"
     " high or too low.",
     advice="Complete the run, so that every task has N attempts.",
-    example="warning[dropped-tasks]: left out all tasks that do not have exactly 4 attempts: alpha"
-    " has 3 at 2 tasks (t4, t9)",
+    example="warning[dropped-tasks]: passk left out all tasks that do not have exactly 4 attempts:"
+    " alpha has 3 at 2 tasks (t4, t9)",
 )  # fmt: skip
 
 

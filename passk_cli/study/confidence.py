@@ -57,8 +57,8 @@ class Confidence:
         "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Population that intervals are about", choices=POPULATIONS,
-        detail="new-tasks: the tasks are a sample, and intervals are about all similar tasks;"
-        " these-tasks: intervals are only about these tasks, and the attempts are the sample.",
+        detail="With new-tasks, the tasks are a sample, and intervals are about all similar tasks;"
+        " with these-tasks, intervals are only about these tasks, and the attempts are the sample.",
     )] = NEW_TASKS
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column that groups related tasks.",

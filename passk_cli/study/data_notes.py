@@ -41,8 +41,8 @@ SIMILAR_NAMES = DiagnosticType(
     "similar-names", WARNING, "{names:and} count as {count:model}",
     meaning="Some names differ only in case, punctuation or surrounding blanks, for example"
     " org/alpha and org__alpha. passk counts them as different models.",
-    why="Two tools often spell the name of the same model differently. The attempts of such a model"
-    " are divided between two names.",
+    why="Two tools often spell the name of the same model differently. The attempts of a model with"
+    " two names are divided between the names.",
     advice="If two names mean the same model, join them with `--alias`.",
     example="warning[similar-names]: 'org/alpha' and 'org__alpha' count as 2 models",
 )  # fmt: skip
@@ -101,41 +101,43 @@ POOLED_RUNS = DiagnosticType(
     example="note[pooled-runs]: 3 runs of alpha, beta are pooled; --by run separates the runs",
 )  # fmt: skip
 SKIPPED_FILES = DiagnosticType(
-    "skipped-files", NOTE, "skipped {count:file} without results: {files}",
+    "skipped-files", NOTE, "passk skipped {count:file} without results: {files}",
     meaning="Some files in the folder contain no results. Files without results are, for example,"
     " configurations or logs.",
     why="Results do not include the contents of skipped files.",
     advice="If a file should contain results, run `passk describe FILE` to see why passk cannot"
     " read the file.",
-    example="note[skipped-files]: skipped 2 files without results: config.json, run.log",
+    example="note[skipped-files]: passk skipped 2 files without results: config.json, run.log",
 )  # fmt: skip
 LEFT_OUT_FILES = DiagnosticType(
-    "left-files", WARNING, "left out {count:file} that may contain results: {files}",
-    meaning="Some files in the folder may contain results, but passk did not read them. Such files"
-    " lack a column that --field names, their paths do not match --path, or they are histories that"
-    " `passk record` has written.",
+    "left-files", WARNING, "passk left out {count:file} that may contain results: {files}",
+    meaning="Some files in the folder may contain results, but passk did not read them. passk does"
+    " not read a file that lacks a column that --field names, a file with a path that does not"
+    " match --path, or a history that `passk record` has written.",
     why="Results do not include the files that passk did not read. If passk read a history in"
     " addition to result files, it would count the same runs twice.",
     advice="Correct --field or --path, or move the files to a different folder. If you want to see"
     " the runs of a history, use `passk trend HISTORY`.",
-    example="warning[left-files]: left out 2 files that may contain results: old/a.csv, old/b.csv",
+    example="warning[left-files]: passk left out 2 files that may contain results: old/a.csv,"
+    " old/b.csv",
 )  # fmt: skip
 FILES_WITHOUT_OUTCOME = DiagnosticType(
-    "files-without-outcome", WARNING, "skipped {count:file} without the chosen outcome: {files}",
+    "files-without-outcome", WARNING, "passk skipped {count:file} without the chosen outcome:"
+    " {files}",
     meaning="Some files in the folder do not have the outcome that --outcome names.",
     why="Results do not include the attempts in the skipped files.",
     advice="If you need the skipped files, score them with the same scorer, or choose an outcome"
     " that all files have.",
-    example="warning[files-without-outcome]: skipped 2 files without the chosen outcome: run3.eval,"
-    " run4.eval",
+    example="warning[files-without-outcome]: passk skipped 2 files without the chosen outcome:"
+    " run3.eval, run4.eval",
 )  # fmt: skip
 SKIPPED_LINES = DiagnosticType(
-    "skipped-lines", NOTE, "skipped {lines:line} that are not records",
+    "skipped-lines", NOTE, "passk skipped {lines:line} that are not records",
     meaning="With `--skip-bad`, passk leaves out lines that are not records, for example blank"
     " lines or lines that were cut off.",
     why="If a skipped line was an attempt, this attempt is missing from the results.",
     advice="If you want to see the first skipped line, run the command without `--skip-bad`.",
-    example="note[skipped-lines]: skipped 2 lines that are not records",
+    example="note[skipped-lines]: passk skipped 2 lines that are not records",
 )  # fmt: skip
 LOST_TASKS = DiagnosticType(
     "lost-tasks", WARNING, "no attempt at {lost} has an outcome",
@@ -153,25 +155,25 @@ MODELS_LACK_TASKS = DiagnosticType(
     " and comparisons use the shared tasks",
     meaning="Not all models have the same tasks. An estimate uses all tasks of its own model, and a"
     " comparison uses the tasks that the two compared models share.",
-    why="If a model lacks difficult tasks, its pass rate is too high. Therefore `passk compare`"
-    " ranks models by their differences on shared tasks, and `passk estimate` names the model with"
-    " the highest estimate on the tasks that all models have. If no model lacks more than 5 % of"
-    " the tasks, this message is only a note.",
+    why="If a model lacks difficult tasks, its pass rate is too high. `passk compare` ranks models"
+    " by their differences on shared tasks, and `passk estimate` names the model with the highest"
+    " estimate on the tasks that all models have. If no model lacks more than 5 % of the tasks,"
+    " this message is only a note.",
     advice="Complete the runs. If you want `passk compare` to stop when models lack tasks, use"
     " `--unpaired error`.",
     example="warning[models-lack-tasks]: models lack tasks that other models have (alpha 12 of"
     " 164): estimates use the tasks of each model, and comparisons use the shared tasks",
 )  # fmt: skip
 DROPPED_DUPLICATES = DiagnosticType(
-    "dropped-duplicates", NOTE, "left out {rows:duplicate attempt} and kept the {kept} attempt of"
-    " each group of duplicates",
+    "dropped-duplicates", NOTE, "passk left out {rows:duplicate attempt} and kept the {kept}"
+    " attempt of each group of duplicates",
     meaning="Duplicate attempts have the same model, task and number as another attempt. With"
     " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of"
     " several duplicates.",
     why="If the attempts are really different, most of them are missing from the results.",
     advice="If the attempts are really different, use `--duplicates keep`.",
-    example="note[dropped-duplicates]: left out 20 duplicate attempts and kept the first attempt of"
-    " each group of duplicates",
+    example="note[dropped-duplicates]: passk left out 20 duplicate attempts and kept the first"
+    " attempt of each group of duplicates",
 )  # fmt: skip
 UNNUMBERED_ATTEMPTS = DiagnosticType(
     "unnumbered-attempts", NOTE,
@@ -189,8 +191,8 @@ POOLED_FILES = DiagnosticType(
     " find duplicates",
     meaning="Several files contain attempts of the same model, and the attempts have no numbers."
     " passk counts all of these attempts.",
-    why="If two files contain the same run, every attempt counts twice, and passk cannot detect"
-    " this.",
+    why="If two files contain the same run, every attempt counts twice, and passk cannot detect the"
+    " repetition.",
     advice="If the files contain the same run, give passk only one file.",
     example="note[pooled-files]: several files contain unnumbered attempts of one model: the files"
     " are pooled, and passk cannot find duplicates",
@@ -263,14 +265,14 @@ ONE_SIDED_THRESHOLD = DiagnosticType(
     "one-sided-threshold", WARNING, "{share} score reaches the threshold {threshold}",
     "are the scores on another scale?",
     meaning="Every score reaches the threshold, or no score does.",
-    why="With such a threshold, all models have the same rate. Scores from 0 to 1 and scores from 0"
-    " to 100 are often confused.",
+    why="If every score or no score reaches the threshold, all models have the same rate. Scores"
+    " from 0 to 1 and scores from 0 to 100 are often confused.",
     advice="Check the scale of the scores, and choose a different --threshold.",
     example="warning[one-sided-threshold]: no score reaches the threshold 50; are the scores on"
     " another scale?",
 )  # fmt: skip
 SHORT_TASKS = DiagnosticType(
-    "short-tasks", WARNING, "cannot compute {numbers}: {reason}",
+    "short-tasks", WARNING, "passk cannot compute {numbers}: {reason}",
     (SuggestedFix({"--short-tasks": "drop"}, "uses the tasks with n ≥ k"),
      SuggestedFix({"-k": "{k}"}, "uses all tasks")),
     meaning="pass@k needs at least k attempts at every task, but some tasks have fewer attempts.",
@@ -278,16 +280,16 @@ SHORT_TASKS = DiagnosticType(
     " rarely a random sample of all tasks. The cell of the metric stays empty.",
     advice="If you want to use only the tasks with enough attempts, add `--short-tasks drop`. If"
     " you want to use all tasks, choose a smaller k.",
-    example="warning[short-tasks]: cannot compute pass@5 of alpha: n=3–4 < k=5 on 2 of 10 tasks;"
-    " --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
+    example="warning[short-tasks]: passk cannot compute pass@5 of alpha: n=3–4 < k=5 on 2 of 10"
+    " tasks; --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
 )  # fmt: skip
 NO_NUMBER = DiagnosticType(
-    "no-value", WARNING, "cannot compute {numbers}: {reason}",
+    "no-value", WARNING, "passk cannot compute {numbers}: {reason}",
     meaning="The message names the reason why passk cannot compute the metric from this data.",
     why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
     advice="Add the data that the message names, or choose another metric.",
-    example="warning[no-value]: cannot compute cost-per-success of alpha: no attempt passed, so"
-    " there is only a lower limit",
+    example="warning[no-value]: passk cannot compute cost-per-success of alpha: no attempt passed,"
+    " so there is only a lower limit",
 )  # fmt: skip
 SHORT_TASKS_DROPPED = DiagnosticType(
     "short-tasks-dropped", WARNING, "tasks left out of {numbers}: {reason}",
@@ -299,24 +301,24 @@ SHORT_TASKS_DROPPED = DiagnosticType(
     " 10 tasks",
 )  # fmt: skip
 FEW_LABELS = DiagnosticType(
-    "few-labels", WARNING, "cannot compute {numbers}: {reason}",
+    "few-labels", WARNING, "passk cannot compute {numbers}: {reason}",
     MORE_LABELS_FIX,
     meaning="passk can correct the verdicts of a judge only if there are enough labels of the right"
-    " kind. For the named metric, there are too few labels.",
+    " kind. passk has too few labels to correct the metric in the message.",
     why="The cell of the metric is empty, because a correction with too few labels could be far"
     " from the truth.",
     advice="Add labels. Labels of single attempts correct metrics with k = 1, and with k = 2 if"
     " many tasks have two labels. For a larger k, label k attempts at each of several tasks.",
-    example="warning[few-labels]: cannot compute pass@4 of alpha: no task has 4 labels; passk judge"
-    " --list FILE writes attempts to label",
+    example="warning[few-labels]: passk cannot compute pass@4 of alpha: no task has 4 labels; passk"
+    " judge --list FILE writes attempts to label",
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
-    "no-interval", WARNING, "cannot compute an interval for {numbers}: {reason}",
+    "no-interval", WARNING, "passk cannot compute an interval for {numbers}: {reason}",
     meaning="The message names the reason why the interval method cannot compute an interval from"
     " this data.",
     why="Without an interval, you do not know how uncertain the estimate is.",
     advice="Try a different method with --interval.",
-    example="warning[no-interval]: cannot compute an interval for pass@1 of alpha: one task",
+    example="warning[no-interval]: passk cannot compute an interval for pass@1 of alpha: one task",
 )  # fmt: skip
 UNKNOWN_BOUNDS = DiagnosticType(
     "unknown-bounds", WARNING, "{numbers}: {reason}",
@@ -363,7 +365,7 @@ ONE_TASK = DiagnosticType(
     why="By default, intervals and tests are about new tasks, and a single task shows almost"
     " nothing about new tasks.",
     advice="If the attempts are answers to different questions, use `--population these-tasks`."
-    " With this option, intervals use the binomial distribution of c in n.",
+    " With `--population these-tasks`, intervals use the binomial distribution of c in n.",
     example="warning[one-task]: all 200 attempts of a model count as one task: intervals and tests"
     " about new tasks are hardly informative; --population these-tasks treats the attempts as"
     " separate questions",
@@ -420,8 +422,9 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _REPORT_CRITERION,
     why=_BIAS_REASON,
-    advice="If the number of attempts was fixed before sampling, ignore this warning. Otherwise"
-    " report first@k, or make the same number of attempts at every task.",
+    advice="If the number of attempts was fixed before sampling, ignore this warning. If the number"
+    " of attempts was not fixed before sampling, report first@k, or make the same number of"
+    " attempts at every task.",
     example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has passed,"
     " so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each of these"
     " tasks was solved; sampling went on after a pass at 6 tasks, as with batches; pass@1 is 0.55,"

@@ -35,7 +35,7 @@ COPIED_RUN = DiagnosticType(
     meaning="Two runs have the same outcomes at almost all tasks. By chance, at most one pair of"
     " runs in a thousand has this many equal outcomes. " + _COPY_CRITERION,
     why="If a run was recorded twice or under two names, runs seem to vary less than they really"
-    " do. A gate then makes wrong decisions more often.",
+    " do. If runs seem to vary too little, a gate makes wrong decisions more often.",
     advice="If one run is a copy, run the evaluation again. If both runs are real, ignore this"
     " warning.",
     example="warning[copied-run]: r1 and r2 have the same outcomes at 200 tasks; if one run is a"
@@ -48,10 +48,11 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     " each name as a model",
     (SuggestedFix({"--exclude-model": "{copies}"}, "leaves out the possible copy"),
      SuggestedFix({"--exclude-model": "{original}"}, "leaves out the other model")),
-    meaning="Two models passed and failed the same tasks. Two such models are probably the same"
-    " model, read from two files, for example from results and a summary. " + _COPY_CRITERION,
-    why="passk treats both names as separate models. `passk compare` and a leaderboard stop with"
-    " an error about these models unless you name both with --model.",
+    meaning="Two models passed and failed the same tasks. Two models with the same outcomes are"
+    " probably the same model, read from two files, for example from results and a summary."
+    " " + _COPY_CRITERION,
+    why="passk treats both names as separate models. `passk compare` and a leaderboard stop with an"
+    " error about such a pair of models unless you name both with --model.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
     " but passk counts each name as a model; --exclude-model alpha-rerun leaves out the possible"

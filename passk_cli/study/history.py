@@ -61,14 +61,15 @@ _DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12
 # `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE.
 INCOMPLETE = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
-    "left-out-tasks", NOTE, "left out {tasks:task} of {model} that {tasks:is|are} not in every run",
+    "left-out-tasks", NOTE, "passk left out {tasks:task} of {model} that {tasks:is|are} not in"
+    " every run",
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="Some tasks are missing from at least one run, so passk leaves them out of all runs.",
     why="If a run has an additional task or lacks a task, the average changes even if the model did"
     " not change.",
     advice="If you want to keep more tasks, leave out the run with the fewest tasks with"
     " `--skip-run RUN`.",
-    example="note[left-out-tasks]: left out 3 tasks of alpha that are not in every run;"
+    example="note[left-out-tasks]: passk left out 3 tasks of alpha that are not in every run;"
     " --skip-run r7 leaves out the run with the fewest",
 )  # fmt: skip
 
@@ -98,7 +99,7 @@ RUNS_WITHOUT = DiagnosticType(
     meaning="Some runs were recorded without `--with`, so they do not contain the amount, for"
     " example the cost.",
     why="Pass rates use all runs. Statistics of the amount use only runs that contain the amount."
-    " Therefore `:last5` selects the last 5 runs that contain the amount.",
+    " `:last5` selects the last 5 runs that contain the amount.",
     advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
     example="note[runs-without]: 2 runs without cost are left out of results about cost: alpha 2 of"
     " 9",
@@ -109,8 +110,8 @@ UNPRICED_RUNS = DiagnosticType(
     " {names}",
     meaning="In some runs, the amount of every attempt of the model is 0, so passk leaves these"
     " runs out.",
-    why="Harnesses write 0 if a model has no price, or if nothing was counted. With these runs, the"
-    " history would look as if the cost had fallen to 0.",
+    why="Harnesses write 0 if a model has no price, or if nothing was counted. If passk used runs"
+    " with a cost of 0, the history would look as if the cost had fallen to 0.",
     advice="Correct the price in the harness, or compute costs from tokens with `--price`.",
     example="warning[unpriced-runs]: the cost of every attempt of alpha is 0 in 2 runs, which"
     " are left out: r7, r9",

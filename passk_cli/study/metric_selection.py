@@ -68,11 +68,11 @@ class RequiredAttempts:
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Attempts that every task of a model must have.", low=1,
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
-        " leaves such tasks out and lists their names.")] = None
+        " leaves out tasks with other numbers of attempts, and lists their names.")] = None
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS,
-        detail="empty: the cell of the metric stays empty; drop: the metric is computed without"
-        " these tasks.",
+        detail="With empty, the cell of the metric stays empty; with drop, passk computes the"
+        " metric without tasks with n < k.",
     )] = "empty"
     # fmt: on
 

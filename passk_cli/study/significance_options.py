@@ -99,8 +99,8 @@ class ComparisonOptions:
     )] = None
     family: Annotated[str, Option(
         "--family", help="Tests adjusted together", choices=FAMILIES,
-        detail="primary: tests are adjusted separately for each metric; all: tests of all metrics"
-        " are adjusted together.")] = PRIMARY
+        detail="With primary, tests are adjusted separately for each metric; with all, tests of all"
+        " metrics are adjusted together.")] = PRIMARY
     margin: Annotated[float, Option(
         "--margin", "X", "Differences between −X and X count as equivalent.",
         parse=parse_margin)] = 0.0

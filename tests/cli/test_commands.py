@@ -389,4 +389,4 @@ def of_two_models(place: Path, attempts: int) -> Path:
 def test_a_missing_interval_is_a_warning(passk: Passk, command: str) -> None:
     """Its caption names a method that makes no interval of several attempts."""
     result = passk(command, SAMPLES / "agents.jsonl", "-k", "1,2", "--interval", "wilson", "-q")
-    assert "warning[no-interval]: cannot compute an interval for pass@1" in result.err
+    assert "warning[no-interval]: passk cannot compute an interval for pass@1" in result.err

@@ -218,7 +218,7 @@ def test_the_signature_says_what_became_of_missing_outcomes(
     assert sentence.fields["empty"] == (missing in ("keep", None))
 
 
-@pytest.mark.filterwarnings("ignore:cannot compute an interval for mean")
+@pytest.mark.filterwarnings("ignore:passk cannot compute an interval for mean")
 def test_a_threshold_judges_the_scores_of_a_table(write: Write) -> None:
     original = write("a.csv", "model,task,attempt,score\nm,a,0,0.4\nm,a,1,0.9\n")
     table = convert(original, write("b.csv", ""), threshold=0.5)

@@ -249,7 +249,9 @@ def test_tasks_that_some_run_lacks_are_left_out_and_counted(tmp_path: Path) -> N
     findings = passk_cli.trend(to)
     assert findings.frame.query("metric == 'pass@1'")["estimate"].tolist() == [0.5, 1.0]
     messages = {message.name: message.text for message in findings.report.messages}
-    assert messages["left-out-tasks"].startswith("left out 2 tasks of m that are not in every run")
+    assert messages["left-out-tasks"].startswith(
+        "passk left out 2 tasks of m that are not in every run"
+    )
 
 
 def test_flips_beyond_sampling_are_said(tmp_path: Path) -> None:

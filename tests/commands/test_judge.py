@@ -284,7 +284,7 @@ def test_a_number_that_labels_do_not_reach_is_left_empty_with_what_to_label(
     passk: Passk, judged: Path, command: str
 ) -> None:
     result = passk(command, judged, "--field", "truth=human", "-k", "1,4")
-    assert "warning[few-labels]: cannot compute pass@4" in result.err
+    assert "warning[few-labels]: passk cannot compute pass@4" in result.err
     assert "k = 4 needs 4 labels in each of 15 tasks or more" in result.err
     assert "passk judge --list FILE writes attempts to label" in result.err
     assert "–" in result.out

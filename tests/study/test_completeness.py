@@ -73,7 +73,9 @@ def test_other_numbers_of_attempts_are_an_error_or_are_dropped(passk: Passk, wri
     assert [line.split(",")[:4] for line in result.out.splitlines()[1:]] == [
         ["b", "pass@1", "1", "1.0"], ["a", "pass@1", "1", "0.375"],
     ]  # fmt: skip
-    assert "warning[dropped-tasks]: left out all tasks that do not have exactly 4" in result.err
+    assert (
+        "warning[dropped-tasks]: passk left out all tasks that do not have exactly 4" in result.err
+    )
     assert passk("estimate", path, "--attempts", "5").error == "unplanned-attempts"
 
 

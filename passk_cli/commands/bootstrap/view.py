@@ -50,7 +50,8 @@ WITHOUT_BOUNDS = DiagnosticType(
     "A guard interval needs the lowest and highest possible value of the metric. If the range of a"
     " score is unknown, passk shows a BCa interval instead.",
     why="BCa limits are less reliable if there are few tasks.",
-    advice="If you know the range of the scores, set it, for example `--bounds 0,10`.",
+    advice="If you know the range of the scores, set it with `--bounds`, for example `--bounds"
+    " 0,10`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
     "note[methods-without-bounds]: there is no guard interval of best@1, because the range of"
     " scores is unknown; --bounds LOW,HIGH sets it",
@@ -59,7 +60,7 @@ PARTICULAR_INTERVALS = DiagnosticType(
     "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
     meaning="The message reports why passk computed some intervals in a special way, or could not"
     " compute them.",
-    why="Do not compare the limits of such an interval with limits of the same method for other"
+    why="Do not compare the limits of such intervals with limits of the same method for other"
     " metrics.",
     advice="Read the reason at the end of the message. If all tasks have the same value, you need"
     " more tasks or attempts for an ordinary interval.",

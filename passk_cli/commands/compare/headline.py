@@ -127,27 +127,31 @@ def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
     return ends
 
 
-_LEADS = "{model} leads at {metric} by {lead:=share points}, p {relation}"
-_DIFFER = "{differ} of {pairs:pair} differ significantly"
 PLACE_ANSWERS = (
     Answer("first-by-group", lambda places: places.groups and places.groups_of_leaders,
-           "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}}; "
-           + _DIFFER + ".", lambda places: places.group_fields),
+           "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}};"
+           " {differ} of {pairs:pair} differ significantly.", lambda places: places.group_fields),
     Answer("ties-by-group", lambda places: bool(places.groups),
-           "At {metric}, no model comes first by itself in {groups:group}; " + _DIFFER + ".",
+           "At {metric}, no model comes first by itself in {groups:group}; {differ} of {pairs:pair}"
+           " differ significantly.",
            lambda places: places.group_fields),
     Answer("pairs-that-differ", lambda places: not places.all_tested,
-           _DIFFER + " at {metric}.", lambda places: places.pair_fields),
+           "{differ} of {pairs:pair} differ significantly at {metric}.",
+           lambda places: places.pair_fields),
     Answer("leads-ties-below", lambda places: places.has_leader and places.leader_fields["ties"],
-           _LEADS + "; {ties} of the other {rest:pair} {ties:ties|tie}.",
+           "{model} leads at {metric} by {lead:=share points}, p {relation}; {ties} of the other"
+           " {rest:pair} {ties:ties|tie}.",
            lambda places: places.leader_fields),
     Answer("leads-all-differ", lambda places: places.has_leader and places.leader_fields["rest"],
-           _LEADS + "; every other pair also differs significantly.",
+           "{model} leads at {metric} by {lead:=share points}, p {relation}; every other pair also"
+           " differs significantly.",
            lambda places: places.leader_fields),
     Answer("leads", lambda places: places.has_leader,
-           _LEADS + ".", lambda places: places.leader_fields),
+           "{model} leads at {metric} by {lead:=share points}, p {relation}.",
+           lambda places: places.leader_fields),
     Answer("comes-first", lambda places: len(places.top) == 1,
-           "{model} comes first at {metric}; " + _DIFFER + ".", lambda places: places.pair_fields),
+           "{model} comes first at {metric}; {differ} of {pairs:pair} differ significantly.",
+           lambda places: places.pair_fields),
     Answer("all-tie", lambda places: not places.lower_ranks,
            "All {count:model} tie at {metric} ({level})."),
     Answer("tie-but-one", lambda places: len(places.lower_ranks) == 1,
@@ -214,20 +218,20 @@ TWO_MODEL_ANSWERS = (
 )  # fmt: skip
 
 
-_CHANGE = "The change from {start} to {end}"
 _BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
 CHANGE_COMPARISON_ANSWERS = (
     Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
-           _CHANGE + ": {differ} of {pairs:pair} differ significantly"
+           "The change from {start} to {end}: {differ} of {pairs:pair} differ significantly"
            "{?equivalent|; {equivalent} equivalent}."),
     Answer("change-higher", lambda section: section.verdict == BETTER,
-           _CHANGE + " is significantly higher for {model}" + _BY),
+           "The change from {start} to {end} is significantly higher for {model}" + _BY),
     Answer("change-lower", lambda section: section.verdict == WORSE,
-           _CHANGE + " is significantly lower for {model}" + _BY),
+           "The change from {start} to {end} is significantly lower for {model}" + _BY),
     Answer("change-equivalent", lambda section: section.verdict == EQUIVALENT,
-           _CHANGE + " is equivalent for both models: {difference}, p of equivalence {relation}."),
+           "The change from {start} to {end} is equivalent for both models: {difference}, p of"
+           " equivalence {relation}."),
     Answer("change-tied", lambda section: section.verdict == TIED,
-           _CHANGE + " does not differ significantly" + _BY),
+           "The change from {start} to {end} does not differ significantly" + _BY),
 )  # fmt: skip
 
 

@@ -123,8 +123,8 @@ _OF_CHANGES = {BETTER: "higher", WORSE: "lower"}
 NOT_COMPARED = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
     meaning="For some pairs of models, the result contains no difference and no test at this"
-    " metric. The two models of such a pair share no task, or one model has fewer than k attempts"
-    " at some task.",
+    " metric. passk cannot compare two models if they share no task, or if one model has fewer than"
+    " k attempts at some task.",
     why="The ranking and the number of tests include only the pairs that passk can compare.",
     advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the other"
     " tasks. If the models share no task, check with `passk describe` whether the files use the"

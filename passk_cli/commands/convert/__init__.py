@@ -52,7 +52,7 @@ class ConvertOptions:
     engine: Annotated[str, Option(
         "--engine", help="The engine that counts the rows.", choices=("duckdb", "spark"),
         detail="duckdb counts on this machine. spark counts on a cluster, and needs --counts and"
-        " --map. The table then also contains the sum of each amount that the map names, for"
+        " --map. With spark, the table also contains the sum of each amount that the map names, for"
         " example cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(
         "--spark-master", "URL", "The Spark master, such as spark://host:7077, sc://host.",

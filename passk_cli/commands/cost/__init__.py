@@ -52,8 +52,8 @@ class CostOptions:
     # fmt: off
     of: Annotated[str, Option(
         "--of", help="The amount to analyse.", choices=OF,
-        detail="cost is in US dollars, and duration is in seconds. --field cost=COLUMN sets the"
-               " column.",
+        detail="cost is in US dollars, and duration is in seconds. If the amount is in another"
+               " column, name the column with --field cost=COLUMN.",
     )] = "cost"
     at: Annotated[tuple[float, ...], Option(
         "--at", "B,…", "Budgets per task for pass@$b, such as 0.05,0.50,2.",

@@ -110,7 +110,7 @@ CHEAPEST = (
     Answer("cheapest-by-group", lambda fields: fields["groups"],
            _CONDITION + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
-           _CHEAPEST + ": {estimate}. This was not tested: {reason}."),
+           _CHEAPEST + ": {estimate}. passk did not test the difference: {reason}."),
     Answer("cheapest", lambda fields: not fields["ties"],
            _CHEAPEST + _BY + "; {other} needs {times} times as much, p {relation}."),
     Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,

@@ -76,10 +76,10 @@ NO_PREDICTION = DiagnosticType(
 HEURISTIC_FIT = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; use the range instead",
-    meaning="The line assumes that logit pass@k is linear in log k. This assumption is nearly true"
-    " in a few toy models.",
+    meaning="The line assumes that logit pass@k is linear in log k. In a few toy models, logit"
+    " pass@k is nearly linear in log k.",
     why="On real data with thousands of attempts, the line was often far too high.",
-    advice="Report the range, which does not need this assumption.",
+    advice="Report the range, which does not assume a straight line.",
     example="passk extrapolate sample_data/counts.csv --to 100 --fit log-logit\n"
     "warning[heuristic-fit]: the log-logit line is a heuristic without an interval; use the range"
     " instead",

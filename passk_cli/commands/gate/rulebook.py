@@ -129,14 +129,14 @@ class Suite:
     name: Annotated[str, Option("name", "NAME", "The unique name of the suite.")] = ""
     runs: Annotated[tuple[str, ...], Option(
         "runs", "FILE", "Files, folders, globs or URLs of the new run.",
-        detail="Paths are relative to the folder of the rules file. Paths outside this folder and"
-        " addresses need --trust-rules.")] = ()  # fmt: skip
+        detail="Paths are relative to the folder of the rules file. Paths outside the folder of the"
+        " rules file, and URLs, need --trust-rules.")] = ()  # fmt: skip
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
         "quarantine", "TABLE", "Flaky tasks, as entries with the keys task, until and reason.",
         parse=parse_quarantine,
-        detail="Verdicts leave these tasks out, and a row shows how many of their attempts passed."
+        detail="Verdicts leave flaky tasks out, and a row shows how many of their attempts passed."
         " After the date in the key until, the gate judges the task again, and passk prints a"
         " warning.")] = ()  # fmt: skip
 

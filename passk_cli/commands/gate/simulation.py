@@ -77,7 +77,7 @@ NOT_REHEARSED = DiagnosticType(
     meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
     " solutions, and gain@k, also depend on other data.",
     why="The rehearsal does not show the false alarms and the detected drop of a rule with such a"
-    " metric. The gate still judges such a rule on the real run.",
+    " metric. Even without a simulation, the gate judges the rule on the real run.",
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
@@ -87,7 +87,7 @@ RANGES_NOT_REHEARSED = DiagnosticType(
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
     why="The rehearsal does not show the false alarms and the detected drop of a rule with such a"
-    " metric. The gate still judges such a rule on the real run.",
+    " metric. Even without a simulation, the gate judges the rule on the real run.",
     example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip
@@ -96,7 +96,7 @@ ONE_ATTEMPT = DiagnosticType(
     "one attempt does not show the success rate of a task, so the rehearsal uses a prior",
     meaning="With one attempt per task, the data show the mean pass rate, but not how much tasks"
     " differ. The rehearsal draws the success rates of the tasks from a prior distribution with the"
-    " same mean.",
+    " mean pass rate of the data.",
     why="If tasks differ more or less than in the prior, the false alarms and the detected drop are"
     " inaccurate.",
     advice="If you need exact numbers, make at least two attempts per task.",

@@ -40,10 +40,10 @@ QUARANTINED = DiagnosticType(
     "quarantined", WARNING,
     "{tasks:task} in quarantine {tasks:is|are} not judged ({c} of {n:attempt} passed): {names}",
     meaning="The rules file lists flaky tasks, each with a reason and a last day. All verdicts of"
-    " the suite leave these tasks out, in the new run and in the baseline.",
-    why="The gate does not detect a regression in these tasks.",
-    advice="Fix the tasks before their last day. A row of the table shows how many attempts at"
-    " these tasks passed.",
+    " the suite leave tasks in quarantine out, in the new run and in the baseline.",
+    why="The gate does not detect a regression in a task in quarantine.",
+    advice="Fix each flaky task before the last day of its quarantine. A row of the table shows how"
+    " many attempts at tasks in quarantine passed.",
     example="passk gate --rules sample_data/passk.toml\n"
     "warning[quarantined]: airline: 1 task in quarantine is not judged (1 of 4 attempts passed):"
     " 17",
@@ -54,8 +54,8 @@ QUARANTINE_OVER = DiagnosticType(
     "renew the quarantine or remove its entry",
     meaning="The last day of the quarantine (in UTC) is over, so the gate judges the task again.",
     why="If the task is still flaky, it can fail the gate.",
-    advice="If the task is still flaky, set a later day in the rules file. Otherwise remove the"
-    " entry of the task.",
+    advice="If the task is still flaky, set a later day in the rules file. If the task is not flaky"
+    " any more, remove its entry.",
     example="warning[quarantine-over]: the quarantine of task t17 (flaky endpoint) ended on"
     " 2026-10-31, so the task is judged again; renew the quarantine or remove its entry",
 )  # fmt: skip

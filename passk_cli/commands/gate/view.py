@@ -84,8 +84,8 @@ RUNS_POOLED = DiagnosticType(
     meaning="The baseline pools several runs of a history. For R runs, the variance of each"
     " difference includes σ² (1 + 1/R), the variation between runs. passk estimates σ² from all"
     " runs of the history.",
-    why="Without this variance, intervals would be too narrow if runs differ by more than chance"
-    " within tasks explains.",
+    why="Without the variance between runs, intervals would be too narrow if runs differ by more"
+    " than chance within tasks explains.",
     example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
     " include the variation between runs",
 )  # fmt: skip
@@ -116,8 +116,8 @@ TASKS_NOT_RUN = DiagnosticType(
     "{model} has no attempts at {lost} of the {tasks:baseline task}",
     meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
     " new run lacks some tasks of the baseline.",
-    why="Tasks without attempts have often crashed. If such tasks are left out, the new run looks"
-    " better than it is.",
+    why="Tasks without attempts have often crashed. If crashed tasks are left out, the new run"
+    " looks better than it is.",
     advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
     example="warning[baseline-tasks-not-run]: gpt-4o has no attempts at 3 of the 50 baseline"
     " tasks",
@@ -165,7 +165,7 @@ OTHER_NAME = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="The new run and the baseline have one model each, with different names. The gate"
-    " compares these two models with each other.",
+    " compares the two models with each other, although their names differ.",
     why="A history separates models by name. If you record a renamed model, it has no earlier runs"
     " in the history.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file.",
@@ -176,7 +176,7 @@ NOT_COMPARED = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}",
     meaning="A rule that compares the run with the baseline needs the same model and group in both."
     " With `--unpaired drop`, models and groups without a baseline are left out.",
-    why="No rule compares this model with the baseline in this group.",
+    why="No rule compares the model with a baseline in the group that the message names.",
     advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails.",
     example="warning[not-compared]: m2 · hard is not compared: old.jsonl has no attempts in this"
     " group",
@@ -205,8 +205,8 @@ DECIDES_NOTHING = DiagnosticType(
     "{rule} decides nothing: the verdict is {verdict} whether every attempt passes or every attempt"
     " fails",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. The rule has the same verdict for both of these extreme runs.",
-    why="Such a rule has the same verdict for all runs of the same size.",
+    " which every attempt fails. If both verdicts are equal, the rule decides nothing.",
+    why="A rule that decides nothing has the same verdict for all runs of the same size.",
     advice="Use more tasks or attempts, or another limit.",
     example="warning[rule-decides-nothing]: pass@1 ≥ 0.99 decides nothing: the verdict is undecided"
     " whether every attempt passes or every attempt fails",

@@ -55,8 +55,9 @@ class HorizonOptions:
     # fmt: off
     at: Annotated[tuple[float, ...], Option(
         "--at", "P,…", "Success rates of the horizons, such as 0.5,0.8.", parse=parse_rates,
-        detail="--field minutes=COLUMN names the column with the lengths (default: human_minutes)."
-        " --cluster COLUMN names the column with the families of tasks.")] = (0.5, 0.8)
+        detail="If the column with the lengths is not human_minutes, name it with --field"
+        " minutes=COLUMN. Name the column with the families of tasks with --cluster"
+        " COLUMN.")] = (0.5, 0.8)
     penalty: Annotated[float, Option(
         "--penalty", "L", "Penalty L/2·slope² in the fit of the success curve.", low=0, high=1,
         detail="The penalty keeps the slope of the curve finite. METR's reports until January 2026"

@@ -52,8 +52,9 @@ EXTRAPOLATED_HORIZONS = DiagnosticType(
     "extrapolated-horizons", WARNING,
     "the {rate} horizon of {models} is outside the range of task lengths, so it depends on the"
     " shape of the success curve", "add tasks that are as long as the horizon",
-    meaning="The horizon is longer than the longest task or shorter than the shortest task. Such a"
-    " horizon comes from a part of the fitted curve without attempts.",
+    meaning="The horizon is longer than the longest task or shorter than the shortest task. A"
+    " horizon outside the range of task lengths comes from a part of the fitted curve without"
+    " attempts.",
     why="Curves of different shapes fit the attempts equally well, but they give different"
     " horizons.",
     advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
@@ -63,7 +64,7 @@ NO_HORIZON = DiagnosticType(
     "no-horizon", WARNING, "there is no {rate} horizon for {models}: {reason}", "",
     meaning="passk can compute a horizon only if there are passes and failures, tasks of different"
     " lengths, and a success rate that decreases with the length.",
-    why="The table and the charts contain no horizon of these models.",
+    why="The table and the charts contain no horizon of the models that the message names.",
     advice="Add shorter tasks if no attempt passes, and longer tasks if every attempt passes.",
 )  # fmt: skip
 NO_LENGTH = DiagnosticType(

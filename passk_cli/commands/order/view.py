@@ -65,9 +65,9 @@ WOULD_BE_FOUND = DiagnosticType(
     "order-power", NOTE,
     "with power 0.8, the tests find a trend of {points} points per attempt{?lag| or a correlation"
     " of {lag} between neighbouring attempts}", "more tasks or attempts can show smaller effects",
-    meaning="With this number of tasks and attempts, the tests find effects of this size in four of"
-    " five runs, after the adjustment for all tests. If there are several models, the message"
-    " contains the effect of the model with the largest detectable effect.",
+    meaning="With this number of tasks and attempts, the tests find effects of the size in the"
+    " message in four of five runs, after the adjustment for all tests. If there are several"
+    " models, the message contains the effect of the model with the largest detectable effect.",
     why="A test that is not significant does not prove independence. There may be effects that are"
         " too small to detect.",
     advice="To find smaller effects, use more tasks or attempts.",
@@ -93,9 +93,9 @@ AGREEING_ATTEMPTS = DiagnosticType(
     "the outcomes of attempts {pair} of {model} differ on only {tasks:task}, but {expected} are"
     " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
     " would)}",
-    meaning="These two attempts agree significantly more often than independent attempts would."
-    " passk compares them on the tasks with both passes and failures. The expected number of"
-    " different outcomes is the mean over all orders of the outcomes of each task.",
+    meaning="The two attempts agree significantly more often than independent attempts would. passk"
+    " compares them on the tasks with both passes and failures. The expected number of different"
+    " outcomes is the mean over all orders of the outcomes of each task.",
     why="pass@k assumes that attempts are independent. If attempts agree more often than"
     " independent attempts would, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
@@ -119,10 +119,9 @@ CONSTANT_OUTCOMES = DiagnosticType(
 ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="The only pass of a task is often its last attempt, and more often than chance"
-    " explains.",
-    why="The order of the outcomes is a result of this stopping rule. pass@k is biased, but the"
-    " number of attempts to the first success remains correct.",
+    meaning="At more tasks than chance explains, the only pass is the last attempt.",
+    why="If attempts stop at the first pass, the stopping rule decides the order of the outcomes."
+    " pass@k is biased, but the number of attempts to the first success remains correct.",
     advice="Make the same number of attempts at all tasks. Until you have such data, use the number"
     " of attempts to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
@@ -145,7 +144,7 @@ MOVED_ATTEMPTS = DiagnosticType(
     " task get smaller numbers", SuggestedFix({"--missing": "fail"}, "keeps the numbers"),
     meaning="With `--missing drop`, passk removes attempts without an outcome before it numbers the"
     " attempts.",
-    why="Attempt 1 in the tables may then be the second attempt that was made.",
+    why="With `--missing drop`, attempt 1 in the tables may be the second attempt that was made.",
     advice="Use `--missing fail` if a missing outcome means that the attempt failed.",
     example="warning[moved-attempts]: 3 attempts without an outcome were left out, so later"
     " attempts at the task get smaller numbers; --missing fail keeps the numbers",

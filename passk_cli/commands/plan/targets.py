@@ -137,8 +137,8 @@ class PlanTargets:
         " pilot), and attempts otherwise.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
-        detail="The best split of the budget then has at most N tasks, or at most as many tasks as"
-        " the pilot.")] = None
+        detail="With --max-tasks, the best split of the budget has at most N tasks, or at most as"
+        " many tasks as the pilot.")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column of the pilot that names groups of related tasks.",
         detail="Tasks are related if they share, for example, a repository or a passage. The plan"
@@ -147,9 +147,9 @@ class PlanTargets:
     population: Annotated[str, Option(
         "--population", help="Which tasks you plan for", choices=POPULATIONS,
         detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
-        " With these-tasks, you plan for the tasks of the pilot as a fixed suite. The plan then"
-        " shows how many attempts keep the chance difference between two runs of one model within"
-        " --detect.",
+        " With these-tasks, you plan for the tasks of the pilot as a fixed suite. For a fixed"
+        " suite, the plan shows how many attempts keep the chance difference between two runs of"
+        " one model within --detect.",
         )] = NEW_TASKS
     detect: Annotated[float, Option(
         "--detect", "X", "Difference to detect.", low=0, high=1, between=True,
@@ -169,7 +169,7 @@ class PlanTargets:
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
         detail="With pilot, passk uses the mean cost of an attempt in the pilot, which is the"
-        " default for a --budget in dollars. --If the cost column has another name, use --field"
+        " default for a --budget in dollars. If the cost column has another name, use --field"
         " cost=COLUMN.")] = None
     # fmt: on
 

@@ -67,9 +67,9 @@ _CURVE_POINTS = 20
 LEFT_OUT = DiagnosticType(
     "unplanned-metrics", WARNING, "the plan leaves out {metrics} of {models}: {reason}",
     meaning="The pilot must show how a metric differs from task to task. A pilot does not show"
-    " these differences if it has too few attempts, only one task or cluster, or the same value at"
-    " every task.",
-    why="The plan contains neither a table nor rows for such a metric of a model.",
+    " differences between tasks if it has too few attempts, only one task or cluster, or the same"
+    " value at every task.",
+    why="The plan contains no table and no rows for a metric that the pilot does not support.",
     advice="Depending on the reason, choose harder or easier tasks for the pilot, or make more"
     " attempts.",
     example="warning[unplanned-metrics]: the plan leaves out pass@1 of gpt-5.5: every task has the"
@@ -80,8 +80,9 @@ UNCERTAIN = DiagnosticType(
     "the correlation of {models:and} is uncertain at {metric}: detecting {points} points needs"
     " {few} to {many:task}", "a pilot with more tasks narrows this range",
     "The number of tasks that you need depends on the correlation between the true success rates of"
-    " the two models over tasks. The pilot estimates this correlation. The message contains the"
-    " numbers of tasks for the two ends of the 95 % interval of the correlation.",
+    " the two models over tasks. The pilot estimates the correlation between the two models. The"
+    " message contains the numbers of tasks for the two ends of the 95 % interval of the"
+    " correlation.",
     why="If you plan with the estimate only, you may run too few tasks to detect the difference.",
     advice="Add tasks to the pilot, or plan with the larger number of tasks.",
     example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
@@ -161,8 +162,8 @@ UNSURE = DiagnosticType(
 )  # fmt: skip
 ROUGH = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are only approximate {where}",
-    meaning="The plan predicts power by a normal approximation. In simulations, this approximation"
-    " was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
+    meaning="The plan predicts power by a normal approximation. In simulations, the normal"
+    " approximation was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
     why="A design may detect a somewhat larger or smaller difference than the table shows.",
     advice="Plan for more tasks than the table shows, or for at least 50 tasks.",
     example="passk plan sample_data/answers.csv\n"
@@ -182,8 +183,8 @@ PILOT_MODELS = DiagnosticType(
 PILOT_COST = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
     " {others}}",
-    meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every"
-    " task has the same weight in this mean.",
+    meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every task"
+    " has the same weight in the mean cost.",
     why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
     " spend exactly the budget, about half of all runs cost more than the budget.",
     advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
@@ -206,7 +207,7 @@ SMALL_BUDGET = DiagnosticType(
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
     " k of the metric.",
-    why="passk shows no best split of the budget for such a metric.",
+    why="If the budget is too small for a metric, passk shows no best split for this metric.",
     advice="Use a larger budget or a smaller k.",
     example="passk plan sample_data/tau_airline.csv --budget 3\n"
     "warning[small-budget]: pass@4, pass^4: 3 attempts are too few for 2 tasks × k attempts",
@@ -231,8 +232,8 @@ BY_OUTCOMES = DiagnosticType(
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
     " repeat all tasks or none.",
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean is"
-    " about different tasks. In simulations of such choices, estimates were off by up to 5 points,"
-    " and errors were 1.1 to 2.7 times as large.",
+    " about different tasks. In simulations with tasks chosen by outcome, estimates were off by up"
+    " to 5 points, and errors were 1.1 to 2.7 times as large.",
     advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"

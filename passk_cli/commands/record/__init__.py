@@ -49,8 +49,8 @@ class RecordOptions:
     incomplete: Annotated[bool, Option(
         "--incomplete", help="Record a run that lacks tasks or attempts, marked as incomplete.",
         detail="Without this option, passk stops with exit code 3 if the run has fewer tasks or"
-        " attempts than the last complete run of its suite and model. A marked run stays in the"
-        " history, but no baseline and no trend uses it.",
+        " attempts than the last complete run of its suite and model. A run marked as incomplete"
+        " stays in the history, but no baseline and no trend uses it.",
     )] = False
     date: Annotated[str | None, Option(
         "--date", "TIME", "Time of the run, such as 2026-11-23T04:00Z. Default: now.",

@@ -88,8 +88,8 @@ NEW_MODEL = DiagnosticType(
     "suite {suite} has no earlier run of {new:and}, but runs of {old:and}",
     SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
     meaning="The history has complete runs of this suite, but none of the models of this run.",
-    why="Runs belong together if their models have the same name. For a new name, a gate has no"
-    " baseline and a trend has no earlier runs.",
+    why="A history treats runs of models with the same name as runs of one model. For a new name, a"
+    " gate has no baseline and a trend has no earlier runs.",
     advice="If the model was renamed, use `--alias NEW=OLD`. If the model is new, you do not need"
     " to do anything.",
     example="warning[new-model]: suite all has no earlier run of m2, but runs of m; --alias m2=m"

@@ -41,9 +41,9 @@ class TasksOptions:
     against: Annotated[DATA, Option(
         "--against", "FILE|NAME", "Show which tasks changed from another run or model.",
         file="read", of_models=True,
-        detail="FILE is a file, a folder, or label=path. NAME is a model in the data. Each model is"
-        " compared with the model of the same name in the other run. If the other run has only one"
-        " model, each model is compared with this model.")] = None
+        detail="FILE is a file, a folder, or label=path. NAME is a model in the data. passk"
+        " compares each model with the model of the same name in the other run. If the other run"
+        " has only one model, passk compares each model with this model.")] = None
     suspects: Annotated[bool, Option(
         "--suspects",
         help="Show tasks that weaker models pass more often.")] = False

@@ -364,8 +364,8 @@ FLIPS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "If no task changed, 0 to {most} flips are expected, because each task has"
-                      " one attempt."),
+           _FLIPPED + "0 to {most} flips are expected if no task changed, because each task has one"
+                      " attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
            _FLIPPED + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED),
     Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),

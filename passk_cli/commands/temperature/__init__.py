@@ -57,8 +57,8 @@ class TemperatureOptions:
     toy: Annotated[tuple[str, ...], Option(
         "--toy", "NAMES", "Families of the toy model: gaussian, exponential, power-law.",
         parse="passk_cli.commands.temperature.view:parse_families",
-        detail="passk computes the best temperature T*(k) for these families of tasks, without"
-        " data. Separate families by commas.")] = ()
+        detail="For a family of toy tasks, passk computes the best temperature T*(k) without data."
+        " Separate families by commas.")] = ()
     spread: Annotated[tuple[float, ...], Option(
         "--spread", "S", "Standard deviation of the toy tasks.", parse=parse_spreads,
         detail="Separate several values by commas, such as 4,16. Default: 16.")] = ()

@@ -50,7 +50,7 @@ CUT_POWER_LAW = DiagnosticType(
     "the power law of tasks with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
     meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
     " cuts the power law off at the |c| that gives the requested spread.",
-    why="The best temperature depends on this largest |c| as well as on gamma.",
+    why="The best temperature depends on the largest |c| as well as on gamma.",
     advice="If you want tasks without a cutoff, use a gamma above 3, for example `--gamma 4`.",
     example="passk temperature --toy power-law\n"
     "note[cut-power-law]: the power law of tasks with gamma 2 is cut off at |c| = 421 (spread"

@@ -57,8 +57,9 @@ NO_BEST_TEMPERATURE = DiagnosticType(
     "no-best-temperature", NOTE,
     "there is no best temperature for {models}, because no two temperatures share tasks",
     meaning="passk chooses the best temperature of a model on the tasks that all its temperatures"
-    " share. Such a model has only one temperature, or its temperatures share no task.",
-    why="The table of best temperatures has no row for this model.",
+    " share. A model without a best temperature has only one temperature, or its temperatures share"
+    " no task.",
+    why="The table of best temperatures has no row for a model without a best temperature.",
     advice="Run the model at a second temperature on the same tasks.",
     example="note[no-best-temperature]: there is no best temperature for beta, because no two"
     " temperatures share tasks",
@@ -67,8 +68,8 @@ PART_OF_TASKS = DiagnosticType(
     "best-on-part-of-tasks", WARNING,
     "best temperatures use only the tasks that all temperatures share: {parts}",
     meaning="A task without attempts at some temperature cannot show which temperature is best."
-    " passk ignores such a task for this choice. The estimates of `--full` use all tasks of each"
-    " temperature.",
+    " passk ignores such a task when it chooses the best temperature. The estimates of `--full` use"
+    " all tasks of each temperature.",
     why="Another temperature may be best for all tasks together.",
     advice="Run all tasks at all temperatures.",
     example="warning[best-on-part-of-tasks]: best temperatures use only the tasks that all"

@@ -79,8 +79,8 @@ TWO_RUNS = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
-    " points than this in 5 % of comparisons. The number of points includes chance within tasks and"
-    " the run effect, for both runs.",
+    " points than the message names in 5 % of comparisons. The number of points includes chance"
+    " within tasks and the run effect, for both runs.",
     why="Smaller differences between two runs are not evidence of a change.",
     advice="Compare a new run with several runs, for example with `passk gate`, or make more"
     " attempts per run.",
@@ -119,7 +119,7 @@ ONE_ATTEMPT = DiagnosticType(
     "one-attempt", NOTE,
     "runs of {models:and} with one attempt per task do not show whether outcomes differ by chance",
     "record runs with two attempts per task",
-    meaning="All runs of these models have one attempt per task.",
+    meaning="All runs of the models in the message have one attempt per task.",
     why="Only two attempts at a task within a run show how often outcomes differ by chance. passk"
     " can estimate the run effect on the mean from single attempts.",
     advice="Record runs with at least two attempts per task.",
@@ -135,15 +135,15 @@ FEW_RUNS = DiagnosticType(
     meaning="passk estimates the run effect from at least two runs since the last change. To find a"
     " change, passk needs at least five runs.",
     why="With fewer runs, passk cannot distinguish a change or a run effect from chance.",
-    advice="Record more runs. Runs belong together if their model has the same name."
-    " `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
+    advice="Record more runs. A history treats runs of models with the same name as runs of one"
+    " model. `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
     example="note[few-runs]: passk needs at least 5 runs of agent to find a change",
 )  # fmt: skip
 MIXED_SETTINGS = DiagnosticType(
     "mixed-settings", WARNING,
     "runs of {models:and} were recorded with different options: {options:and}",
     meaning="A history contains the options that change counts, for example --missing and"
-    " --threshold, and the prices that costs were computed with. Some of these options differ"
+    " --threshold, and the prices that costs were computed with. The options in the message differ"
     " between runs of the history.",
     why="A change of the metric may be due to different options, and not to the model.",
     advice="Record the runs again with the same options, or leave runs out with `--skip-run"
@@ -205,7 +205,8 @@ WORSE = DiagnosticType(
 )  # fmt: skip
 OLD_RUNS = DiagnosticType(
     "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
-    meaning="The false-alarm rate is valid for this number of runs, but the history is longer.",
+    meaning="The false-alarm rate is valid for the number of runs in the message, but the history"
+    " is longer.",
     why="passk does not report changes in older runs.",
     example="note[old-runs]: passk looks for changes only in the last 365 runs of agent",
 )  # fmt: skip

@@ -54,8 +54,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--every", "N", "Number of tasks between interim looks. The default is a twentieth of the"
         " planned tasks.",
         low=1,
-        detail="An interim look counts only the first N, 2N, ... tasks of the order. Therefore, the"
-        " verdict does not depend on when you run the command.",
+        detail="An interim look counts only the first N, 2N, ... tasks of the order. Because of"
+        " these fixed steps, the verdict does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
         "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one task per line.",
@@ -70,7 +70,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         file="read", of_models=True,
         detail="The baseline must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "Use the rules of a suite of this rules file.", file="read",
+        "--rules", "FILE", "Use the rules of a suite in this rules file.", file="read",
         detail="Files on the command line replace the runs of the suite, and options replace the"
         " options of the suite.",
     )] = None

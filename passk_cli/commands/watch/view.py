@@ -117,7 +117,8 @@ SHORT_OF_PLAN = DiagnosticType(
     "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
     meaning="All tasks of the plan have attempts, but some tasks have fewer attempts than"
     " --attempts requires.",
-    why="passk counts neither such a task nor later tasks until all planned attempts are made.",
+    why="passk counts neither an incomplete task nor later tasks until all planned attempts are"
+    " made.",
     advice="Complete the attempts. If attempts failed to start, run these attempts again. If you"
     " change --attempts, you change the plan, so begin a new looks file.",
     example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",

@@ -40,7 +40,8 @@ BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,
     "the correction uses labels of other attempts ({models} in {place}) and assumes that the judge"
     " errs equally often about your attempts",
-    meaning="--truth-from takes the rates of false passes and false failures from another file.",
+    meaning="With --truth-from, passk takes the rates of false passes and false failures from"
+    " another file.",
     why="If the judge errs more or less often about your models or tasks, the corrected estimates"
     " are wrong.",
     advice="Label some of your attempts and give the labels with `--truth`.",

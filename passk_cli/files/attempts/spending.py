@@ -67,7 +67,7 @@ MISSING_COSTS_DROPPED = DiagnosticType(
     " {attempts:has|have} no {noun}: {models}",
     meaning="With --missing-cost drop, an attempt without an amount counts in pass rates but not in"
     " the amount. An amount per success uses only the attempts with an amount and an outcome.",
-    why=_NOT_ZERO + " If so, the amount is too low.",
+    why=_NOT_ZERO + " If the missing amounts are the highest amounts, the result is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-dropped]: only 47 of 75 attempts are used for cost, because 28"
     " attempts have no cost: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -78,7 +78,7 @@ MISSING_COSTS_ESTIMATED = DiagnosticType(
     " attempts at the task: {models}",
     meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
     " other attempts at the same task.",
-    why=_NOT_ZERO + " If so, the mean is too low.",
+    why=_NOT_ZERO + " If the missing amounts are the highest amounts, the mean is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-estimated]: 28 attempts without a cost get the mean cost of the"
     " model's other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -186,7 +186,7 @@ UNKNOWN_COSTS = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
     meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
-    " the cost of these other models.",
+    " the cost of the other models.",
     why="The whole evaluation costs more than the amount of the evaluated model.",
     advice="Look up the missing amount in the bill of your provider.",
     example="note[unknown-costs]: the cost includes only the model; the files do not contain the"
@@ -206,8 +206,8 @@ AMOUNT_READ = DiagnosticType(
 OTHER_UNIT = DiagnosticType(
     "other-unit", WARNING,
     "the name of {column} suggests {other}, but passk reads its values as {unit}",
-    meaning="--field names a column for an amount, and the name of the column contains another"
-    " unit, for example tokens for a cost. passk does not convert the values.",
+    meaning="The option --field names a column for an amount, and the name of the column contains"
+    " another unit, for example tokens for a cost. passk does not convert the values.",
     why="The amounts probably have the wrong unit.",
     advice="To count tokens, use `passk cost --of tokens --field tokens=COLUMN`. To compute dollars"
     " from tokens, use `--price`.",

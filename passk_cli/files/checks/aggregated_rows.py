@@ -50,7 +50,7 @@ PARTIAL_SCORES = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
-    why="Without a threshold, a score of 1 is a pass. This default is right only if 1 is the"
+    why="Without a threshold, a score of 1 is a pass. A threshold of 1 is right only if 1 is the"
     " highest possible score.",
     advice="Set the minimum score of a pass, for example with --threshold 3.",
     example="warning[partial-scores]: the highest possible score is max_score (5), so 1 is not a"

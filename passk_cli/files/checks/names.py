@@ -55,8 +55,8 @@ UNLIKELY_TASKS = DiagnosticType(
     "unlikely-tasks", WARNING,
     "the tasks are named like models: {names}",
     "passk needs the outcome of each task",
-    meaning="The file has one row per model. It contains only the number of tasks that passed, and"
-    " not the outcome of each task.",
+    meaning="The file has one row per model. A row contains only the number of tasks that passed,"
+    " and not the outcome of each task.",
     why="If passk read the models as tasks, 45 of 60 solved tasks would count as 45 passes in 60"
     " attempts at one task.",
     advice="Read a file with one row per task. If the names are tasks and not models, name the task"

@@ -28,8 +28,8 @@ REPEATED_RECORDS = DiagnosticType(
     meaning="Records are equal in every column, including a column that does not repeat by chance,"
     " such as a text, a time or an id. Alternatively, the second half of a file repeats the first"
     " half.",
-    why="A run was probably uploaded or appended twice. The attempts of this run would count twice,"
-    " and intervals would be too narrow.",
+    why="A run was probably uploaded or appended twice. The attempts of a copied run would count"
+    " twice, and intervals would be too narrow.",
     advice="Remove the copy, or count each record once with --duplicates first.",
     example="warning[repeated-records]: 40 records are equal to another record in every column,"
     " including response",

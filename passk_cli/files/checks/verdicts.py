@@ -65,8 +65,8 @@ TWO_VERDICTS = DiagnosticType(
     "{names:and} are both verdicts on an attempt, and they disagree{?constant|; {outcome} is always"
     " {constant}}",
     "which column is the outcome?",
-    meaning="Two columns could be the outcome. They may be the verdicts of two scorers, the"
-    " verdicts on the first and the last try, or a run status and a verdict.",
+    meaning="Two columns could be the outcome. The two columns may be the verdicts of two scorers,"
+    " the verdicts on the first and the last try, or a run status and a verdict.",
     why="If passk read the wrong column, the estimate would be wrong, so passk does not guess.",
     advice="Name the outcome column, for example with --outcome correct.",
     example="warning[two-verdicts]: status and correct are both verdicts on an attempt, and they"

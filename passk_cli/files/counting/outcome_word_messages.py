@@ -28,7 +28,7 @@ NAMED_OUTCOMES = DiagnosticType(
 IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE,
     "the threshold has no effect, because no outcome is a number",
-    meaning="--threshold sets the minimum score of a pass. The outcomes in these files are words,"
+    meaning="--threshold sets the minimum score of a pass. The outcomes in the files are words,"
     " truth values or counts of passes.",
     why="Words and truth values are already verdicts, and counts of passes contain no scores.",
     advice="Remove --threshold, or name a column of scores with --outcome.",

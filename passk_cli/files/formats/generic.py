@@ -49,8 +49,8 @@ UNJUDGED_IDS = DiagnosticType(
     " outcome",
     meaning="The file contains a list of tasks that passed and a list of tasks that failed. A third"
     " list contains ids that are missing from both lists.",
-    why="An attempt that is missing from both lists has no outcome. If such attempts failed, the"
-    " pass rate without them is too high.",
+    why="An attempt that is missing from both lists has no outcome. If attempts without an outcome"
+    " failed, the pass rate without them is too high.",
     advice="`--missing fail` counts attempts without an outcome as failures, and `--missing drop`"
     " leaves them out.",
     example="warning[unjudged-ids]: 3 ids in submitted are missing from both resolved and"
@@ -69,13 +69,14 @@ _INSPECTED_MEMBERS = 50
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
-    "skipped {keys:key} without {key}: {names}",
+    "passk skipped {keys:key} without {key}: {names}",
     meaning="--records contains a key in braces, which stands for several keys of the document."
-    " Some of these keys contain no records, although other keys do.",
+    " Some of these keys contain no records, although other keys that match the braces do.",
     why="A skipped key may be metadata, which contains no attempts. A skipped key may also be a run"
     " with its results in another place, so that attempts are missing.",
     advice="If attempts are missing, give the file or the key that contains them.",
-    example="warning[keys-without-records]: skipped 2 keys without results: summary and config",
+    example="warning[keys-without-records]: passk skipped 2 keys without results: summary and"
+    " config",
 )  # fmt: skip
 
 _LISTS = tuple(

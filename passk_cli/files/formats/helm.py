@@ -35,14 +35,14 @@ PERTURBED_INSTANCES = DiagnosticType(
     " perturbed instances.",
     why="A perturbed instance is a different task and not a second attempt at the original task.",
     advice="You do not have to do anything.",
-    example="note[perturbed-instances]: skipped 120 perturbed instances",
+    example="note[perturbed-instances]: passk skipped 120 perturbed instances",
 )  # fmt: skip
 OTHER_SPLITS = DiagnosticType(
-    "other-splits", NOTE, "skipped {instances:instance} outside the test split: {splits}",
+    "other-splits", NOTE, "passk skipped {instances:instance} outside the test split: {splits}",
     meaning="The file contains instances of several splits. passk reads only the test split.",
     why="HELM computes its own numbers from the test split, so passk's numbers are comparable.",
     advice="You do not have to do anything.",
-    example="note[other-splits]: skipped 50 instances outside the test split: valid",
+    example="note[other-splits]: passk skipped 50 instances outside the test split: valid",
 )  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")

@@ -33,8 +33,8 @@ REPEATED_TESTS = DiagnosticType(
     meaning="pytest-repeat adds the number of an attempt to the name of its test, from [1-5] to"
     " [5-5]. passk reads names in this way if all tests of a function have the same last number and"
     " the attempts are numbered without gaps.",
-    why="The repeated attempts of a test belong to one task. Without this rule, each attempt would"
-    " be a separate task.",
+    why="The repeated attempts of a test belong to one task. If passk did not join the repeats of a"
+    " test, each attempt would be a separate task.",
     advice="If the numbers are parameters of the test, use `--records tests --field task=nodeid`,"
     " which reads each name as a task.",
     example="note[repeated-tests]: 2 tests are repeated: in test_agent.py::test_refund[1-2] the"

@@ -63,12 +63,12 @@ _ASSIGNMENT = re.compile(r"(export )?\w+=")
 _NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 EMPTY_FILES = DiagnosticType(
     "empty-files", WARNING,
-    "skipped {count:empty file}: {files}",
+    "passk skipped {count:empty file}: {files}",
     meaning="passk skipped files without content, because you used --skip-bad.",
     why="An empty file often comes from a run that crashed before it wrote the first result. The"
-    " attempts of such a run are missing from the result.",
+    " attempts of a crashed run are missing from the result.",
     advice="Run the crashed evaluations again, or remove the empty files.",
-    example="warning[empty-files]: skipped 2 empty files: run3.jsonl, run7.jsonl",
+    example="warning[empty-files]: passk skipped 2 empty files: run3.jsonl, run7.jsonl",
 )  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def test_a_missing_score_that_fails_is_the_lowest(options: dict[str, Any], value
     assert names["missing-scores"]["fields"]["attempts"] == 2
 
 
-@pytest.mark.filterwarnings("ignore:cannot compute an interval for mean")
+@pytest.mark.filterwarnings("ignore:passk cannot compute an interval for mean")
 def test_a_missing_score_cannot_fail_if_scores_are_below_zero() -> None:
     rows = [{"task": t, "score": s} for t in "ab" for s in (1.0, None, -0.5)]
     problem = r"a failure would score 0, but some scores are lower: 2, .* bounds=.LOW, HIGH."

@@ -91,7 +91,7 @@ def test_an_empty_file_next_to_results_is_skipped(
         assert re.match(warning, result.err)
     skipped = passk("estimate", tmp_path, "-q", "--skip-bad", "-k", "1")
     assert skipped.code == 0
-    warning = f"warning[empty-files]: skipped 2 empty files: {lost[1]}, {lost[0]}\n"
+    warning = f"warning[empty-files]: passk skipped 2 empty files: {lost[1]}, {lost[0]}\n"
     assert warning in skipped.err
     assert warning in passk("describe", tmp_path, "-q").err
     # If it is the only file, it is an error with all options.
@@ -101,7 +101,7 @@ def test_an_empty_file_next_to_results_is_skipped(
 def test_skipped_files_are_named_with_their_folders(passk: Passk, tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     write_document(tmp_path, "a/config.json", {"seed": 1}, indent=1)
-    note = f"note[skipped-files]: skipped 1 file without results: {tmp_path}/a/config.json\n"
+    note = f"note[skipped-files]: passk skipped 1 file without results: {tmp_path}/a/config.json\n"
     assert note in passk("estimate", tmp_path).err
 
 
@@ -112,7 +112,10 @@ def test_results_without_a_column_of_a_role_are_reported(passk: Passk, tmp_path:
     write_document(tmp_path, "counts.jsonl", jsonl(counts))
     result = passk("estimate", tmp_path, "--field", "model=llm")
     lack = f"{tmp_path}/m.jsonl (no column 'llm')"
-    assert f"warning[left-files]: left out 1 file that may contain results: {lack}\n" in result.err
+    assert (
+        f"warning[left-files]: passk left out 1 file that may contain results: {lack}\n"
+        in result.err
+    )
     assert "skipped-files" not in result.err
     # Nobody names a file to have it left out.
     files = [tmp_path / "m.jsonl", tmp_path / "counts.jsonl"]
@@ -308,7 +311,7 @@ def test_hidden_folders_are_skipped_and_reported(tmp_path: Path) -> None:
     counts = read(tmp_path)
     assert (counts.series, set(counts.n.tolist())) == ((("m",),), {1})
     (message,) = counts.facts.messages
-    assert message.text.startswith("skipped 2 files in hidden folders: ")
+    assert message.text.startswith("passk skipped 2 files in hidden folders: ")
     assert all(name in message.text for name in hidden)
     # A hidden folder that is named is read.
     assert len(read((tmp_path / hidden[0]).parent).tasks) == 3
