@@ -96,7 +96,7 @@ def test_every_command_has_a_page(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_python_call_with_options_that_exist(name: str) -> None:
     page = (DOCS / "commands" / f"{name}.md").read_text()
-    source = re.search(rf"^In Python:\s`(passk_cli\.{name}\(.*)`", page, re.MULTILINE)
+    source = re.search(rf"^In Python, use\s`(passk_cli\.{name}\(.*)`", page, re.MULTILINE)
     assert source is not None
     call = next(node for node in ast.walk(ast.parse(source[1])) if is_call_of(node, name))
     inspect.signature(getattr(passk_cli, name)).bind(
