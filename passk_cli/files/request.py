@@ -348,9 +348,9 @@ class Request:
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
         file="read",
         detail="The tables [data] or [[data]] of the file have roles and these options as keys,"
-        " e.g. task = \"case\". Without --map, passk reads passk.toml next to the data. Options on"
-        " the command line take precedence over a map. `passk describe FILE --init passk.toml`"
-        " writes a map.",
+        " for example task = \"case\". Without --map, passk reads passk.toml next to the data."
+        " Options on the command line take precedence over a map. `passk describe FILE --init"
+        " passk.toml` writes a map.",
     )] = None
     all_of: Annotated[tuple[str, ...], Option(
         "--all", "COLUMN[,COLUMN…]", "Columns that must all pass for an attempt to pass.",
@@ -418,7 +418,7 @@ class Request:
         detail="Repeatable.",
     )] = ()
     pool: Annotated[tuple[str, ...], Option(
-        "--pool", "COLUMN", "Pool attempts that differ in this column on purpose.",
+        "--pool", "COLUMN", "Pool attempts on purpose although they differ in this column.",
         parse=split_at_commas,
         detail="Without --pool, passk warns you that it pools attempts with different settings, or"
         " stops and asks you. Repeatable.",
@@ -457,11 +457,11 @@ class Request:
         detail="Write TASKS or FILE as for --exclude-task. Repeatable.",
     )] = ()
     outcome: Annotated[str | None, Option(
-        "--outcome", "NAME", "Which outcome to read, if files contain several.",
+        "--outcome", "NAME", "Which outcome to read, if files contain several outcomes.",
         detail="`only` reads the only outcome of each file, whatever its name is.",
     )] = None
     format: Annotated[str | None, Option(
-        "--from", "NAME", "Read the files as this format (passk formats).",
+        "--from", "NAME", "Read the files in this format (see passk formats).",
         choices="passk_cli.files.formats:NAMES",
     )] = None
     records: Annotated[str | None, Option(

@@ -65,7 +65,7 @@ class Confidence:
         detail="Intervals and tests treat each group, such as a repository, as one unit.")] = None
     resamples: Annotated[int, Option(
         "--resamples", "N", "Number of random draws.", low=100, high=MOST_RESAMPLES)] = 10_000
-    seed: Annotated[int, Option("--seed", "N", "Seed of the draws.", low=0)] = 0
+    seed: Annotated[int, Option("--seed", "N", "Seed of the random draws.", low=0)] = 0
     bounds: Annotated[tuple[float, float] | None, Option(
         "--bounds", "LOW,HIGH", "Lowest and highest possible score, such as 0,1.",
         parse=parse_bounds,

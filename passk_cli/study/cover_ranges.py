@@ -89,7 +89,8 @@ COVER_ANSWERS = (
            " in {limits}. With {attempts:attempt} per task, this range is too wide for an estimate"
            + _NEEDED_DATA),
     Answer("cover-of-groups", lambda covers: bool(covers.groups),
-           "The highest range of {metric} is {limits} ({model}), the lowest {lowest} ({last})."),
+           "The highest range of {metric} is {limits} ({model}), and the lowest range is {lowest}"
+           " ({last})."),
     Answer("cover-highest", lambda covers: not covers.rivals,
            "{metric} is highest for {model}" + _WHERE + ": it is in {limits}, above all other"
            " ranges."),

@@ -292,13 +292,13 @@ NO_NUMBER = DiagnosticType(
     " so there is only a lower limit",
 )  # fmt: skip
 SHORT_TASKS_DROPPED = DiagnosticType(
-    "short-tasks-dropped", WARNING, "tasks left out of {numbers}: {reason}",
+    "short-tasks-dropped", WARNING, "tasks are left out of {numbers}: {reason}",
     meaning="With `--short-tasks drop`, passk computes the metric without the tasks that have fewer"
     " than k attempts.",
     why="The remaining tasks may be easier or harder than all tasks.",
     advice="Make k attempts at every task, or choose a smaller k.",
-    example="warning[short-tasks-dropped]: tasks left out of pass@5 of alpha: n=3–4 < k=5 on 2 of"
-    " 10 tasks",
+    example="warning[short-tasks-dropped]: tasks are left out of pass@5 of alpha: n=3–4 < k=5 on 2"
+    " of 10 tasks",
 )  # fmt: skip
 FEW_LABELS = DiagnosticType(
     "few-labels", WARNING, "passk cannot compute {numbers}: {reason}",

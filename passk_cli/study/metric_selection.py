@@ -66,7 +66,7 @@ class RequiredAttempts:
     title: ClassVar[str] = "Attempts"
     # fmt: off
     attempts: Annotated[int | None, Option(
-        "--attempts", "N", "Attempts that every task of a model must have.", low=1,
+        "--attempts", "N", "Number of attempts that every task of a model must have.", low=1,
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
         " leaves out tasks with other numbers of attempts, and lists their names.")] = None
     short_tasks: Annotated[str, Option(

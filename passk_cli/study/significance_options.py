@@ -88,8 +88,8 @@ class ComparisonOptions:
     test: Annotated[str | None, Option(
         "--test", help="Test", choices=tuple(TESTS),
         detail="All tests are paired by task. By default, the test is within-tasks for --population"
-        " these-tasks, suissa-shuster if all values are 0 or 1 (n = 1 or k = n), and else"
-        " guarded-t. The default test agrees with the interval of the difference. sign-flip and"
+        " these-tasks, suissa-shuster if all values are 0 or 1 (n = 1 or k = n), and guarded-t"
+        " otherwise. The default test agrees with the interval of the difference. sign-flip and"
         " mid-p need equal numbers of attempts, and are McNemar's exact test if n = 1. mid-p has up"
         " to 6.5 % false rejections at a significance level of 5 %.")] = None
     adjust: Annotated[str | None, Option(

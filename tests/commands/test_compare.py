@@ -605,7 +605,7 @@ def test_tasks_with_too_few_attempts_are_not_called_lacking(passk: Passk, write:
     data = write("z.csv", "\n".join(("model,task,n,c", *lines)))
     messages = passk("compare", data, "-k", "3", "--short-tasks", "drop").err
     assert "models-lack-tasks" not in messages
-    words = "tasks left out of pass@3, pass^3 of a, b: n=2 < k=3 on 1 of 9 tasks"
+    words = "tasks are left out of pass@3, pass^3 of a, b: n=2 < k=3 on 1 of 9 tasks"
     assert f"warning[short-tasks-dropped]: {words}" in messages
 
 

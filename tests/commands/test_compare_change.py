@@ -241,7 +241,7 @@ def test_tasks_with_too_few_attempts(write: Write) -> None:
         empty = passk_cli.compare(frame, "pass@1", change="pass@1:pass@4").frame.iloc[-1]
     assert np.isnan(empty.estimate)
     assert short in empty.note
-    with pytest.warns(passk_cli.PasskWarning, match=f"tasks left out of .*: {short}"):
+    with pytest.warns(passk_cli.PasskWarning, match=f"tasks are left out of .*: {short}"):
         drop = passk_cli.compare(frame, "pass@1", change="pass@1:pass@4", short_tasks="drop").frame
     assert drop.tasks.tolist() == [60, 59]
 

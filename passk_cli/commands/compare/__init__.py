@@ -40,9 +40,10 @@ class CompareOptions:
     crossings: Annotated[bool, Option(
         "--crossings", help="Show the k at which one model overtakes another model.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Count the tasks that flip, and the number expected by chance.")] = False
+        "--flips", help="Compare the number of flipped tasks with chance.")] = False
     change: Annotated[str | None, Option(
-        "--change", "FROM:TO", "Compare each model's change, such as pass@1:pass@100.",
+        "--change", "FROM:TO", "Compare models by their change from FROM to TO, such as"
+        " pass@1:pass@100.",
         parse="passk_cli.commands.compare.view:parse_change_name",
         detail="passk tests whether the change from metric FROM to metric TO differs between"
         " models. The p-values of changes are adjusted separately from other p-values. Without -k"

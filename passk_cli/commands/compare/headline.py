@@ -221,8 +221,8 @@ TWO_MODEL_ANSWERS = (
 _BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
 CHANGE_COMPARISON_ANSWERS = (
     Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
-           "The change from {start} to {end}: {differ} of {pairs:pair} differ significantly"
-           "{?equivalent|; {equivalent} equivalent}."),
+           "In their change from {start} to {end}, {differ} of {pairs:pair} differ"
+           " significantly{?equivalent|; {equivalent} equivalent}."),
     Answer("change-higher", lambda section: section.verdict == BETTER,
            "The change from {start} to {end} is significantly higher for {model}" + _BY),
     Answer("change-lower", lambda section: section.verdict == WORSE,

@@ -110,7 +110,7 @@ CHEAPEST = (
     Answer("cheapest-by-group", lambda fields: fields["groups"],
            _CONDITION + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
-           _CHEAPEST + ": {estimate}. passk did not test the difference: {reason}."),
+           _CHEAPEST + ": {estimate}. The difference was not tested: {reason}."),
     Answer("cheapest", lambda fields: not fields["ties"],
            _CHEAPEST + _BY + "; {other} needs {times} times as much, p {relation}."),
     Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,
@@ -120,8 +120,8 @@ CHEAPEST = (
 )  # fmt: skip
 FURTHER = (
     Answer("budgets-decide", lambda fields: "low" in fields,
-           "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks. From"
-           " {high:=@unit} on, {big} solves more tasks."),
+           "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks. With a budget"
+           " of {high:=@unit} or more, {big} solves more tasks."),
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "There is no cost per solved task for {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],

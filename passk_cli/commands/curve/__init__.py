@@ -51,14 +51,15 @@ class CurveOptions:
             " rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
-        "--points", "N|all", "Number of k's: all if at most N, else about N.", parse=parse_points,
+        "--points", "N|all", "Show all values of k, or about N if there are more than N.",
+        parse=parse_points,
         detail="If there are more than N values of k, passk spreads about N of them over a"
             " logarithmic scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "Largest k of the curves.", low=1, high=MOST_ATTEMPTS,
         detail="By default, a curve ends at the smallest number of attempts at any task of its"
-        " model, or at the largest number with --short-tasks drop. For exact rates, the default is"
-        " 10.")] = None
+        " model, or at the largest number with --short-tasks drop. For exact rates, the largest k"
+        " is 10 by default.")] = None
     band: Annotated[str, Option(
         "--band", help="Whether intervals hold at each k or at all k", choices=BANDS,
         detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE

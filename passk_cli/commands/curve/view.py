@@ -84,9 +84,9 @@ _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven task
 
 CURVE_ENDS = DiagnosticType(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before the requested k = {most}",
-    meaning="A curve ends at the smallest number of attempts that any task of its model has. At a"
-    " larger k, pass@k of that task is undefined.",
-    why="At a larger k, you can compare only the models with more attempts.",
+    meaning="A curve ends at the smallest number of attempts that any task of its model has. If k"
+    " is larger than the number of attempts at a task, pass@k of this task is undefined.",
+    why="Beyond the end of a curve, you can compare only the models with more attempts.",
     advice="Make more attempts, or use a smaller `--max-k`.",
     example="note[curve-ends]: the curves of alpha end at k = 5, before the requested k = 10",
 )  # fmt: skip
@@ -121,7 +121,7 @@ CHANGING_TASKS = DiagnosticType(
 NO_GAINS = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
     tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
-    "With `--missing bounds`, every number is a range. The lower limit of such a range counts all"
+    "With `--missing bounds`, every number is a range. The lower limit of the range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
     why="The true gain of pass@k may be outside the gains at the two limits of the range. The gain"
     " may be largest if only some of the missing outcomes are passes.",

@@ -55,7 +55,7 @@ _DECIDED_BY = {
 }  # fmt: skip
 DRAFTS = (
     Answer("draft-with-choices", lambda draft: draft["open"],
-           "{path} is a draft. Choose {open} in this file."),
+           "{path} is a draft. Choose {open} in the draft."),
     Answer("draft-without-choices", lambda draft: True,
            "{path} is a draft that defines every role."),
 )  # fmt: skip

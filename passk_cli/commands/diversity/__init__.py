@@ -34,9 +34,9 @@ class DiversityOptions:
     # fmt: off
     normalise: Annotated[str, Option(
         "--normalise", help="How to compare solutions", choices=NORMALISE,
-        detail="With none, passk compares solutions without changing them. With space, all white"
-        " space is replaced by single spaces. With python, comments, docstrings and layout are"
-        " removed.")] = "none"
+        detail="With none, passk compares solutions without changing them. With space, passk"
+        " replaces all white space by single spaces. With python, passk removes comments,"
+        " docstrings and layout.")] = "none"
     similarity: Annotated[float | None, Option(
         "--similarity", "X", "Treat solutions with a similarity of at least X as equal.",
         detail="The similarity is the share of sequences of three tokens that two solutions have in"

@@ -49,8 +49,9 @@ LITTLE_VARIETY = DiagnosticType(
     "little-variety", WARNING,
     "gains of {models} from more attempts come with little variety of solutions",
     meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
-    " one solution that fails. passk reports this if the interval of the gain is above 0, and the"
-    " variety of the solutions is at most a tenth above the smallest variety that a gain can have.",
+    " one solution that fails. passk prints the message if the interval of the gain is above 0, and"
+    " the variety of the solutions is at most a tenth above the smallest variety that a gain can"
+    " have.",
     why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
     " little.",
     advice="Try a higher temperature. `--full` shows the gains and the variety of the solutions.",
@@ -75,7 +76,8 @@ MIXED_OUTCOMES = DiagnosticType(
     meaning="Equal solutions usually pass or fail together. Some equal solutions passed in one"
     " attempt and failed in another, for example because of flaky tests or time limits."
     " distinct-pass@k counts each of these solutions by its share of passes.",
-    why="For such solutions, the checker decides the outcome, and not the solution.",
+    why="If equal solutions have different outcomes, the checker decides the outcome, and not the"
+    " solution.",
     advice="Check whether the tests of the affected tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip

@@ -66,7 +66,7 @@ NOISY_ATTEMPTS = DiagnosticType(
     "noisy-attempts", NOTE,
     "{numbers}: one more attempt at every task would narrow the interval more than the same number"
     " of attempts at new tasks", "",
-    "The uncertainty of this metric comes mostly from the attempts at each task, and less from the"
+    "The uncertainty of the metric comes mostly from the attempts at each task, and less from the"
     " choice of tasks. The attempts can cause most of the uncertainty if k is large compared with"
     " the number of attempts per task.",
     why="The variance of an estimate has two parts, one from tasks and one from attempts. New tasks"

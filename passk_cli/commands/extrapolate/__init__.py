@@ -88,10 +88,10 @@ class ExtrapolateOptions:
         high=1, between=True,
     )] = None
     metrics: Annotated[tuple[str, ...], Option(
-        "-m --metric", "pass@k,pass^k", "pass@k, pass^k or both. Default: pass@k.",
+        "-m --metric", "pass@k,pass^k", "Predict pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVES[:1]
     fit: Annotated[str | None, Option(
-        "--fit", "log-logit", "Add a straight line of logit pass@k in log k.",
+        "--fit", "log-logit", "Add a straight-line fit of logit pass@k in log k.",
         parse=parse_fit,
         detail="The log-logit fit is a heuristic without an interval. On real data with many"
         " attempts, the line was often far too high.")] = None

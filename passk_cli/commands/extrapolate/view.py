@@ -68,7 +68,8 @@ NO_PREDICTION = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If the attempts at a task end with the first pass, their number depends on the"
     " outcomes. Models with attempts that end with the first pass have an empty row.",
-    why="A prediction from such attempts would mistake easy tasks for hard tasks.",
+    why="A prediction from attempts that end with the first pass would mistake easy tasks for hard"
+    " tasks.",
     advice="Make the same number of attempts at every task, whatever their outcomes are.",
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",

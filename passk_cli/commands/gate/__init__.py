@@ -90,7 +90,8 @@ class GateOptions(
         " cannot pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded."
         " Without --baseline, the run is compared with itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
-        "--max-false-alarms", "SHARE", "Maximum share of false alarms in --rehearse.",
+        "--max-false-alarms", "SHARE", "Fail if more than SHARE of the rehearsals are false"
+        " alarms.",
         low=0.0, high=1.0, rare=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip

@@ -150,7 +150,7 @@ class TrendTable:
     """The keys of the table [trend], which names a history that must not become worse."""
 
     history: Annotated[str, Option(
-        "history", "FILE", "The history of `passk record`, a file or a folder.",
+        "history", "FILE", "File or folder with the history of `passk record`.",
         detail="The gate has a row for each verdict of `passk trend --fail` about this history.",
     )] = ""  # fmt: skip
 

@@ -255,8 +255,8 @@ class EveryTask(GateRule):
         "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
         detail="With fail, missing tasks or attempts make the gate fail. With drop, the gate"
-        " compares the tasks that both runs have. With drop, passk reports a number of attempts"
-        " other than --attempts, but the gate does not fail because of it.",
+        " compares the tasks that both runs have. With drop, a number of attempts other than"
+        " --attempts appears in the report, but does not make the gate fail.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = COMPARING
     can_simulate = False
@@ -403,7 +403,7 @@ class Minimum(GateRule):
         detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="What to compare with X of --min", choices=MIN_BY, rare=True,
+        "--min-by", help="Which number to compare with X of --min", choices=MIN_BY, rare=True,
         detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
         " fails if the lower limit of the interval is below X. With estimate or lower, the rule is"
         " never undecided.",
@@ -719,7 +719,7 @@ class MustPass(SingleTaskRule):
     """The rule that all attempts, or a share of the attempts, pass at each named task."""
 
     must_pass: Annotated[tuple[str, ...], Option(
-        "--must-pass", "TASKS|FILE", "Fail unless every attempt at these tasks passes.",
+        "--must-pass", "TASKS|FILE", "Fail unless every attempt at TASKS passes.",
         parse=partial(parse_tasks, "--must-pass"), several=True,
         detail="TASKS are names or patterns such as a,b* ('*' for all tasks). FILE has one name per"
         " line, and no comments. Repeatable.",

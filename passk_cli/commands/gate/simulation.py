@@ -76,8 +76,9 @@ NOT_REHEARSED = DiagnosticType(
     "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
     meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
     " solutions, and gain@k, also depend on other data.",
-    why="The rehearsal does not show the false alarms and the detected drop of a rule with such a"
-    " metric. Even without a simulation, the gate judges the rule on the real run.",
+    why="The rehearsal does not show the false alarms and the detected drop of a rule with a metric"
+    " that it cannot simulate. Even without a simulation, the gate judges the rule on the real"
+    " run.",
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
@@ -86,8 +87,9 @@ RANGES_NOT_REHEARSED = DiagnosticType(
     "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
-    why="The rehearsal does not show the false alarms and the detected drop of a rule with such a"
-    " metric. Even without a simulation, the gate judges the rule on the real run.",
+    why="The rehearsal does not show the false alarms and the detected drop of a rule with a metric"
+    " that it cannot simulate. Even without a simulation, the gate judges the rule on the real"
+    " run.",
     example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip

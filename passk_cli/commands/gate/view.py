@@ -137,16 +137,16 @@ MODELS_NOT_RUN = DiagnosticType(
 )  # fmt: skip
 OTHER_ATTEMPTS = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
-    "{models:model} {models:has|have} other tasks or numbers of attempts than {baseline}",
+    "{models:model} {models:differs|differ} from {baseline} in tasks or numbers of attempts",
     SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
-    meaning="The models are in one file, and some have other tasks or numbers of attempts than the"
-    " baseline.",
+    meaning="All models are in one file, and some models have other tasks or numbers of attempts"
+    " than the baseline.",
     why="The gate fails if tasks or attempts differ, because lost attempts are often failed"
         " attempts.",
     advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
     " drop`. With `--unpaired drop`, the verdict reports the missing tasks and attempts.",
-    example="note[other-attempts-than-baseline]: 1 model has other tasks or numbers of attempts"
-    " than m1; --unpaired drop compares the tasks that both models have",
+    example="note[other-attempts-than-baseline]: 1 model differs from m1 in tasks or numbers of"
+    " attempts; --unpaired drop compares the tasks that both models have",
 )  # fmt: skip
 RENAMED_MODEL = DiagnosticType(
     "renamed-model", WARNING,
@@ -174,17 +174,18 @@ OTHER_NAME = DiagnosticType(
 )  # fmt: skip
 NOT_COMPARED = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}",
-    meaning="A rule that compares the run with the baseline needs the same model and group in both."
+    meaning="A rule about changes needs the same model and group in the run and in the baseline."
     " With `--unpaired drop`, models and groups without a baseline are left out.",
     why="No rule compares the model with a baseline in the group that the message names.",
-    advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails.",
+    advice="Add the model or group to the baseline. Without `--unpaired drop`, the gate fails if a"
+    " model or group has no baseline.",
     example="warning[not-compared]: m2 · hard is not compared: old.jsonl has no attempts in this"
     " group",
 )  # fmt: skip
 GROUP_NOT_RUN = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in the group {group}",
     meaning="The model has no attempts in this group of `--by`, but other models have attempts.",
-    why="No rule judges this model in this group.",
+    why="No rule judges the model in a group without attempts.",
     advice="Check whether the model was run in this group, and whether passk read all files.",
     example="warning[group-not-run]: m2 has no attempts in the group hard",
 )  # fmt: skip

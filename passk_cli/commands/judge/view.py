@@ -44,14 +44,16 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 CONCENTRATED_LABELS = DiagnosticType(
     "concentrated-labels", WARNING,
-    "the labels of {models} are at fewer than half as many tasks as randomly drawn labels would be",
+    "the labels of {models} cover fewer than half as many tasks as randomly drawn labels would"
+    " cover",
     meaning="The labelled attempts belong to only a few tasks.",
     why="Corrected numbers and their intervals are correct only if you label randomly chosen"
     " attempts, or at least k attempts at each of several randomly chosen tasks. A few selected"
     " tasks do not show how often the judge errs at all other tasks.",
-    advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
-    example="warning[concentrated-labels]: the labels of m1 are at fewer than half as many tasks as"
-    " randomly drawn labels would be",
+    advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
+    " to a file.",
+    example="warning[concentrated-labels]: the labels of m1 cover fewer than half as many tasks as"
+    " randomly drawn labels would cover",
 )  # fmt: skip
 CHOSEN_LABELS = DiagnosticType(
     "chosen-labels", WARNING,
@@ -60,7 +62,8 @@ CHOSEN_LABELS = DiagnosticType(
     " tasks that it often fails (p < 0.001).",
     why="If you choose attempts to label because the verdict looks wrong or the task looks easy,"
     " the labels do not show how often the judge errs in general.",
-    advice="Label randomly drawn attempts. `passk judge --list FILE` writes such attempts.",
+    advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
+    " to a file.",
     example="warning[chosen-labels]: the share of labelled attempts of m1 depends on how often the"
     " judge passes the task",
 )  # fmt: skip

@@ -38,7 +38,7 @@ class OrderOptions:
         " model have enough attempts.")] = ()
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Use the order of lines in the files as the order of attempts.",
-        detail="By default, attempts are ordered by number or time. If the number or time has"
+        detail="By default, passk orders attempts by number or time. If the number or time is in"
         " another column, name the column with --field attempt=COLUMN.")] = False
     # fmt: on
 

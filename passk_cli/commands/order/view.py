@@ -109,8 +109,8 @@ CONSTANT_OUTCOMES = DiagnosticType(
     "vary the seed, or make one attempt",
     meaning="At every task, all attempts have the same outcome. Either attempts are copies, or each"
     " task always passes or always fails.",
-    why="More attempts then add no information, and pass@k does not show what more attempts would"
-    " achieve.",
+    why="If all attempts have the same outcome, more attempts add no information, and pass@k does"
+    " not show what more attempts would achieve.",
     advice="Check the seed, the temperature and caches. If the outcomes really are certain, make"
     " only one attempt per task.",
     example="warning[constant-outcomes]: no task of m has both passes and failures, so pass@k"
@@ -122,8 +122,8 @@ ATTEMPTS_UNTIL_PASS = DiagnosticType(
     meaning="At more tasks than chance explains, the only pass is the last attempt.",
     why="If attempts stop at the first pass, the stopping rule decides the order of the outcomes."
     " pass@k is biased, but the number of attempts to the first success remains correct.",
-    advice="Make the same number of attempts at all tasks. Until you have such data, use the number"
-    " of attempts to the first success, which `--full` shows.",
+    advice="Make the same number of attempts at all tasks. Until all tasks have the same number of"
+    " attempts, use the number of attempts to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
     " cannot be tested",
 )  # fmt: skip

@@ -123,22 +123,23 @@ class PlanTargets:
         detail="The default is the correlation in a pilot with several models, or else"
             " 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
-        "--tasks", "50,200", "Numbers of tasks. The default is based on the"
+        "--tasks", "50,200", "Numbers of tasks. By default, passk derives these numbers from the"
         " pilot.", parse=parse_tasks,
     )] = ()
     attempts: Annotated[tuple[int, ...], Option(
-        "--attempts", "1,10", "Attempts per task. The default is based on k and the pilot.",
+        "--attempts", "1,10", "Attempts per task. By default, passk derives these numbers from k"
+        " and the pilot.",
         parse=parse_attempts,
     )] = ()
     budget: Annotated[str | None, Option(
-        "--budget", "N", "Attempts or dollars ('$200') to split, per model.", parse=parse_budget,
+        "--budget", "N", "Budget per model, in attempts or dollars ('$200').", parse=parse_budget,
         detail="For dollars, write '$200' or 200usd. For attempts, write 200attempts. A number"
         " without a unit means dollars if attempts have a cost (from --cost-per-attempt or the"
         " pilot), and attempts otherwise.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
-        detail="With --max-tasks, the best split of the budget has at most N tasks, or at most as"
-        " many tasks as the pilot.")] = None
+        detail="The best split of the budget has at most N tasks (or, with pilot, at most as many"
+        " tasks as the pilot).")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column of the pilot that names groups of related tasks.",
         detail="Tasks are related if they share, for example, a repository or a passage. The plan"

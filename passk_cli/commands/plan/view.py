@@ -151,9 +151,9 @@ LARGEST_SPREAD = DiagnosticType(
 UNSURE = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage is"
-    " the relative standard error of the planned standard error. The message names the metric of"
-    " the answer, and `--full` shows the percentages of all metrics.",
+    meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage in"
+    " the message is the relative standard error of the planned standard error. The message shows"
+    " only the metric of the answer, and `--full` shows the percentages of all metrics.",
     why="The number of tasks that you need is uncertain by twice the percentage in the message.",
     advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",
     example="passk plan sample_data/counts.csv\n"
@@ -174,7 +174,7 @@ PILOT_MODELS = DiagnosticType(
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
     "If the pilot has several models, passk plans each metric for the model with the most variable"
     " values, and for the pair of models with the most variable differences.",
-    why="All other models and pairs of models need at most as many tasks.",
+    why="No other model and no other pair of models needs more tasks.",
     advice="`--model NAME` plans for one model.",
     example="passk plan sample_data/evalplus.csv.gz\n"
     "note[pilot-models]: interval widths are planned for Meta-Llama-3-8B, the most variable model;"
@@ -200,7 +200,7 @@ MONEY_BUDGET = DiagnosticType(
     "A budget without a unit is in dollars if attempts have a cost, either in the files of the"
     " pilot or from --cost-per-attempt. If attempts have no cost, a budget without a unit is a"
     " number of attempts.",
-    why="The same number in dollars or in attempts gives a different plan.",
+    why="A number of dollars and the same number of attempts lead to different plans.",
 )  # fmt: skip
 SMALL_BUDGET = DiagnosticType(
     "small-budget", WARNING,
@@ -231,9 +231,9 @@ BY_OUTCOMES = DiagnosticType(
     "draw new tasks in the same way as the existing tasks, never by their outcomes",
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
     " repeat all tasks or none.",
-    why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean is"
-    " about different tasks. In simulations with tasks chosen by outcome, estimates were off by up"
-    " to 5 points, and errors were 1.1 to 2.7 times as large.",
+    why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean no"
+    " longer describes the same tasks. In simulations with tasks chosen by outcome, estimates were"
+    " off by up to 5 points, and errors were 1.1 to 2.7 times as large.",
     advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"

@@ -47,7 +47,8 @@ class RecordOptions:
         detail="If you record several runs of one revision, give them different names.",
     )] = None
     incomplete: Annotated[bool, Option(
-        "--incomplete", help="Record a run that lacks tasks or attempts, marked as incomplete.",
+        "--incomplete", help="Record a run that lacks tasks or attempts, and mark it as"
+        " incomplete.",
         detail="Without this option, passk stops with exit code 3 if the run has fewer tasks or"
         " attempts than the last complete run of its suite and model. A run marked as incomplete"
         " stays in the history, but no baseline and no trend uses it.",

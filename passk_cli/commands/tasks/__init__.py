@@ -39,7 +39,7 @@ class TasksOptions:
         detail="If the attempts do not show that a task passes above the rate, passk shows how many"
         " more passes would be enough.")] = None
     against: Annotated[DATA, Option(
-        "--against", "FILE|NAME", "Show which tasks changed from another run or model.",
+        "--against", "FILE|NAME", "Show which tasks changed compared with another run or model.",
         file="read", of_models=True,
         detail="FILE is a file, a folder, or label=path. NAME is a model in the data. passk"
         " compares each model with the model of the same name in the other run. If the other run"
@@ -54,7 +54,7 @@ class TasksOptions:
         low=1, high=1_000_000)] = None
     order_from_lines: Annotated[bool, Option(
         "--order-from-lines", help="Use the order of lines in the files as the order of attempts.",
-        detail="By default, attempts are ordered by their number or time. Attempts in a list keep"
+        detail="By default, passk orders attempts by their number or time. Attempts in a list keep"
         " the order of the list.")] = False
     # fmt: on
 

@@ -58,10 +58,10 @@ TASKS_OF_ONE_SIDE = DiagnosticType(
 NO_TASK_SIGNIFICANT = DiagnosticType(
     "no-task-significant", WARNING,
     "with {attempts} attempts per task, no single task can be significant",
-    meaning="The test of a task compares the numbers of passes in both runs. With so few attempts,"
+    meaning="The test of a task compares the numbers of passes in both runs. With too few attempts,"
     " the p-value is above the significance level even if every attempt of one run passed and every"
     " attempt of the other run failed.",
-    why="No task is reported as improved or regressed, even if some tasks did change.",
+    why="passk reports no task as improved or regressed, even if some tasks did change.",
     advice="Make more attempts per task. More tasks do not make a single task significant.",
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
     " significant",

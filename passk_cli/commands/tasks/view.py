@@ -92,7 +92,7 @@ FEW_MODELS = DiagnosticType(
     "item–rest correlations need at least {fewest} models, but a group has only {models}",
     meaning="passk computes the item–rest correlation of a task over models. An item–rest"
     " correlation needs at least four models.",
-    why="The tasks of a group with fewer models have no correlation and no test.",
+    why="The tasks of a group with fewer than four models have no correlation and no test.",
     advice="Add results of more models to the small group, or leave out --by.",
     example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
     " only 3",
@@ -122,8 +122,8 @@ SUSPECTS_TOGETHER = DiagnosticType(
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
     meaning=_COARSE,
-    why="A task is significant only if at least as many tasks as the message names have the"
-    " smallest possible p-value.",
+    why="If fewer tasks than the message names have the smallest possible p-value, no task is"
+    " significant.",
     advice=_LOOK_AT_LOWEST,
     example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
     "note[suspects-together]: with 6 models, the smallest possible p is 0.050, which is significant"

@@ -41,7 +41,7 @@ class TrendOptions:
         " record the runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
     fail: Annotated[bool, Option(
-        "--fail", help="Exit with 1 if the newest runs are worse.",
+        "--fail", help="Exit with code 1 if the newest runs are worse.",
         detail="A change for the worse fails the command until --acknowledge names its first run or"
         " a later run, or until at least half of the change is gone. passk gate compares only with"
         " the last runs, so it does not detect a lasting drop.",

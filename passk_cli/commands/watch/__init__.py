@@ -58,7 +58,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         " these fixed steps, the verdict does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one task per line.",
+        "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one per line.",
         file="read",
         parse="passk_cli.commands.watch.order:parse_order",
         detail="An interim look counts the first tasks of this order when all of these tasks are"
@@ -76,7 +76,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     )] = None
     trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
-        "--suite", "NAME", "The suite to use, if there are several suites.",
+        "--suite", "NAME", "Use this suite of the rules file.",
         rare=True)] = None
     looks: Annotated[str | None, Option(
         "--looks", "FILE", "The file that records interim looks. Default: RUN.looks.",
@@ -84,7 +84,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
         " since the last look. If the data comes from Python, no file is needed.")] = None
     follow: Annotated[bool, Option(
-        "--follow", help="Look again whenever files have grown, until the run is decided.",
+        "--follow", help="Repeat the look when files grow, until a decision.",
         detail="A status line shows the number of complete tasks, the chance of a decision, and the"
         " estimate with its interval. Ctrl-C stops passk, and the looks file stays.")] = False
     on_undecided: Annotated[str, Option(

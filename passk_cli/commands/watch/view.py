@@ -81,7 +81,8 @@ STOPPED_EARLY = DiagnosticType(
     meaning="The run was decided at an interim look, before all planned tasks were complete.",
     why="A run is more likely to stop early if chance moved the estimate away from the limit. In"
     " simulations with a true rate of 0.064, the mean estimate at the end was 0.072, and 0.087 in"
-    " runs that stopped early (benchmarks/watch.md). The verdict keeps its confidence level.",
+    " runs that stopped early (benchmarks/watch.md). The early stop does not change the confidence"
+    " level of the verdict.",
     advice="If you report the estimate, also report that the run was stopped early, or complete the"
     " plan.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
@@ -91,16 +92,17 @@ STOPPED_EARLY = DiagnosticType(
 )  # fmt: skip
 ORDER_OF_COMPLETION = DiagnosticType(
     "order-of-completion", WARNING,
-    "tasks are counted in the order of completion, so early looks are too good if failures take"
-    " longer",
+    "tasks are counted in the order of completion, so early looks are too optimistic if failures"
+    " take longer",
     meaning="With `--order completion`, a look counts the tasks that were completed first.",
-    why="A look is valid only if the outcomes do not influence which tasks it counts. If failures"
-    " took longer than passes, pass@1 of the first half of the tasks was 4 to 10 points too high.",
+    why="A look is valid only if the outcomes do not influence which tasks it counts. In runs with"
+    " slower failures than passes, pass@1 of the first half of the tasks was 4 to 10 points too"
+    " high.",
     advice="Draw the order of the tasks before the run, and name its file with `--order FILE`.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
     "warning[order-of-completion]: tasks are counted in the order of completion, so early looks are"
-    " too good if failures take longer",
+    " too optimistic if failures take longer",
 )  # fmt: skip
 NOT_WATCHED = DiagnosticType(
     "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
@@ -127,7 +129,7 @@ WAITING_FOR = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
     meaning="An interim look counts only the tasks before the first incomplete task of the order."
-    " The named task is incomplete, but later tasks are complete.",
+    " The task in the message is incomplete, but later tasks are complete.",
     why="A look that skipped slow tasks would count too many easy tasks.",
     advice="Check whether the task hangs or was never started. If you must leave the task out, use"
     " `--exclude-task TASK` with a new looks file.",

@@ -139,7 +139,8 @@ ZERO_COSTS = DiagnosticType(
     "an attempt costs 0 if it crashed before the first call, or if a price is missing",
     meaning="Some attempts by a model cost exactly 0, and other attempts by the model do not.",
     why="An attempt that crashed before the first call to the model costs nothing. If a price or a"
-    " token count is missing, 0 is wrong. Attempts with a cost of 0 make the mean cost smaller.",
+    " token count is missing, a cost of 0 is wrong. Attempts with a cost of 0 make the mean cost"
+    " smaller.",
     advice="If the attempts with a cost of 0 were run again, leave the crashed attempts out with"
     " `--duplicates` or `--where`.",
     example="warning[zero-costs]: 3 attempts cost 0, but other attempts by the same model cost"
@@ -226,15 +227,15 @@ OTHER_CURRENCY = DiagnosticType(
 )  # fmt: skip
 PRICED_TOKENS = DiagnosticType(
     "priced-tokens", NOTE,
-    "cost is computed from tokens at the given prices{?cached|; {cached}}",
+    "passk computes the cost from tokens at the given prices{?cached|; {cached}}",
     meaning="The cost of an attempt is its input and output tokens times the prices of --price, per"
     " million tokens. Cached tokens are part of the input.",
     why="Without a price for cached tokens, passk uses the price of input tokens, which may be more"
     " than your provider charges.",
     advice="If your provider charges less for cached tokens, add `cached = …` to the prices of the"
     " model.",
-    example="note[priced-tokens]: cost is computed from tokens at the given prices; cached tokens"
-    " of gpt-5.5 are charged at the input price",
+    example="note[priced-tokens]: passk computes the cost from tokens at the given prices; cached"
+    " tokens of gpt-5.5 are charged at the input price",
 )  # fmt: skip
 
 

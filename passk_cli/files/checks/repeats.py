@@ -25,9 +25,9 @@ REPEATED_RECORDS = DiagnosticType(
     "repeated-records", WARNING,
     "{rows:record} {rows:is|are} equal to another record in every column{?column|,"
     " including {column}}{?order|, in the same order, like a run that was appended twice}",
-    meaning="Records are equal in every column, including a column that does not repeat by chance,"
-    " such as a text, a time or an id. Alternatively, the second half of a file repeats the first"
-    " half.",
+    meaning="Some records are equal in every column, including a column that does not repeat by"
+    " chance, such as a text, a time or an id. passk also warns if the second half of a file"
+    " repeats the first half.",
     why="A run was probably uploaded or appended twice. The attempts of a copied run would count"
     " twice, and intervals would be too narrow.",
     advice="Remove the copy, or count each record once with --duplicates first.",

@@ -37,7 +37,7 @@ FILTERED_ANSWERS = DiagnosticType(
     meaning="lm-eval generated several answers per task. A filter of lm-eval, for example a"
     " majority vote, combined the answers into one answer. Only the combined answer has an"
     " outcome.",
-    why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for"
+    why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for a"
     " larger k.",
     advice="Evaluate with a filter that keeps every answer.",
     example="warning[filtered-answers]: 8 answers per task are counted as one attempt, because the"

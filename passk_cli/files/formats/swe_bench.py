@@ -52,14 +52,15 @@ _RUN = ("completed", "generated", "with_logs", "applied")
 _FAILED = ("unresolved", "failure", *_RUN)
 COMPLETED_ONLY = DiagnosticType(
     "completed-only", WARNING,
-    "instances with an error or an empty patch have no report of their own and are missing",
+    "instances with an error or an empty patch have no report of their own and are missing from the"
+    " results",
     "give the report of the run, which lists them",
     meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
     why="An instance with an empty patch is a failure, but it has no report. The resolved rate is"
-    " too high if such failures are missing.",
+    " too high if instances with an empty patch are missing.",
     advice="Give the report of the run (MODEL.RUN.json) instead.",
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
-    " their own and are missing; give the report of the run, which lists them",
+    " their own and are missing from the results; give the report of the run, which lists them",
 )  # fmt: skip
 UNLISTED_INSTANCES = DiagnosticType(
     "unlisted-instances", WARNING,

@@ -36,7 +36,7 @@ ASSUMED_THRESHOLD = DiagnosticType(
     SuggestedFix({"--threshold": Placeholder("X")}, "sets another threshold"),
     meaning="Some rewards are between 0 and 1. Without --threshold, passk uses the threshold of the"
     " run, or 0.5 if the run has no threshold.",
-    why="The pass rate depends on this threshold.",
+    why="The pass rate depends on the threshold.",
     example="warning[assumed-threshold]: a reward of 0.5 or more counts as a pass; --threshold X"
     " sets another threshold",
 )  # fmt: skip
