@@ -205,33 +205,38 @@ class TwoModelDifference:
         }  # fmt: skip
 
 
-_SIZE = " at {metric}: {difference}, p {relation}{?within|; within the margin, p {within}}."
 TWO_MODEL_ANSWERS = (
     Answer("better", lambda two: two.verdict == BETTER,
-           "{model} is significantly better than {against}" + _SIZE),
+           "{model} is significantly better than {against} at {metric}: {difference}, p"
+           " {relation}{?within|; within the margin, p {within}}."),
     Answer("worse", lambda two: two.verdict == WORSE,
-           "{model} is significantly worse than {against}" + _SIZE),
+           "{model} is significantly worse than {against} at {metric}: {difference}, p"
+           " {relation}{?within|; within the margin, p {within}}."),
     Answer("equivalent", lambda two: two.verdict == EQUIVALENT,
            "{model} and {against} are equivalent at {metric}: {difference}, p of equivalence"
            " {relation}."),
-    Answer("tie", lambda two: True, "{model} and {against} tie" + _SIZE),
+    Answer("tie", lambda two: True,
+           "{model} and {against} tie at {metric}: {difference}, p {relation}"
+           "{?within|; within the margin, p {within}}."),
 )  # fmt: skip
 
 
-_BY = ": {difference}, p {relation}{?within|; within the margin, p {within}}."
 CHANGE_COMPARISON_ANSWERS = (
     Answer("changes-that-differ", lambda section: len(section.tested_pairs) > 1,
            "In their change from {start} to {end}, {differ} of {pairs:pair} differ"
            " significantly{?equivalent|; {equivalent} equivalent}."),
     Answer("change-higher", lambda section: section.verdict == BETTER,
-           "The change from {start} to {end} is significantly higher for {model}" + _BY),
+           "The change from {start} to {end} is significantly higher for {model}: {difference},"
+           " p {relation}{?within|; within the margin, p {within}}."),
     Answer("change-lower", lambda section: section.verdict == WORSE,
-           "The change from {start} to {end} is significantly lower for {model}" + _BY),
+           "The change from {start} to {end} is significantly lower for {model}: {difference}, p"
+           " {relation}{?within|; within the margin, p {within}}."),
     Answer("change-equivalent", lambda section: section.verdict == EQUIVALENT,
            "The change from {start} to {end} is equivalent for both models: {difference}, p of"
            " equivalence {relation}."),
     Answer("change-tied", lambda section: section.verdict == TIED,
-           "The change from {start} to {end} does not differ significantly" + _BY),
+           "The change from {start} to {end} does not differ significantly: {difference}, p"
+           " {relation}{?within|; within the margin, p {within}}."),
 )  # fmt: skip
 
 

@@ -95,8 +95,6 @@ _CONDITION = (
     "{?dropped|For attempts with a {dropped}, }{?estimated|With mean values in place of each"
     " missing {estimated}, }"
 )
-_CHEAPEST = _CONDITION + "{model} {least} per solved task"
-_BY = "{?shared| on shared tasks}{?alike|: {estimate}}"
 CHEAPEST = (
     Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
            "Every attempt costs 0. Without a price, a solved task has no cost."),
@@ -110,13 +108,17 @@ CHEAPEST = (
     Answer("cheapest-by-group", lambda fields: fields["groups"],
            _CONDITION + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
-           _CHEAPEST + ": {estimate}. The difference was not tested: {reason}."),
+           _CONDITION + "{model} {least} per solved task: {estimate}. The difference"
+           " was not tested: {reason}."),
     Answer("cheapest", lambda fields: not fields["ties"],
-           _CHEAPEST + _BY + "; {other} needs {times} times as much, p {relation}."),
+           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           "{?alike|: {estimate}}; {other} needs {times} times as much, p {relation}."),
     Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,
-           _CHEAPEST + _BY + "; {other} is tied with it, p {relation}."),
+           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           "{?alike|: {estimate}}; {other} is tied with it, p {relation}."),
     Answer("cheapest-ties", lambda _: True,
-           _CHEAPEST + _BY + "; {ties} are tied with it (up to {highest})."),
+           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           "{?alike|: {estimate}}; {ties} are tied with it (up to {highest})."),
 )  # fmt: skip
 FURTHER = (
     Answer("budgets-decide", lambda fields: "low" in fields,

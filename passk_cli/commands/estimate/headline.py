@@ -193,7 +193,6 @@ class Headline(ValueRange):
 
 _WHERE = "{?where| on {where}}"
 _WITHOUT = "{?without| No value of {metric}: {without}.}"
-_BEST = "{direction:scores highest|is lowest}"
 # The answers in _UNRANKED are about several models that passk does not rank.
 _UNRANKED = (
     replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
@@ -212,8 +211,9 @@ HEADLINES = (
     Answer("highest-in-groups",
            lambda headline: headline.groups and len(headline.groups_of_leaders) == 1
            and all(led.is_one_model for led in headline.leaders.values()),
-           "{model} " + _BEST + " at {metric} in {ranked} of {groups:group} of {by:and}"
-           "{?where|, on {where}}.", lambda headline: headline.group_fields),
+           "{model} {direction:scores highest|is lowest} at {metric} in {ranked} of"
+           " {groups:group} of {by:and}{?where|, on {where}}.",
+           lambda headline: headline.group_fields),
     Answer("highest-by-group", lambda headline: headline.groups and headline.groups_of_leaders,
            "{direction:Highest|Lowest} {metric} in {ranked} of {groups:group} of {by:and}:"
            " {leaders}{?shared|; several models share it in {shared:group}}"
@@ -223,8 +223,8 @@ HEADLINES = (
            "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
            " {metric} by itself{?where|, on {where}}.", lambda headline: headline.group_fields),
     Answer("highest-unsure", lambda headline: not headline.leader.end.certain,
-           "{words} " + _BEST + _WHERE + ": {metric} {estimate}; missing outcomes decide which."
-           + _WITHOUT),
+           "{words} {direction:scores highest|is lowest}" + _WHERE
+           + ": {metric} {estimate}; missing outcomes decide which." + _WITHOUT),
     Answer("same-estimates",
            lambda headline: len(headline.leader.end.names) == headline.leader.models <= _NAMED,
            "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT),
@@ -242,14 +242,15 @@ HEADLINES = (
            lambda headline: headline.last_leader is not None
            and (headline.last_leader.end.names[0], headline.last_leader.direction)
            == (headline.leader.end.names[0], headline.leader.direction),
-           "{model} " + _BEST + _WHERE + ": {metric} {estimate}, {other} {other_estimate}."
-           + _WITHOUT),
+           "{model} {direction:scores highest|is lowest}" + _WHERE
+           + ": {metric} {estimate}, {other} {other_estimate}." + _WITHOUT),
     Answer("highest-per-metric", lambda headline: headline.last_leader is not None,
            "{direction:Highest|Lowest} {metric}: {model} ({estimate});"
            " {other_direction:highest|lowest} {other}: {other_model} ({other_estimate})"
            "{?where|; on {where}}." + _WITHOUT),
     Answer("highest", lambda headline: True,
-           "{model} " + _BEST + _WHERE + ": {metric} {estimate}." + _WITHOUT),
+           "{model} {direction:scores highest|is lowest}" + _WHERE
+           + ": {metric} {estimate}." + _WITHOUT),
 )  # fmt: skip
 ANY_AND_ALL = Answer(
     "any-and-all-attempts", lambda headline: headline.at_largest_k is not None,

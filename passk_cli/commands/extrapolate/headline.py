@@ -106,15 +106,17 @@ class TargetReached:
         }  # fmt: skip
 
 
-_TARGET = "{rising:k for pass@k =|k up to which pass^k ≥} {target}"
 REACHED = (
     Answer("target-of-one", lambda targets: len(targets.models) == 1,
-           _TARGET + " of {model}" + _WHERE + ": {ks}."),
+           "{rising:k for pass@k =|k up to which pass^k ≥} {target} of {model}" + _WHERE
+           + ": {ks}."),
     Answer("target-alike", lambda targets: len({*targets.ends}) == 1,
-           _TARGET + " for {all}" + _WHERE + ": {ks}."),
+           "{rising:k for pass@k =|k up to which pass^k ≥} {target} for {all}" + _WHERE
+           + ": {ks}."),
     Answer("target-first", lambda _: True,
-           _TARGET + " is {rising:lowest|highest} for {model}" + _WHERE + ": {ks}"
-           "{?rivals|. Its range overlaps with the {count:range|ranges} of {rivals}}."),
+           "{rising:k for pass@k =|k up to which pass^k ≥} {target} is {rising:lowest|highest}"
+           " for {model}" + _WHERE
+           + ": {ks}{?rivals|. Its range overlaps with the {count:range|ranges} of {rivals}}."),
 )  # fmt: skip
 
 

@@ -152,9 +152,6 @@ PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-_FLAKY = "{flaky} of {tasks:task} {flaky:is|are} flaky"
-
-
 def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
     counts = section.study.counts
     n, c = (np.bincount(counts.task_codes, values) for values in (counts.n, counts.c))
@@ -206,10 +203,11 @@ class PassCountTable(Section[PassCountGroup]):
                " {failed} failed."),
         Answer("flaky-of-equal-attempts",
                lambda section: section.fields["most"] == section.fields["least"],
-               _FLAKY + "; all {most} attempts passed at {passed:task} and failed at"
-                        " {failed:task}."),
+               "{flaky} of {tasks:task} {flaky:is|are} flaky; all {most} attempts passed at"
+               " {passed:task} and failed at {failed:task}."),
         Answer("flaky", lambda _: True,
-               _FLAKY + "; every attempt passed at {passed:task} and failed at {failed:task}."),
+               "{flaky} of {tasks:task} {flaky:is|are} flaky; every attempt passed at"
+               " {passed:task} and failed at {failed:task}."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:

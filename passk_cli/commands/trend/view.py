@@ -223,16 +223,18 @@ NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
 TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
 VERDICT_ANSWERS = (
     Answer("trend-fails", lambda fields: fields["failing"],
-           "FAIL: " + _WORSE + "{?others|; {others} became worse, too}.",
+           "FAIL: {metric} of {model} is {less:lower|higher}{?points| by {points:=share"
+           " points}}{?factor| by a factor of {factor}} since {run} ({date}){?others|; {others}"
+           " became worse, too}.",
            lambda fields: {**fields["failing"][0].finding.fields,
                          "others": [check.model for check in fields["failing"][1:]]}),
-    Answer("trend-undecided", lambda fields: fields["undecided"], "PASS: " + _TOO_FEW + ".",
+    Answer("trend-undecided", lambda fields: fields["undecided"],
+           "PASS: {runs:run} of {model} {runs:is|are} too few to show a change of {metric}.",
            lambda fields: fields["undecided"][0].finding.fields),
-    Answer("trend-passes", lambda fields: fields["verdicts"], "PASS: " + _NOT_WORSE + ".",
+    Answer("trend-passes", lambda fields: fields["verdicts"],
+           "PASS: {metric} of {model} has not become worse{?since| since {since}}.",
            lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
-_MODELS_PHRASE = "{?model| {model}}{?models| {models} models}"
-_AT_RUN = " at {run} ({date}){?later|, seen {later:run} later}"
 _OTHER_MODELS = "{?others|; {others} changed as well}."
 _LATEST_FIELDS = ("metric", "model", "models", "runs", "latest", "points", "factor")
 
@@ -243,12 +245,13 @@ def _latest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 CHANGE_ANSWERS = (
     Answer("changed-by-points", lambda fields: fields["change"] and "points" in fields["change"],
-           "{metric} of {model} {fell:fell|rose} by {points:=share points}" + _AT_RUN
-           + _OTHER_MODELS,
+           "{metric} of {model} {fell:fell|rose} by {points:=share points} at {run}"
+           " ({date}){?later|, seen {later:run} later}" + _OTHER_MODELS,
            itemgetter("change")),
     Answer("changed-by-factor", lambda fields: fields["change"],
-           "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean)" + _AT_RUN
-           + ": {before} before, {after} since" + _OTHER_MODELS, itemgetter("change")),
+           "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean) at"
+           " {run} ({date}){?later|, seen {later:run} later}: {before} before, {after} since"
+           + _OTHER_MODELS, itemgetter("change")),
     Answer("no-last-ratio", lambda fields: fields["ratio"] and fields["latest"].value is None,
            "{metric} of {model} is undefined in the last of {runs:run}: no attempt passed.",
            _latest_fields),
@@ -256,13 +259,13 @@ CHANGE_ANSWERS = (
            "{metric} of {model} is {latest} in the last of {runs:run}.",
            _latest_fields),
     Answer("too-few-for-a-change", lambda fields: fields["too_few"],
-           "{runs:run} {runs:is|are} too few to show a change of {metric} of" + _MODELS_PHRASE
-           + ".",
+           "{runs:run} {runs:is|are} too few to show a change of {metric} of"
+           "{?model| {model}}{?models| {models} models}.",
            _latest_fields),
     Answer("no-change", lambda _: True,
-           "{runs:run} {runs:shows|show} no change of {metric} of" + _MODELS_PHRASE
-           + "{?points|, but would show a change of {points:=share points} or more}"
-           "{?factor|, but would show a change by a factor of {factor} or more}.",
+           "{runs:run} {runs:shows|show} no change of {metric} of{?model| {model}}"
+           "{?models| {models} models}{?points|, but would show a change of {points:=share points}"
+           " or more}{?factor|, but would show a change by a factor of {factor} or more}.",
            _latest_fields),
 )  # fmt: skip
 EFFECT_ANSWERS = (
