@@ -150,7 +150,9 @@ PAGE = {
     "A second program computes every metric of random data in exact fractions.": [
         "tests/test_reference.py:test_every_metric_is_compared",
     ],
-    "Both programs agree to 10⁻¹².": ["tests/test_reference.py:test_tool_and_reference_agree"],
+    "passk and the second program agree to 10⁻¹².": [
+        "tests/test_reference.py:test_tool_and_reference_agree"
+    ],
     "passk refuses damaged files with one sentence, or reads them as Python's own parsers do.": [
         f"{FUZZING}:test_mutated_files",
     ],
@@ -163,20 +165,20 @@ PAGE = {
         f"{LIMITS}:test_answers_that_nobody_reads",
         f"{LIMITS}:test_small_files_take_little_memory",
     ],
-    "After a full disk or kill -9, the output file is either the complete old one or the complete"
-    " new one.": [
+    "After a full disk or kill -9, the output file is either the complete old file or the complete"
+    " new file.": [
         f"{FAULTS}:test_a_full_disk_leaves_the_old_output",
         f"{FAULTS}:test_killing_a_write_leaves_a_complete_file",
     ],
-    "Ctrl-C leaves nothing behind.": [
+    "After Ctrl-C, passk leaves no temporary files behind.": [
         f"{PROCESS}:test_ctrl_c_stops_reading",
         f"{PROCESS}:test_ctrl_c_stops_computing",
     ],
     "Names with line breaks, terminal commands or markup stay names in every text format.": [
         f"{NAMES}:test_hostile_names_are_escaped_in_every_output",
     ],
-    "Order of rows, number of files, packing, threads, hash seed, locale and time zone do not"
-    " change the output.": [
+    "The order of rows, the number of files, packing, threads, hash seed, locale and time zone do"
+    " not change the output.": [
         "tests/test_determinism.py:test_order_of_rows_files_and_packing",
         "tests/test_determinism.py:test_threads_hash_seed_locale_and_time_zone",
     ],
