@@ -10,8 +10,8 @@ atexit.register(gc.freeze)
 
 def main() -> None:
     """Run the command line, which survives closed streams and ends promptly after a signal."""
-    # Imports create almost no garbage, but collecting it would take 10 % of the time of a short
-    # command.
+    # Imports create almost no garbage, but collecting the garbage would take 10 % of the time of a
+    # short command.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
         # The imports are inside `try`, because users may press Ctrl-C while Python imports modules.

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# The operating system raises these errors if the disk is full, the file is too large, or the quota
-# is used up.
+# The operating system raises the errors in _NO_ROOM if the disk is full, the file is too large, or
+# the quota is used up.
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _open: list[Callable[[], object]] = []
 

@@ -126,8 +126,8 @@ def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Maps each group of options to its options. This cache exists because evaluating annotations is
-# slow.
+# Maps each group of options to its options. The options are cached, because evaluating annotations
+# is slow.
 _DECLARED: dict[type, dict[str, DeclaredOption]] = {}
 
 

@@ -178,7 +178,8 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     options["minimum"] = options.pop("min", {})
     counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
     with warnings.catch_warnings():
-        # passk ignores these warnings, because a pytest session may turn warnings into errors.
+        # passk ignores warnings in a pytest session, because the session may turn warnings into
+        # errors.
         warnings.simplefilter("ignore")
         report = passk_cli.gate(counts, population="these-tasks", **options).report
     undecided = [check for check in report.checks if check.verdict == "undecided"]

@@ -14,8 +14,8 @@ from passk_cli.text import names_that_fit
 # the best similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
 _MARK = r"[\s_.:/\-]"
-# An error suggests the full name of a model if it has at most _SHORT characters. For a longer name,
-# the error suggests a pattern.
+# An error suggests the full name of a model if the name has at most _SHORT characters. For a longer
+# name, the error suggests a pattern.
 _SHORT = 40
 # Maps words that people use, without punctuation, to names in passk.
 SYNONYMS = {

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-# Characters in these Unicode categories move the cursor, end a line, are invisible, or change the
-# direction of text.
+# Characters in the Unicode categories of _UNSAFE move the cursor, end a line, are invisible, or
+# change the direction of text.
 _UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORDS = re.compile(r"[^-_/ ]+")
 _GAP = 0.25
-# passk shortens a name word by word only if it has at most _MAX_WORDS words, because more words
-# take too long.
+# passk shortens a name word by word only if the name has at most _MAX_WORDS words, because more
+# words take too long.
 _MAX_WORDS = 50
 # The invisible characters in _JOINERS are safe, because they join emoji, and letters in Persian and
 # Hindi.
 _JOINERS = "\u200c\u200d"
-# Characters in these Unicode categories have no width: marks on the previous character, and
-# joiners.
+# Characters in the Unicode categories of _WIDTHLESS have no width: marks on the previous character,
+# and joiners.
 _WIDTHLESS = ("Mn", "Me", "Cf")
 
-# In URLs with these schemes, a file name may contain a question mark, and the user name is not
-# secret.
+# In URLs with a scheme in _STORES, a file name may contain a question mark, and the user name is
+# not secret.
 _STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 # _ADDRESSES matches a URL in a text, without the punctuation after the URL.
 _ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
@@ -75,8 +75,8 @@ def public_address(address: str) -> str:
     scheme, location = address.split("://", 1)
     web = scheme.lower() not in _STORES
     if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
-        # In such a URL, the part after the colon is not a port but a password that contains /, ? or
-        # #.
+        # In an address such as user:pa/ss@host, the text between the colon and the @ is a password
+        # that contains /, ? or a hash sign, and not a port.
         location = location[location.rindex("@") + 1 :]
     if web:
         location = re.split(r"[?#]|;(?=\w+=)|;$", location, maxsplit=1)[0]

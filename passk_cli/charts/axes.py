@@ -9,10 +9,10 @@ from itertools import pairwise, product
 
 from passk_cli.report.phrases import duration_text
 
-# An axis has at most _MOST_TICKS ticks at values of the data, and only if these values have at most
+# An axis has ticks at values of the data only if there are at most _MOST_TICKS values with at most
 # _DIGITS digits.
 _MOST_TICKS, _DIGITS = 12, 4
-# On a time axis in minutes, each tick is about four times the tick before it: 1 s, 4 s, 15 s, 1 min
+# On a time axis in minutes, each tick is about four times the previous tick: 1 s, 4 s, 15 s, 1 min
 # …
 _TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
 # Maps the unit of an axis to the function that writes the label of a tick.

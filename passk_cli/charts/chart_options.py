@@ -31,8 +31,8 @@ _LETTERS = 24
 _LIMITS = ("low", "high")
 # Maps each unit of length to the number of pixels per unit.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# HALF_PAGE is half the width of a printed page. In a picture of this width, letters have a size of
-# 7 to 8 points.
+# HALF_PAGE is half the width of a printed page. In a picture with the width HALF_PAGE, letters have
+# a size of 7 to 8 points.
 HALF_PAGE = 3.25 * _UNITS["in"]
 # A side of a picture has at most _MOST_PIXELS pixels. Larger pictures take minutes to draw, and few
 # programs can open them.

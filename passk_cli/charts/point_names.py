@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# A label at the smallest of these distances from its point needs no leader line.
+# A label at the smallest distance in _DISTANCES from its point needs no leader line.
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
 # _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)

@@ -26,7 +26,8 @@ from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES, DEMO = "help", "messages", "demo"
-# A shell sets one of these environment variables to request completions for `passk` or `passk-cli`.
+# A shell sets an environment variable in COMPLETING to request completions for `passk` or
+# `passk-cli`.
 COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _SETTINGS: Any = {
     "rich_markup_mode": None,

@@ -20,7 +20,7 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Maps the role of a column to the question that passk asks about this role.
+# Maps the role of a column to the question that passk asks about the role.
 _QUESTIONS = {
     "task": "Which column contains the task?",
     "outcome": "Which column contains the outcome of an attempt (pass or fail)?",

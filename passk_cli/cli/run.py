@@ -160,7 +160,7 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.fix_commands import commands_for_fixes
 
-        # Without -o, passk does not print the page. Instead, it prints a command that writes the
+        # Without -o, passk does not print the page. Instead, passk prints a command that writes the
         # page to a file.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands_for_fixes([paged], sys.argv[1:])

@@ -20,7 +20,7 @@ DEFAULT_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
 # command line.
 _EXAMPLE = "# "
-# Earlier versions had these options in every command, and an error now explains what to use
+# Earlier versions had the options in _REMOVED in every command. An error now explains what to use
 # instead.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"

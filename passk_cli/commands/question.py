@@ -89,7 +89,7 @@ class Question:
     uncorrected: ClassVar[str] = (
         "labels correct pass rates of a judge, but this result uses each single verdict"
     )
-    # Maps an option to the reason why labels cannot correct the results of this option.
+    # Maps an option to the reason why labels cannot correct the results of the option.
     uncorrected_options: ClassVar[Mapping[str, str]] = {}
     # `most_groups` is the maximum number of groups of --by, because more groups would take minutes.
     most_groups: ClassVar[float] = math.inf

@@ -114,7 +114,7 @@ def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
                 ) from None
             except (ImportError, OSError):
                 pass
-            # While this process waited, another process may have removed the lock file.
+            # While passk waited for the lock, another process may have removed the lock file.
             with suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(file.fileno()), lock.stat()):
                     break

@@ -266,7 +266,8 @@ class _CountsReader:
         if len(empty) == len(all_sources):
             empty = []
         if empty and not skip_empty:
-            # An empty file is an error, because it usually comes from a run that ended early.
+            # An empty file is an error, because an empty file usually comes from a run that ended
+            # early.
             more = f", like {plural(len(empty) - 1, 'more file')}" if len(empty) > 1 else ""
             without = SuggestedFix({"--skip-bad": True}, "leaves empty files out")
             raise DataError(

@@ -37,8 +37,8 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
-# The names in RESERVED cannot be used in --by, because passk writes columns with these names to
-# most outputs.
+# The names in RESERVED cannot be used in --by, because passk writes columns with the reserved names
+# to most outputs.
 RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()

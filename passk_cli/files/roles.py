@@ -52,7 +52,7 @@ class Role:
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Columns with these names may contain tasks, but also occur in files without results.
+# Columns with a name in LOOSE may contain tasks, but also occur in files without results.
 LOOSE = "id name user_input message_id nodeid row_number"
 # Columns with the role TRUTH contain labels, which show whether an attempt truly passes if a judge
 # gave the outcome.
@@ -163,8 +163,8 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# A column name that contains "system" or "model" and ends with one of these words is not the name
-# of a model.
+# A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTES is not
+# the name of a model.
 _MODEL_ATTRIBUTES = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
@@ -200,11 +200,11 @@ CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles in _NAMING identify an attempt, so a column with one of these roles cannot have a second
+# Roles in _NAMING identify an attempt, so a column with a role in _NAMING cannot have a second
 # role.
 _NAMING = {"task", "attempt", "model"}
-# The settings in SETTINGS change how a model behaves. passk warns if it pools attempts with
-# different settings.
+# passk warns if it pools attempts with different values of a setting in SETTINGS, because these
+# settings change how a model behaves.
 SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
@@ -229,7 +229,7 @@ ENDED_WORDS = (
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# A column with one of these words in its name describes how an attempt ended.
+# A column with a word in ENDINGS in its name describes how an attempt ended.
 ENDINGS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
@@ -271,8 +271,8 @@ _PLURALS = {
 # In LangSmith tables, the names of evaluator columns begin with FEEDBACK
 # (github.com/langchain-ai/langsmith-sdk, MIT licence, python/langsmith/evaluation/_runner.py).
 FEEDBACK = "feedback."
-# A table with all of the columns in _LANGSMITH is from LangSmith. The status in such a table only
-# shows that the run ended.
+# A table with all of the columns in _LANGSMITH is from LangSmith. The status in a LangSmith table
+# only shows that the run ended.
 _LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
 # column `result` (github.com/openai/human-eval, execution.py).
@@ -671,9 +671,9 @@ class JoinedColumns(NamedTuple):
 
 # In "model=@column", the model is the name of the outcome column.
 COLUMN = "@column"
-# A list with one of these words in its name contains only failed tasks.
+# A list with a word in ONE_SIDED in its name contains only failed tasks.
 ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
-# A list with one of these words in its key contains summaries, for example with one record per
+# A list with a word in SUMMED_UP in its key contains summaries, for example with one record per
 # model.
 SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
 # In "task=@line", the task is the line number of a row in its file.

@@ -15,8 +15,8 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# A column with one of these words in its name may contain verdicts. GRADE_WORDS also contains words
-# for grades.
+# A column with a word in CORRECT_WORDS in its name may contain verdicts. GRADE_WORDS also contains
+# words for grades.
 CORRECT_WORDS = _word_set(
     "correct correctness match matches em verdict label resolved verified accepted pass passed"
     " solved success successful right judgment"
@@ -30,36 +30,38 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# The words in BAD_WORDS mean bad events. If a column name contains one of these words, the value
-# true may mean a pass or a failure.
+# The words in BAD_WORDS mean bad events. If a column name contains a word for a bad event, the
+# value true may mean a pass or a failure.
 BAD_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
-# The words in ATTACK_WORDS mean attacks. If the name of a column contains one of these words,
+# The words in ATTACK_WORDS mean attacks. If the name of a column contains a word for an attack,
 # "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
 # The words in ENDED_WORDS mean the end of a run, but may also be verdicts. The words in
 # ENDED_ONLY_WORDS mean only that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# Column names contain these words for questions, expected answers, predictions, and answers.
+# Columns of questions, expected answers, predictions or answers usually have one of the words below
+# in their names.
 STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
-# A column with one of these words in its name contains texts about an answer, such as explanations.
+# A column with a word in PROSE_WORDS in its name contains texts about an answer, such as
+# explanations.
 PROSE_WORDS = _word_set(
     "text message content note notes explanation rationale reason reasoning reply log patch"
     " completion solution"
 )
-# A column with one of these words in its name never contains the outcome.
+# A column with a word in NOT_OUTCOME_WORDS in its name never contains the outcome.
 NOT_OUTCOME_WORDS = _word_set(
     "n num total max min enable enabled type first cached skipped retry timeout timed id idx index"
     " seed level turn step size rank confidence temperature k mock has exists"
 )
-# Columns with these names are settings that change how a model behaves. Longer names of settings
-# may end with a word in SETTING_ENDS.
+# Columns with a name in SETTING_NAMES are settings that change how a model behaves. Longer names of
+# settings may end with a word in SETTING_ENDS.
 SETTING_ENDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
@@ -70,7 +72,7 @@ SETTING_NAMES = SETTING_ENDS | _word_set(
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
     " prompt_hash prompt_version"
 )
-# Columns with these names divide the data into parts with separate tasks.
+# Columns with a name in SUITE_NAMES divide the data into parts with separate tasks.
 SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
@@ -83,24 +85,25 @@ HAPPENING_WORDS = _word_set(
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# A column with one of these words in its name may contain attempt numbers. NUMBERED matches the
-# values of such a column.
+# A column with a word in NUMBERING_WORDS in its name may contain attempt numbers. NUMBERED matches
+# the values of a column of attempt numbers.
 NUMBERING_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
-# A column with one of these words in its name may contain row ids, which are not tasks.
+# A column with a word in ROW_WORDS in its name may contain row ids, which are not tasks.
 ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-# Column names contain these words for numbers of attempts, numbers of passes, and averages.
+# The names of columns with numbers of attempts, numbers of passes, or averages usually contain one
+# of the words below.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
 PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved wins sum")
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
-# A list with one of these words in its name contains the steps of one attempt.
+# A list with a word in STEP_WORDS in its name contains the steps of one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
 # The words in JUDGE_WORDS mean judges. A column that names a judge does not contain the evaluated
 # model.

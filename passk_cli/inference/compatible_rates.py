@@ -20,8 +20,8 @@ from passk_cli.arrays import Floats, Ints
 # The step of the grid of rates p is between _LEAST_ANGLE and _ANGLE in arcsin √p, and _LOG in log p
 # near 0.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
-# The smallest rate above 0 on the grid is this number divided by the largest k. At this rate, even
-# k attempts hardly ever contain a pass.
+# The smallest rate above 0 on the grid is _SMALLEST_RATE_TIMES_K divided by the largest k. At the
+# smallest rate, even k attempts hardly ever contain a pass.
 _SMALLEST_RATE_TIMES_K = 0.02
 # _SHARPNESS lists the weights of the log likelihood in successive steps of the barrier method.
 _SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)

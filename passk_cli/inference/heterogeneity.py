@@ -325,7 +325,7 @@ def _skewness(
     if setting.level is None or error is None:
         return RateMomentEstimate(moments.skewness, error, reason=_missing_error_reason(se))
     if not sd.low:
-        # The skewness divides by the spread, so it has no bound if the spread may be 0.
+        # The skewness divides by the spread, so the skewness has no bound if the spread may be 0.
         return RateMomentEstimate(None, reason="the spread does not differ significantly from 0")
     low, high = _limits(moments.skewness, se, setting, limits)
     return RateMomentEstimate(moments.skewness, error, low, high)

@@ -25,8 +25,8 @@ _ROUNDS, _MIXTURE_ROUNDS = 30, 40
 _BLOCK = 10
 # The standard deviation of a normal distribution is _PER_MAD times its median absolute deviation.
 _PER_MAD = 1.4826
-# passk compares the texts of a submission with the texts of at most _PARTNERS other submissions.
-# These submissions are the ones with the most equal texts.
+# passk compares the texts of a submission only with the texts of the _PARTNERS other submissions
+# that have the most equal texts.
 _PARTNERS = 3
 
 

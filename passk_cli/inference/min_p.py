@@ -16,9 +16,9 @@ _MAX_ENUMERATED_UNITS = 13
 # A block has at most _TOGETHER array elements, so that it fits into the processor's cache.
 _TOGETHER = 1 << 16
 # While an adjusted p-value is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
-# patterns, up to _LONGER times the resamples and up to _MOST array elements. Without these limits,
-# the draws for thousands of pairs would never end, because some p-values are always close to the
-# level.
+# patterns, up to _LONGER times the resamples and up to _MOST array elements. Without the limits
+# _LONGER and _MOST, the draws for thousands of pairs would never end, because some p-values are
+# always close to the level.
 _CLEAR = 3.0
 # A p-value and the smallest p-value of a draw are treated as equal if their relative difference is
 # at most _TIE.

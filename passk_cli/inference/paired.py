@@ -21,8 +21,8 @@ from passk_cli.inference.random_streams import named_generator
 # change the p-values for a seed.
 BLOCK_RESAMPLES = 256
 # SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _COLUMNS limits the columns
-# that are multiplied by a sign matrix at once. These limits save memory, and neither they nor the
-# number of threads changes a result.
+# that are multiplied by a sign matrix at once. Neither these limits on memory nor the number of
+# threads changes a result.
 SIGN_ELEMENTS = 1 << 21
 _COLUMNS = 512
 _THREADS = 2

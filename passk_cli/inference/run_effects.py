@@ -18,8 +18,8 @@ _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # of runs.
 MAX_HISTORY_RUNS = 365
 # Maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs without a change,
-# the largest deviate exceeds the threshold with this probability. The thresholds are quantiles of
-# 20,000 simulated histories.
+# the largest deviate exceeds the threshold with a probability equal to the false-alarm rate. The
+# thresholds are quantiles of 20,000 simulated histories.
 _THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # passk assumes a correlation of at most _MOST_CORRELATED between consecutive runs.
 _MOST_CORRELATED = 0.95

@@ -119,7 +119,7 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     pending = ks <= int(n.min())
     while pending.any():
         # Independent Poisson variables with a given sum are multinomial. One Poisson rate is used
-        # for all values of k that have a probability of at least exp(−600) under this rate.
+        # for all values of k that have a probability of at least exp(−600) under the rate.
         first = int(ks[pending].min())
         rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]

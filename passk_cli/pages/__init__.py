@@ -41,6 +41,6 @@ def document_files(report: Report, name: str, path: Path, style: Style) -> dict[
                 f"{folder}: passk cannot create this folder ({error.strerror})",
                 name="unwritable-output",
             ) from None
-    # The page is written after its pictures, so that it never links to a missing picture.
+    # The page is written after its pictures, so that the page never links to a missing picture.
     document_bytes = files.pop("")
     return {**{folder / file: content for file, content in files.items()}, path: document_bytes}

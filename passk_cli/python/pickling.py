@@ -30,8 +30,8 @@ def _reduce_report(report: Report) -> tuple[Any, ...]:
 
 
 def _reduce_column(column: Column) -> tuple[Any, ...]:
-    # The functions that compute cells cannot be pickled. All cells are already computed, so these
-    # functions are dropped.
+    # The functions that compute cells cannot be pickled. All cells are already computed, so
+    # pickling drops the functions.
     words = (column.header, column.kind, column.joined, column.meaning, column.name, column.shown)
     return Column, words
 

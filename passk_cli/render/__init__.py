@@ -29,7 +29,7 @@ FAILURES = {
 # ANNOTATIONS is the "module:name" of the function that writes GitHub annotations, whatever the
 # output format is.
 ANNOTATIONS = "passk_cli.render.verdict_formats:github_warnings"
-# Outputs in these formats contain only the verdicts of a gate.
+# Outputs in the formats of OF_VERDICTS contain only the verdicts of a gate.
 OF_VERDICTS = ("junit", "github", "gitlab")
 SUFFIXES_OF_VERDICTS = {".xml": "junit"}
 # A JSON file is written as a GitLab code-quality report if its name begins with CODE_QUALITY.

@@ -162,7 +162,7 @@ def latex(report: Report, style: Style) -> str:
         lines.append(_latex_row([escape_latex(name) for name in column_headings(table, style)]))
         lines.append(r"\midrule")
         lines += _latex_rows(table, style)
-        # A blank line after a tabular makes LaTeX put the next tabular below it.
+        # A blank line after a tabular makes LaTeX put the next tabular on a new line.
         lines += [r"\bottomrule", r"\end{tabular}", ""]
     lines += [f"% {text}"] if (text := visible.context) else []
     if methods := visible.methods:

@@ -42,7 +42,7 @@ _WIDE_SCREEN = 110
 # _PRINTED is the typographic minus sign, and _MARKS translates "+" and "-" to the marks for pass
 # and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
-# _EMPTY marks a cell without a number, and _EXPLAINED matches captions that explain this sign.
+# _EMPTY marks a cell without a number, and _EXPLAINED matches captions that explain the mark.
 _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 
 

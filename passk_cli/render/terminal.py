@@ -30,7 +30,7 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# rich does not break lines at the space character _JOINT, although it breaks lines even at a
+# rich does not break lines at the space character _JOINT, although rich breaks lines even at a
 # no-break space.
 _JOINT = "\u2800"
 _INSIDE = re.compile(
@@ -79,7 +79,7 @@ def table(report: Report, style: Style) -> str:
     if context := context_line((*cuts, parts.context), style):
         console.print(Text("\n".join(balance_lines(_unbreakable(context), width)), style="dim"))
     if parts.signature:
-        # passk does not wrap the signature, so that you can copy it as one line.
+        # passk does not wrap the signature, so that you can copy the signature as one line.
         console.print(Text(parts.signature, style="dim"), soft_wrap=True)
     if parts.methods:
         console.print("\n" + _unbreakable(parts.methods.plain_text))

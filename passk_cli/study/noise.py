@@ -91,8 +91,8 @@ class NoiseSummary:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_tasks), key=SeriesNoise.noise_floor
         )
-        # With few tasks, two runs may differ at all tasks. In this case, a sentence about noise
-        # does not help.
+        # With few tasks, two runs may differ at all tasks, and then a sentence about noise does not
+        # help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property

@@ -12,7 +12,7 @@ from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison, difference_samples, match_tasks
 from passk_cli.study.confidence import Confidence
 
-# A difference is fragile if it shrinks to less than half when a few tasks are left out.
+# A difference is fragile if leaving out a few tasks reduces the difference to less than half.
 _LEFT = 0.5
 
 

@@ -37,8 +37,8 @@ FRONTIER = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 _REACH = 4.0
-# passk compares two models at _BUDGETS budgets. It compares all pairs of models only in groups of
-# at most _MOST_CROSSED models.
+# passk compares two models at _BUDGETS budgets. passk compares all pairs of models only in groups
+# of at most _MOST_CROSSED models.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 

@@ -18,7 +18,7 @@ from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # The variety of solutions is reported as small if it exceeds the smallest possible variety by at
-# most the share _LITTLE.
+# most a share of _LITTLE.
 _LITTLE = 0.1
 FLAG = "little variety"
 
@@ -81,7 +81,8 @@ def _solutions(study: Analysis, place: int) -> Iterator[Result]:
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
         kinds = distinct_solutions(bag.start, times).astype(np.float64)
-        # A task with fewer than two passes has no pair of passing attempts, so it is left out.
+        # A task with fewer than two passes has no pair of passing attempts, so the task is left
+        # out.
         pairs, repeats = solution_agreement(bag.start, times), duplicate_share(bag.start, times)
         yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
         yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))

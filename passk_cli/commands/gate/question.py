@@ -47,7 +47,7 @@ from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# A column with one of these names may contain the error messages of attempts.
+# A column with a name in _ERRORS may contain the error messages of attempts.
 _ERRORS = ("error", "errors", "error_message", "exception")
 
 

@@ -76,7 +76,7 @@ _FIRST_LABELS = 100
 # passk lists at least _MIN_PER_STRATUM attempts to label per stratum, so that both verdicts get
 # labels.
 _MIN_PER_STRATUM = 10
-# passk suggests a column as labels if its name contains one of these words.
+# passk suggests a column as labels if its name contains a word in _LABEL_WORDS.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 

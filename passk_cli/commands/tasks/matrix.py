@@ -25,12 +25,12 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import Series
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Each model's attempts at a task belong to one of these classes, which also define the order of the
-# tasks.
+# Each model's attempts at a task belong to one class in CLASSES, and tasks are sorted in the order
+# of the classes.
 CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# A task has one of these findings, which follow from the pass rates of all models.
+# A task has one of the findings in KINDS, which follow from the pass rates of all models.
 KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip

@@ -37,8 +37,9 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 # The power law of T* is fitted at _KS values of k, which are spaced logarithmically.
 _KS = 64
-# passk reports an interval only if a power law can be fitted in at least the share _MOSTLY of the
-# resamples. If the share is smaller, an interval from only these resamples would be biased.
+# passk reports an interval only if a power law can be fitted in at least a share of _MOSTLY of the
+# resamples. If fewer resamples have a power law, an interval from only these resamples would be
+# biased.
 _MOSTLY = 0.95
 # A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL = 1e-12

@@ -97,8 +97,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Maps each option of passk gate that would break the confidence level of interim looks to the
-# reason why it does.
+# Maps options of passk gate to the reasons why they would break the confidence level of interim
+# looks.
 REFUSED = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"

@@ -67,8 +67,8 @@ from passk_cli.suggestions import did_you_mean_or_list
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # Only passk gate uses the fields of a rules file that are in _GATE_ONLY.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# After one of the errors in _FINAL_ERRORS, --follow stops at once. In contrast, --follow waits
-# while a run has no results, and it waits for five pauses if a file is unreadable.
+# After an error in _FINAL_ERRORS, --follow stops at once. In contrast, --follow waits while a run
+# has no results, and waits for five pauses if a file is unreadable.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
 _PAUSE = 0.5

@@ -61,8 +61,8 @@ def write_labels(
     table, label_fields = folder / _TABLE, dict(request.fields)
     truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
     label_fields.pop("outcome", None)
-    # Unless --passes names words, passk compares numeric labels with the threshold only later, when
-    # it joins labels to attempts.
+    # Unless --passes names words, passk compares numeric labels with the threshold only when it
+    # joins labels to attempts.
     threshold = request.threshold if request.passes else ()
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",

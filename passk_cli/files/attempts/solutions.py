@@ -101,7 +101,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
     ('the answer is 1', False)
     """
     head = "if 1:\n" if _INDENTED.match(text) else ""
-    # All threads share the warning filters, and DuckDB calls this function from several threads.
+    # All threads share the warning filters, and DuckDB parses solutions in several threads.
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:

@@ -41,14 +41,14 @@ NOUNS = {
     "duration": "duration",
     "turns": "count of turns",
 }
-# A column with one of these names may contain the reason why an attempt failed.
+# A column with a name in _REASON_COLUMNS may contain the reason why an attempt failed.
 _REASON_COLUMNS = tuple(
     "reason failure_reason failure_mode error_type exception_type dispatch_disposition disposition"
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _CACHE_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# A column with one of these words in its name may contain costs of a user simulator or a judge, and
-# not of the evaluated model.
+# A column with a word in _OTHER_PAYERS in its name may contain costs of a user simulator or a
+# judge, and not of the evaluated model.
 _OTHER_PAYERS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()

@@ -46,8 +46,8 @@ _ANY_TEXT = r"\w+"
 # the harness.
 _TEST_FAILURE = r"assert|expected|\btests?\b|wrong|max\w*.?(?:turn|step|token)|context|syntax"
 _FLAG_NAMES = frozenset("parse_error judge_error infra_error timed_out".split())
-# A column with one of these words in its name contains program output. Errors in program output are
-# errors of the model.
+# A column with a word in _LOG_WORDS in its name contains program output. Errors in program output
+# are errors of the model.
 _LOG_WORDS = frozenset("stderr stdout traceback trace log logs stack test tests".split())
 # Columns of questions and expected answers contain no errors of the harness.
 _NOT_ANSWERS = _LOG_WORDS | STATEMENT_WORDS | EXPECTED_WORDS

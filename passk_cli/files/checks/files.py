@@ -17,7 +17,7 @@ from passk_cli.files.sources.paths import run_labels
 from passk_cli.files.sources.source import Source
 from passk_cli.suggested_fix import SuggestedFix
 
-# A file with such a name summarizes other files.
+# A file with a name that matches _SUMMARY_NAME summarizes other files.
 _SUMMARY_NAME = re.compile(
     r"((results?|eval|runs?|models?|benchmark|all)[_-])?"
     r"(summary|leaderboard|aggregated?|aggregates|overall|totals?)([_-]results)?",

@@ -18,7 +18,7 @@ from passk_cli.text import truncated
 
 _EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
-# A column with one of these words in its name may contain task ids.
+# A column with a word in _ID_WORDS in its name may contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 

@@ -14,7 +14,8 @@ from passk_cli.files.roles import SHORT, column_name_words, normalized_last_key
 from passk_cli.files.vocabulary import ANSWER_WORDS, HAPPENING_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# A column with one of these words in its name has values that differ between attempts at a task.
+# A column with a word in _ATTEMPT_WORDS in its name has values that differ between attempts at a
+# task.
 _ATTEMPT_WORDS = HAPPENING_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHED_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
 # Two equal runs are unlikely by chance if at least _ENOUGH_OF_EACH tasks passed and at least

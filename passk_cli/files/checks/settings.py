@@ -57,8 +57,8 @@ _EXACT_NAMES = (SETTING_NAMES | {*SETTINGS, "severity"}) - _VAGUE_NAMES
 _NAMES = _EXACT_NAMES | _VAGUE_NAMES
 _NAMES |= frozenset("reasoning tools budget step model_type model_version model_size".split())
 _HAPPENING = HAPPENING_WORDS | {"cached", "cache"} | (ENDINGS - {"state"})
-# A column with one of these words in its name contains results, so it does not divide a benchmark
-# into parts.
+# A column with a word in _RESULT_WORDS in its name contains results, so it does not divide a
+# benchmark into parts.
 _RESULT_WORDS = VERDICT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"category", "confidence"}
 _DATE = re.compile(r"([0-9]{4})-?([0-9]{2})-?([0-9]{2})([T ].*)?")
 _ONCE_SHARE = 0.9
@@ -165,7 +165,8 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
         if even.varying_share >= VARYING_SHARE:
             judged.append((column, even, _is_planned(context, profile, column, even)))
     certain = certain or [(column, even) for column, even, verdict in judged if verdict]
-    # The setting with the most values comes first, because it often determines the other settings.
+    # The setting with the most values comes first, because this setting often determines the other
+    # settings.
     certain.sort(key=lambda pair: _finding_sort_key(context, pair[0]))
     for column, even in certain:
         yield _setting_finding(context, profile, column, even, certain=True)

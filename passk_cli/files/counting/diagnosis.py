@@ -64,8 +64,8 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
 )
 # passk searches for a field that seems to be missing in _PROBED_RECORDS records.
 _PROBED_RECORDS = 1000
-# If an error message of DuckDB matches _EXPRESSION_ERRORS, it is about an expression and not about
-# a file.
+# An error message of DuckDB that matches _EXPRESSION_ERRORS is about an expression and not about a
+# file.
 _EXPRESSION_ERRORS = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -402,8 +402,7 @@ def repeated_attempt_error(
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.rows >= 2 * repeats.attempts:
-        # passk does not suggest --duplicates first, because this option would discard most
-        # attempts.
+        # passk does not suggest --duplicates first, because `first` would discard most attempts.
         model_count_sql = (
             f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"
         )

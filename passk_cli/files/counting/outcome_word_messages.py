@@ -34,7 +34,7 @@ IDLE_THRESHOLD = DiagnosticType(
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-# A Word consists of an outcome word, the number of rows with this word, and its verdict.
+# A Word consists of an outcome word, the number of rows that contain the word, and its verdict.
 Word = tuple[str, int, int | None]
 
 

@@ -140,7 +140,8 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
             require_no_surplus_field(source, layout)
         if layout.kind != "json" or source.first_character != "[":
             continue
-        # If an array is cut off after a comma, DuckDB reads the array as if it were complete.
+        # If an array is cut off after a comma, DuckDB reads the array as if the array were
+        # complete.
         with open_bytes(source) as stream:
             if source.packing == "none":
                 stream.seek(max(os.path.getsize(source.path) - HEAD_BYTES, 0))

@@ -18,8 +18,8 @@ from passk_cli.files.roles import SETTINGS, column_name_words, normalized_last_k
 from passk_cli.files.vocabulary import HAPPENING_WORDS, NUMBERING_WORDS, SETTING_NAMES
 from passk_cli.outcomes.row_sample import OrderedAttempts, SampledRows, TaskGroups
 
-# A column forms groups of dependent tasks only if it has at least _FEWEST_GROUPS values. If there
-# are fewer values, they are probably categories, such as levels of difficulty.
+# A column forms groups of dependent tasks only if it has at least _FEWEST_GROUPS values. Fewer
+# values are probably categories, such as levels of difficulty.
 _FEWEST_GROUPS = 10
 # The columns in _NOT_GROUPS are settings or benchmarks and not groups of dependent tasks.
 _NOT_GROUPS = SETTING_NAMES | {*SETTINGS, *BENCHMARKS}

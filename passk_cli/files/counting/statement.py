@@ -58,7 +58,7 @@ ARE_COUNTS = (
 SHARE_OF_COUNTS = f"{_C} / {_N}"
 
 
-# A column with one of these names may contain the benchmark of a task.
+# A column with a name in BENCHMARKS may contain the benchmark of a task.
 BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
 
 

@@ -128,7 +128,7 @@ EVERY_EVAL_EVER = Format(
     lambda file: file.has_keys("sample_id", "model_id", "evaluation_name", "evaluation.is_correct"),
     _contents,
     # A file with aggregated results may have the same name as the file with attempts, so passk must
-    # not read it as attempts.
+    # not read the aggregated results as attempts.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
     _amounts,
     example=Example(

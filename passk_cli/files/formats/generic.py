@@ -57,14 +57,14 @@ UNJUDGED_IDS = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# passk streams an array of at least LARGE_BYTES bytes, because DuckDB would need three times this
-# size in memory.
+# passk streams an array of at least LARGE_BYTES bytes, because DuckDB would need three times
+# LARGE_BYTES in memory.
 LARGE_BYTES = 1 << 27
 # passk assumes that a packed file unpacks to _UNPACKED_RATIO times its size.
 _UNPACKED_RATIO = 10
 # passk inspects _INSPECTED_MEMBERS members of a document to find its layout.
 _INSPECTED_MEMBERS = 50
-# A number under one of these keys at the top of a JSON document is an average, and not the outcome
+# A number under a key in _AVERAGES at the top of a JSON document is an average, and not the outcome
 # of a task.
 _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(

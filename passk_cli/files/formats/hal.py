@@ -33,7 +33,8 @@ def _contents(file: File) -> Contents:
     config = document["config"]
     agent = str(nested_value(config, "agent_name"))
     model = nested_value(config, "agent_args", "model_name")
-    # The model is added to the name of the agent, unless this name already contains the model.
+    # The name of the model is added to the name of the agent, unless the name of the agent already
+    # contains the model.
     names_model = str(model or "").rpartition("/")[2].lower() in agent.lower()
     facts = {
         "model": agent if names_model else f"{agent} ({model})",

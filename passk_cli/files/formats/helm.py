@@ -46,7 +46,8 @@ OTHER_SPLITS = DiagnosticType(
 )  # fmt: skip
 
 _MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
-# Statistics with these words in their names are likely outcomes, so `--outcome` lists them first.
+# Statistics with a name that matches _LIKELY_OUTCOME are likely outcomes, so `--outcome` lists them
+# first.
 _LIKELY_OUTCOME = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 

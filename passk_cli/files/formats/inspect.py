@@ -59,7 +59,7 @@ UNCLEAR_SCORE = DiagnosticType(
     " --passes false --fails true makes 1 a failure",
 )  # fmt: skip
 
-# If the name of a scorer contains one of these words, a score of 1 is probably undesirable.
+# If the name of a scorer contains a word in _UNDESIRED_WORDS, a score of 1 is probably undesirable.
 _UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
@@ -69,7 +69,7 @@ _UNDESIRED_WORDS = frozenset(
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# The first member of a log has one of these names. If the run crashed, the log contains only
+# The first member of a log has a name in _HEADER_MEMBERS. If the run crashed, the log contains only
 # _journal/start.json.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")

@@ -46,7 +46,8 @@ FILTERED_ANSWERS = DiagnosticType(
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
 _MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
-# In files of early lm-eval versions, each key of a sample that is not in this list is a metric.
+# In files of early lm-eval versions, each key of a sample that is not in _NON_METRIC_KEYS is a
+# metric.
 _NON_METRIC_KEYS = frozenset(
     "doc_id doc target arguments resps filtered_resps filter metrics doc_hash prompt_hash"
     " target_hash".split()

@@ -52,8 +52,7 @@ PHOENIX = Format(
     lambda file: file.has_keys("[].example_id", "[].repetition_number", "[].annotations"),
     _contents,
     lambda file: (f"{file.name.removesuffix('.json')}.csv",),
-    # The costs and tokens in Phoenix are those of the run, without the costs and tokens of
-    # evaluators.
+    # The costs and tokens in Phoenix are the costs and tokens of the run, without the evaluators.
     lambda run: {
         name: nested_value(run, name)
         for name in ("prompt_token_count", "completion_token_count", "latency_ms")

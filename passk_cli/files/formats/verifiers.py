@@ -84,8 +84,8 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
 
 
 def _traces_contents(file: File) -> Contents:
-    # An episode can end with an error before it has a trace, so the first episode with a trace is
-    # used.
+    # An episode can end with an error before it has a trace, so passk uses the first episode with a
+    # trace.
     episodes = (record for _, record in file.numbered_records())
     first = next((record for record in episodes if record.get("traces", [record])), {})
     traces = first.get("traces", [first])
@@ -181,8 +181,8 @@ VERIFIERS = Format(
     ),
     _results_contents,
     ignored_siblings=("metadata.json",),
-    # verifiers wrote the time of generation and scoring in milliseconds before 2026, and has
-    # written it in seconds since then.
+    # Before 2026, verifiers wrote the time of generation and scoring in milliseconds. Since then,
+    # verifiers has written the time in seconds.
     read_amounts=amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",

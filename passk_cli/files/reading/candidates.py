@@ -77,13 +77,15 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     import duckdb
 
-# Users can choose columns for the roles in SHOWN_ROLES, and passk shows the roles in this order.
+# Users can choose columns for the roles in SHOWN_ROLES, and passk shows the roles in the order of
+# SHOWN_ROLES.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
-# A column with one of these words in its name is never the outcome.
+# A column with a word in _NOT_OUTCOMES in its name is never the outcome.
 _NOT_OUTCOMES = (
     NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
 )
-# A column with one of these words in its name is not the task, unless it has a usual task name.
+# A column with a word in _NOT_TASKS in its name is not the task, unless the column has a usual task
+# name.
 _NOT_TASKS = (
     (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
@@ -97,8 +99,8 @@ _SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
 _NUMBERED_PART = re.compile(
     rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with one of these names contains preferences between two answers, and its values are A, B
-# or tie.
+# A column with a name in _PREFERENCES contains preferences between two answers, and its values are
+# A, B or tie.
 _PREFERENCES = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
@@ -417,7 +419,7 @@ class _CandidateFinder:
                 _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
                 or normalized_last_key(path) in SETTING_NAMES
             )
-            # A rate such as hit_rate_at_3 describes a single attempt if it is always 0 or 1.
+            # A rate such as hit_rate_at_3 describes a single attempt if the rate is always 0 or 1.
             if names_another_thing and not (
                 is_named_like_average(path) and column.verdicts == {0, 1}
             ):
@@ -629,8 +631,8 @@ class _CandidateFinder:
                        and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
                        and 2 * sum(plain[path].text_counts[text] for text in expected)
                        > self.place.rows]  # fmt: skip
-        # A column named "label" is the expected answer if there is an answer column. It is the
-        # answer if there is a column with the true label.
+        # A column named "label" contains the expected answer if there is an answer column. The
+        # column "label" contains the answer of the model if another column contains the true label.
         labels = [
             path
             for path in plain

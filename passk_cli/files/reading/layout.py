@@ -203,8 +203,8 @@ class Layout:
     def _with_constants_sql(self, rows: str) -> str:
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
-        # DuckDB returns all columns of CSV and Parquet files, so passk excludes columns that it
-        # adds again.
+        # DuckDB returns all columns of CSV and Parquet files, so passk excludes the columns that
+        # passk adds again.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
         all_paths = {path: None for values in self.constants.values() for path in values}

@@ -347,8 +347,8 @@ def _result_files(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise _unreadable_error(str(error.filename), error)
 
-    # Path normalises "." and "a//b". Path is called once per folder and not per file, because it is
-    # slow.
+    # Path normalises "." and "a//b". Path is called once per folder and not per file, because Path
+    # is slow.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)

@@ -20,7 +20,7 @@ _RUN = re.compile(
 )
 # _DAY matches the name of a folder or file that is a date, with or without a time.
 _DAY = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
-# A column with the temperature of an attempt usually has one of these names.
+# A column with the temperature of an attempt usually has a name in TEMPERATURE_NAMES.
 TEMPERATURE_NAMES = ("temperature", "temp")
 # _TEMPERATURE matches a temperature in a file name, such as "T0.2" or "temp1", but not "T5" (a
 # model).

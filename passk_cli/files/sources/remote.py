@@ -35,7 +35,7 @@ _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
 _PUBLIC_REMEDY = "check that the file is public"
-# passk accepts the content encodings in _ENCODINGS from a server, because it can unpack such files.
+# passk accepts the content encodings in _ENCODINGS from a server, because passk can unpack them.
 _ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 

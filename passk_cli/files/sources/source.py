@@ -46,7 +46,8 @@ _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 MAX_NESTING = 500
 _BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# Maps the first bytes of a file to the name of its file type, and to advice about such a file.
+# Maps the first bytes of a file to the name of the file type, and to advice about files of
+# this type.
 _FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
