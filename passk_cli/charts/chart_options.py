@@ -21,13 +21,13 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# A picture with more than 8 models shows only the first 5 models in colour, because readers cannot
-# distinguish more colours.
+# A picture with more than 8 models shows only the models in its title in colour, or the first 5
+# models if the title names no model, because readers cannot distinguish more colours.
 MOST_MODELS, _LEADING = 8, 5
 # A panel with more than 4 bands keeps only the first 3 bands, because many bands hide each other.
 _MOST_BANDS, _BANDED = 4, 3
 # A chart shortens the name of a model to at most _LETTERS letters.
-_LETTERS = 24
+_LETTERS = 40
 _LIMITS = ("low", "high")
 # Maps each unit of length to the number of pixels per unit.
 _UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
@@ -271,8 +271,8 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     """The plot with grey models, if some models are highlighted or if there are too many models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
-    leading models of the plot (or the five highest models) and the models in the answer are
-    coloured.
+    leading models of the plot and the models in the answer are coloured.  Without such models, the
+    five highest models are coloured.
     """
     models = _models_of_plot(plot)
     if not models:
@@ -288,9 +288,9 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     best += [m for m in sorted(models, key=lambda m: depths.get(m, [math.inf])) if m not in best]
     if not set(highlighted) & set(models) and len(models) <= MOST_MODELS:
         return _limit_bands(replace(plot, leading=()), best)
-    best = best[: len(plot.leading) or _LEADING]
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
-    leaders = highlighted or (*best, *_models_named_in(models, words))
+    named = _models_named_in(models, words)
+    leaders = highlighted or (*best[: len(plot.leading)], *named) or best[:_LEADING]
     plot = replace(plot, leading=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
         return plot

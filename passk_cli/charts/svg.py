@@ -40,8 +40,11 @@ _MOST_NAMES = 0.45, 0.42
 # most a share of _MOST_ENDS of the width.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
 # _LOWEST_ROW is the minimum height of a row, and _LOWEST is the minimum height of a panel with
-# curves. _SLIMMEST and _LEGIBLE are the minimum widths of a panel without and with tick labels.
-_LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE = 9.4, 60.0, 30.0, 54.0
+# curves. The minimum width of a panel is _SLIMMEST without tick labels, _LEGIBLE with tick labels,
+# and _LEGIBLE_ESTIMATES with estimates.
+_LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE, _LEGIBLE_ESTIMATES = 9.4, 60.0, 30.0, 54.0, 84.0
+# A picture without --chart-size is wider if it names more than _MOST_NAMED_POINTS points.
+_MOST_NAMED_POINTS = 8
 # _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
@@ -180,6 +183,8 @@ class _PlotDrawer:
     right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
     narrowest: ClassVar[float] = 84.0
+    # Maximum factor by which a picture without --chart-size is widened to keep panels in one line.
+    growth: ClassVar[float] = 1.0
     lowest: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
@@ -189,7 +194,8 @@ class _PlotDrawer:
             self.columns, count = 1, len(self.panels)
             self.measure()
             least = self.narrowest + self.right_margin + _PANEL_GAP
-            fitting = int((self.room - self.left_margin + _PANEL_GAP) // least)
+            widest = max(self.room, self.growth * self.default_width * (self.size is None))
+            fitting = int((widest - self.left_margin + _PANEL_GAP) // least)
             self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.columns)
         self.measure()
@@ -327,13 +333,19 @@ class _CurveDrawer(_PlotDrawer):
     """Draws curves, with bands, points with intervals, and names at the ends of lines."""
 
     def measure(self) -> None:
+        series = layout.distinct_values((*self.plot.rows, *self.plot.points), "series")
+        crowded = self.plot.scattered and len(series) > _MOST_NAMED_POINTS
+        self.room = self.default_width * (_GROWTH if crowded and self.size is None else 1.0)
         self.height = max(0.5 * self.room / self.columns, 90.0)
         inner = self.height + self.spare / -(-len(self.panels) // self.columns)
-        most, extent = _MOST_ENDS * self.room - 19, partial(text_width, size=_NAME)
+        usual, extent = _MOST_ENDS * self.default_width, partial(text_width, size=_NAME)
+        most = usual + (_GROWTH - 1) * self.default_width * (self.size is None) - 19
         self.lines = layout.CurveLayout.from_plot(
             self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent
         )
         ends = [extent(end["text"]) + 19 for end in self.lines.labels]
+        if self.size is None and ends:
+            self.room += max(max(ends) - usual, 0.0)
         self.up = replace(self.lines.up, length=max(inner, 1.0))
         self.ticks = tick_labels(self.up, self.percent, lambda _: 1.5 * _SMALL)
         self.left_margin = (
@@ -542,6 +554,7 @@ class _RowDrawer(_PlotDrawer):
     """Base class for plots with one row per name, and with headings for groups of rows."""
 
     narrowest: ClassVar[float] = 32.0
+    growth: ClassVar[float] = _GROWTH
     # Rows are 14.0 pixels high in a plot with at most 40 rows, and 10.6 pixels high in a plot with
     # more rows.
     heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
@@ -553,16 +566,16 @@ class _RowDrawer(_PlotDrawer):
             8 * self.plot.has_roles("head"),
         )
         extent = partial(text_width, size=_SMALL)
-        lines = layout.row_label_lines(
-            self.plot, most * (1 if self.size else _GROWTH) - indent, extent
-        )
+        extra = (_GROWTH - 1) * self.default_width * (self.size is None)
+        lines = layout.row_label_lines(self.plot, most + extra - indent, extent)
         names = max(
             extent(text, bold=True) if label is None else indent + extent(text)
             for label, text in lines
         )
         self.left_margin = 7 + names
         if self.size is None:
-            row = self.columns * (_LEGIBLE + self.right_margin + _PANEL_GAP) - _PANEL_GAP
+            legible = _LEGIBLE if self.plot.rules else _LEGIBLE_ESTIMATES
+            row = self.columns * (legible + self.right_margin + _PANEL_GAP) - _PANEL_GAP
             self.room = max(
                 self.default_width, self.default_width + names - most, self.left_margin + row
             )
@@ -589,7 +602,39 @@ class _RowDrawer(_PlotDrawer):
 
 @dataclass
 class _ForestDrawer(_RowDrawer):
-    """Draws forest plots, with one interval and one point per row."""
+    """Draws forest plots, with one interval and one point per row.
+
+    A plot of estimates, which has no reference lines, also shows the number of each row if there is
+    enough space: if the picture has one panel, or if the width may grow.
+    """
+
+    numbers_width: float = field(init=False, default=0.0)
+
+    def measure(self) -> None:
+        roomy = self.size is None or len(self.panels) == 1
+        if self.plot.kind in ("forest", "ranking") and not self.plot.rules and roomy:
+            numbers = {self._number(row) for row in self.plot.rows}
+            self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)
+            self.right_margin = 10 + self.numbers_width + self.letters_width()
+        super().measure()
+
+    def letters_width(self) -> float:
+        """The width of the letters of ties, which only a ranking shows."""
+        return 0.0
+
+    def _number(self, row: Row) -> str:
+        if row["x"] is None:
+            return "–"
+        if self.plot.unit != "share":
+            return f"{self.plot.x_unit}{row['x']:.3g}"
+        return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
+
+    def _drawn_number(self, row: Row) -> str:
+        return _text(
+            self.width + 8 + self.numbers_width, self.places[row["label"]] + 3.2,
+            self._number(row), self.theme.text, size=_SMALL, anchor="end",
+            weight="bold" if row.get("tied") else "",
+        )  # fmt: skip
 
     def axis(self, panel: Any) -> Axis:
         """The x-axis of a panel."""
@@ -608,6 +653,7 @@ class _ForestDrawer(_RowDrawer):
             + rules
             + self.labels(first)
             + rows
+            + self._numbers(panel)
             + self.draw_x_axis(axis, height, first)
         )
         return self.titled_panel(
@@ -623,6 +669,11 @@ class _ForestDrawer(_RowDrawer):
             f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in self.places.values()
         )
         return f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>'
+
+    def _numbers(self, panel: Any) -> str:
+        if not self.numbers_width:
+            return ""
+        return "".join(map(self._drawn_number, panel_rows(self.plot.rows, panel)))
 
     def _row(self, row: Row, axis: Axis) -> str:
         y, paint = self.places[row["label"]], self.colour_of(row)
@@ -645,25 +696,17 @@ class _RankingDrawer(_ForestDrawer):
         extent = partial(text_width, size=_SMALL)
         rows = self.plot.rows
         self.places_width = max((extent(row["place"] or "") for row in rows), default=0.0) + 6
-        numbers = [self._number(row) for row in rows]
-        self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)
-        letters = max((extent(row["letters"] or "") for row in rows), default=0.0)
-        self.right_margin = 14 + self.numbers_width + letters
         super().measure()
         self.left_margin += self.places_width
+
+    def letters_width(self) -> float:
+        return 4 + max(text_width(row["letters"] or "", _SMALL) for row in self.plot.rows)
 
     def colour_of(self, row: Row) -> str:
         if not row["tied"]:
             return mix_colours(self.theme.faint, self.theme.paper, _SHADE * 0.8)
         place = self.plot.colour_index(row) or 0
         return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
-
-    def _number(self, row: Row) -> str:
-        if row["x"] is None:
-            return "–"
-        if self.plot.unit != "share":
-            return f"{self.plot.x_unit}{row['x']:.3g}"
-        return f"{100 * row['x']:.1f} %" if self.percent else f"{row['x']:.3f}"
 
     def _grid(self, axis: Axis) -> str:
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
@@ -690,11 +733,8 @@ class _RankingDrawer(_ForestDrawer):
         right = self.width + 8 + self.numbers_width
         for row in self.plot.rows:
             y = self.places[row["label"]] + 3.2
-            weight = "bold" if row["tied"] else ""
             texts += [
                 _text(1 - self.left_margin, y, row["place"] or "", self.theme.faint, size=_SMALL),
-                _text(right, y, self._number(row), self.theme.text, size=_SMALL, weight=weight,
-                      anchor="end"),
                 _text(right + 4, y, row["letters"] or "", self.theme.faint, size=_SMALL),
             ]  # fmt: skip
         return "".join(texts)

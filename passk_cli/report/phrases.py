@@ -85,7 +85,7 @@ def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
     'pass@1 of a, pass@2 of b'
     >>> pairs = [(k, m) for m in "ab" for k in ("pass@1", "pass@2")] + [("pass@2", "c")]
     >>> results_of_models_text(pairs)
-    'pass@1, pass@2 of a and 3 more of 2 models'
+    'pass@1, pass@2 of a and 3 results of 2 other models'
     """
     pairs = list(dict.fromkeys(pairs))
     numbers, models = (tuple(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
@@ -93,8 +93,9 @@ def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
         if len(pairs) <= 3:
             return first_few([f"{number} of {model}" for number, model in pairs])
         first_numbers = [number for number, model in pairs if model == models[0]]
-        remainder = f"{len(pairs) - len(first_numbers)} more of {plural(len(models) - 1, 'model')}"
-        return f"{first_few(first_numbers)} of {models[0]} and {remainder}"
+        results = plural(len(pairs) - len(first_numbers), "result")
+        others = plural(len(models) - 1, "other model")
+        return f"{first_few(first_numbers)} of {models[0]} and {results} of {others}"
     return f"{first_few(numbers)} of {first_few(models)}"
 
 

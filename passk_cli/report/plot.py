@@ -177,18 +177,18 @@ def forest(
     colour : key of the series, if the label is not the name of a series.
     head, tail : keys of the two models of a difference head − tail.  The chart shows each head
         once, above its tails.
-    unit : key of the unit of differences.  rules : vertical reference lines.
+    unit : key of the unit of the values.  rules : vertical reference lines.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
         parts = (str(rows[0][label]), titles.get("subtitle"))
         titles["subtitle"] = " · ".join(filter(None, parts))
         colour, label, facet, head, tail = colour or label, facet, "", "", ""
-    # Each metric has a separate axis, but differences with the same unit have a common axis.
+    # Results with the same unit have a common axis. Without a unit, each metric has its own axis.
     names = _drop_empty_roles(
         label=label, x=value, low=low, high=high, panel=facet, filled=filled, series=colour,
         head=head,
-        tail=tail, scale=unit if rules else facet,
+        tail=tail, scale=unit or facet,
     )  # fmt: skip
     return _plot("forest", _rows_by_role(rows, names), names, titles, rules)
 

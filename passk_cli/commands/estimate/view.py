@@ -181,14 +181,14 @@ class EstimateTable(NumberTable):
         pictures = []
         for unit, title in UNITS.items():
             rows = [
-                fact.chart_point("estimate", metric=fact.name)
+                fact.chart_point("estimate", metric=fact.name, unit=unit)
                 for fact in facts
                 if fact.estimate.unit == unit
             ]
             if rows:
                 chart = forest(
                     rows, label="model", value="estimate", low="low", high="high", facet="metric",
-                    rules=(), title="Estimates", subtitle=subtitle, x_title=title,
+                    unit="unit", rules=(), title="Estimates", subtitle=subtitle, x_title=title,
                 )  # fmt: skip
                 pictures.append(chart if unit == "share" else replace(chart, unit=""))
         return tuple(pictures)
