@@ -427,8 +427,24 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
     ends = accumulate(len(name) + len(joint) for name in names)
     fitting = max(1, sum(end <= width + len(joint) for end in ends))
     fitting = min(fitting, most or fitting)
-    more = f" and {len(names) - fitting:,} more" if fitting < len(names) else ""
-    return joint.join(names[:fitting]) + more
+    if fitting == len(names):
+        return joint.join(names)
+    more = f"{joint.join(names[:fitting])} and {len(names) - fitting:,} more"
+    return NameList(more, joint.join(names))
+
+
+class NameList(str):
+    """The first names of a list, and the number of further names.
+
+    all_names : the complete list, which a report page shows after a click.
+    """
+
+    all_names: str
+
+    def __new__(cls, text: str, all_names: str) -> NameList:
+        names = super().__new__(cls, text)
+        names.all_names = all_names
+        return names
 
 
 class Category(str):

@@ -153,14 +153,14 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     if len(all_models) > MOST_MODELS:
         best = [name for plot in plots for name in plot.leading[:_LEADING] or _models_of_plot(plot)]
         hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
-    short = short_models(all_models)
+    short = _short_models(all_models)
     return tuple(
         _apply_appearance(_with_short_names(replace(plot, hues=hues), short), appearance)
         for plot in plots
     )
 
 
-def short_models(models: Iterable[str]) -> dict[str, str]:
+def _short_models(models: Iterable[str]) -> dict[str, str]:
     """Model → short name, for models with long names."""
     models_sorted = sorted({*models})
     names = zip(models_sorted, short_names(models_sorted, _LETTERS), strict=True)

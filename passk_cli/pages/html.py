@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.charts.chart_options import short_models
 from passk_cli.charts.picture import (
     POLICY,
     add_security_policy,
@@ -53,7 +52,6 @@ def html(report: Report, style: Style) -> str:
         return [(n, f"data:{_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
 
     style = style.for_print
-    boards = [panel.board for section in page.sections for panel in section.panels if panel.board]
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
     script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
@@ -73,7 +71,6 @@ def html(report: Report, style: Style) -> str:
         dark=Markup(colour_variables("dark")),
         script=Markup(script),
         drawn=draw,
-        short=short_models(printable(row.model) for board in boards for row in board.entries),
         board=lambda panel: leaderboard_view(panel.board, style),
         grid=lambda panel: Markup(grid_data(panel.grid)),
         downloads=downloads,

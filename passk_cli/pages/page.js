@@ -41,7 +41,6 @@ for (const part of document.querySelectorAll(".table")) {
     button.addEventListener("click", () => sort(head, turned(head, !numbers)));
   }
   const input = part.querySelector("input"), count = part.querySelector("output");
-  // The title of a cell contains the full name of a shortened model.
   const texts = rows.map((row) =>
     [...row.cells].map((cell) => `${cell.textContent} ${cell.title}`).join("\n").toLowerCase());
   if (input) input.addEventListener("input", () => {
@@ -76,10 +75,14 @@ for (const part of document.querySelectorAll(".tasks")) {
   });
   grids[part.dataset.end] = { data, tasks };
 }
+// The number of names, the first names, and further names that open with a click.
 const listed = (noun, names, most = 6) => {
-  const more = names.length > most ? ` and ${names.length - most} more` : "";
   const count = `${names.length} ${noun}${names.length === 1 ? "" : "s"}`;
-  return names.length ? `${count}: ${names.slice(0, most).join(", ")}${more}` : `no ${noun}`;
+  const first = element("bdi", names.length ? `${count}: ${names.slice(0, most).join(", ")}` : `no ${noun}`);
+  if (names.length <= most) return [first];
+  const rest = element("details");
+  rest.append(element("summary", `and ${names.length - most} more`), names.slice(most).join(", "));
+  return [first, " ", rest];
 };
 
 for (const board of document.querySelectorAll(".board")) {
@@ -89,7 +92,7 @@ for (const board of document.querySelectorAll(".board")) {
   const named = (name) => heads.find((head) => head.querySelector("button")?.textContent === name);
   const find = board.querySelector("[name=find]"), tied = board.querySelector("[name=tied]");
   const radios = [...board.querySelectorAll("[type=radio]")];
-  const name = (row) => row.querySelector("bdi").title || row.querySelector("bdi").textContent;
+  const name = (row) => row.querySelector("bdi").textContent;
   // The letters "ac–e" mean a, c, d and e.  The letter after z is a1.
   const place = (name) => name.charCodeAt(0) - 97 + 26 * Number(name.slice(1));
   const letters = (row) => {
@@ -105,7 +108,6 @@ for (const board of document.querySelectorAll(".board")) {
   // Details of a model: pairs, other metrics, and tasks that only this model passes or fails.
   const facts = (row) => {
     const own = letters(row), place = metrics[chosen].cellIndex, made = [];
-    if (row.querySelector("bdi").title) made.push(["Model", name(row)]);
     if (own.size) {
       const sign = "lower" in metrics[chosen].dataset ? -1 : 1, groups = [[], [], []];
       const ahead = (other) => sign * (value(other, place) - value(row, place));
@@ -118,7 +120,7 @@ for (const board of document.querySelectorAll(".board")) {
       ["Significantly better", "Tied", "Significantly worse"].forEach((verdict, at) =>
         made.push([verdict, listed("model", groups[at])]));
     }
-    for (const head of metrics) made.push([head.querySelector("button").textContent, row.cells[head.cellIndex].textContent]);
+    for (const head of metrics) made.push([head.querySelector("button").textContent, [element("bdi", row.cells[head.cellIndex].textContent)]]);
     const grid = grids[end], model = grid ? grid.data.models.indexOf(name(row)) : -1;
     if (model >= 0) {
       const solves = (task) => task.all[model].c > 0 && task.solved === 1;
@@ -137,9 +139,9 @@ for (const board of document.querySelectorAll(".board")) {
       const cell = element("td"), list = element("ul", "", "facts");
       detail = element("tr", "", "detail");
       cell.colSpan = heads.length;
-      for (const [label, text] of facts(row)) {
+      for (const [label, parts] of facts(row)) {
         const line = element("li");
-        line.append(element("b", label), " ", element("bdi", text));
+        line.append(element("b", label), " ", ...parts);
         list.append(line);
       }
       cell.append(list);

@@ -9,7 +9,7 @@ from passk_cli.charts.chart_options import Appearance, prepare_plots
 from passk_cli.render.style import Style, answer_text, cell_parts, column_headings, visible_parts
 from passk_cli.report.data_types import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct_values
-from passk_cli.text import printable
+from passk_cli.text import NameList, printable
 
 # A chart on a page is legible with at most _MOST_ROWS rows and _MOST_PANELS panels.
 _MOST_ROWS, _MOST_PANELS = 150, 30
@@ -20,6 +20,7 @@ class CellView:
     """A table cell for the page template.
 
     value, error : text of the value, and text of its interval or standard error.
+    names : all names of a list, if the value contains only the first names.
     key : sort key of a number, or "" for text. why : text that appears under the mouse.
     """
 
@@ -28,6 +29,7 @@ class CellView:
     key: str
     why: str
     marked: bool
+    names: str
 
 
 @dataclass(frozen=True)
@@ -129,4 +131,5 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
         marked = isinstance(cell, Estimate) and cell.marked
         number = cell.value if isinstance(cell, Estimate) else cell
         key = repr(float(number)) if isinstance(number, int | float) else ""
-        yield CellView(value, error, key, printable(why), marked)
+        names = printable(cell.all_names) if isinstance(cell, NameList) else ""
+        yield CellView(value, error, key, printable(why), marked, names)
