@@ -107,8 +107,8 @@ class ChartOptions:
         if not self.chart and (choices := changed_options(self)):
             raise ParameterError(
                 OptionValue(choices[0]),
-                "this option applies only to charts, and no chart is"
-                " drawn", name="contradicting-options",
+                "this option applies only to charts, but no chart is drawn",
+                name="contradicting-options",
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws one")],
             )  # fmt: skip
         if gone := [chart for chart in self.chart if chart in ("-", "terminal")]:

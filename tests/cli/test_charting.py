@@ -65,7 +65,7 @@ def test_chart_themes_set_the_colours(passk: Passk, tmp_path: Path) -> None:
         (["--chart", "x.png", "--chart-theme", "blue"], "--chart-theme blue: choose one of light,"),
         (
             ["--panel", "temperature"],
-            "--panel: this option applies only to charts, and no chart is drawn; --chart FILE.png"
+            "--panel: this option applies only to charts, but no chart is drawn; --chart FILE.png"
             " draws one\n",
         ),
         (

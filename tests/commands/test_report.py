@@ -148,8 +148,8 @@ def test_the_grid_has_the_attempts_of_every_model_at_every_task(
 @pytest.mark.parametrize(
     ("link", "problem"),
     [
-        ("https://a.org/{modl}/{task}", r"unknown field \{modl\}; did you mean \{model\}"),
-        ("https://a.org/{x}/{task}", r"unknown field \{x\}; there are \{model\}, \{task\}"),
+        ("https://a.org/{modl}/{task}", r"there is no field \{modl\}; did you mean \{model\}"),
+        ("https://a.org/{x}/{task}", r"there is no field \{x\}; there are \{model\}, \{task\}"),
         ("https://a.org/{model}", "the address must contain {task}"),
         ("javascript:alert(1)/{task}", "the address must begin with https://"),
         ("https://{model}.org/{task}", "the address must begin with https://"),

@@ -164,7 +164,7 @@ def test_another_file_is_compared_model_by_model(passk: Passk, tmp_path: Path) -
     }  # fmt: skip
     single = passk("tasks", tmp_path, "--against", old, "--model", "x", "-f", "csv")
     assert single.out.count("\n") == 2
-    assert "none of the models in the data has results in this run" in passk_error(
+    assert "this run contains no results for the same models and groups" in passk_error(
         passk, tmp_path, old
     )
 

@@ -150,7 +150,7 @@ CASES: list[tuple[str, str, str | bytes, list[str], str]] = [
     ("cut document", "a.json", '[{"task": "a", "passed": 1},\n {"task"', [], "a.json:2: the text"),
     (
         "not a list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": 1}\n',
-        [], 'a.jsonl:2: "results" is 1; other records have a list of outcomes in this field',
+        [], 'a.jsonl:2: "results" is 1; in other records, this field contains a list of outcomes',
     ),
     (
         "empty list", "a.jsonl", '{"task": "a", "results": [true]}\n{"task": "b", "results": []}\n',

@@ -81,24 +81,26 @@ class ModelGains(NamedTuple):
         return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
 
-_STEP = "from {start} to {k} attempts{?where| on {where}}"
-_RANGE = (
-    "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric} range"
-    " from {low} ({least:and}) to {high} ({most:and})"
-)
 GAINS = (
     Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
-           "The {rising:gain|change} " + _STEP + " is the same for {most:and}: {metric} {high}."),
-    Answer("gains-range", lambda gains: bool(gains.groups), _RANGE + "."),
-    Answer("gains-untested", lambda gains: gains.untested, _RANGE + "; not tested."),
+           "The {rising:gain|change} from {start} to {k} attempts{?where| on {where}} is the"
+           " same for {most:and}: {metric} {high}."),
+    Answer("gains-range", lambda gains: bool(gains.groups),
+           "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
+           " range from {low} ({least:and}) to {high} ({most:and})."),
+    Answer("gains-untested", lambda gains: gains.untested,
+           "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
+           " range from {low} ({least:and}) to {high} ({most:and}); not tested."),
     Answer("gains-overlap", lambda gains: bool(gains.overlapping),
-           _RANGE + "; the intervals of {intervals:and}{?more| and {more:other model}} overlap."),
+           "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
+           " range from {low} ({least:and}) to {high} ({most:and}); the intervals of"
+           " {intervals:and}{?more| and {more:other model}} overlap."),
     Answer("gains-apart", lambda gains: gains.rising,
-           "{most:and} {leaders:gains|gain} most " + _STEP + " ({metric} {high}), {least:and} least"
-           " ({low})."),
+           "{most:and} {leaders:gains|gain} most from {start} to {k} attempts"
+           "{?where| on {where}} ({metric} {high}), {least:and} least ({low})."),
     Answer("changes-apart", lambda gains: True,
-           "{most:and} {leaders:changes|change} most " + _STEP + " ({metric} {high}), {least:and}"
-           " least ({low})."),
+           "{most:and} {leaders:changes|change} most from {start} to {k} attempts"
+           "{?where| on {where}} ({metric} {high}), {least:and} least ({low})."),
 )  # fmt: skip
 
 
@@ -146,11 +148,6 @@ class SingleModelCurve:
         }  # fmt: skip
 
 
-_CHANGES = (
-    "{curve} {change:falls|stays|rises} from {first} to {last}"
-    "{?both|, and pass^k {hat_change:falls|stays|rises} to {hat}}."
-)
-_AT_THE_END = "On the {tasks} of {all:task} with {k:attempt} of {model}, "
 OF_ONE = (
     Answer("no-curve", lambda curve: curve.first.k == curve.last.k,
            "{number} of {model} is {estimate}; a curve needs at least two values of k."),
@@ -160,9 +157,14 @@ OF_ONE = (
     Answer("flat-curve", lambda curve: curve.flat,
            "{curve} of {model} is {first} at every k from {start} to {k}."),
     Answer("last-of-fewer-tasks", lambda curve: not curve.comparable_ends,
-           _AT_THE_END + "{number} is {last}."),
-    Answer("curve-of-fewer-tasks", lambda curve: curve.fewer, _AT_THE_END + _CHANGES),
-    Answer("curve", lambda _: True, "From {start} to {k} attempts of {model}, " + _CHANGES),
+           "On the {tasks} of {all:task} with {k:attempt} of {model}, {number} is {last}."),
+    Answer("curve-of-fewer-tasks", lambda curve: curve.fewer,
+           "On the {tasks} of {all:task} with {k:attempt} of {model}, {curve}"
+           " {change:falls|stays|rises} from {first} to {last}"
+           "{?both|, and pass^k {hat_change:falls|stays|rises} to {hat}}."),
+    Answer("curve", lambda _: True,
+           "From {start} to {k} attempts of {model}, {curve} {change:falls|stays|rises} from"
+           " {first} to {last}{?both|, and pass^k {hat_change:falls|stays|rises} to {hat}}."),
 )  # fmt: skip
 
 

@@ -290,8 +290,8 @@ def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
     most = max(usual_k(counts), min(supported_k(counts), 2))
     if most < 2:
         raise ParameterError(
-            "diversity needs two attempts at every task, but no model has that many; make more"
-            " attempts",
+            "diversity needs two attempts at every task, but no model has two attempts at every"
+            " task; make more attempts",
             name="too-few-attempts",
         )
     # The metric distinct@1 is always 1, so k = 1 is left out.

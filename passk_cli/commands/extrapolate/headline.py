@@ -116,7 +116,7 @@ REACHED = (
     Answer("target-first", lambda _: True,
            "{rising:k for pass@k =|k up to which pass^k ≥} {target} is {rising:lowest|highest}"
            " for {model}" + _WHERE
-           + ": {ks}{?rivals|. Its range overlaps with the {count:range|ranges} of {rivals}}."),
+           + ": {ks}{?rivals|; its range overlaps with the {count:range|ranges} of {rivals}}."),
 )  # fmt: skip
 
 

@@ -119,7 +119,7 @@ CONSTANT_OUTCOMES = DiagnosticType(
 ATTEMPTS_UNTIL_PASS = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="At more tasks than chance explains, the only pass is the last attempt.",
+    meaning="At more tasks than chance explains, the last attempt is the only pass.",
     why="If attempts stop at the first pass, the stopping rule decides the order of the outcomes."
     " pass@k is biased, but the number of attempts to the first success remains correct.",
     advice="Make the same number of attempts at all tasks. Until all tasks have the same number of"
@@ -264,8 +264,8 @@ class VerdictTable(Section[OrderEvidence]):
         Answer("dependent", lambda section: section.fields["dependent"],
                "Attempts of {dependent} are not independent: {reasons}."),
         Answer("no-dependence", lambda section: section.fields["independent"],
-               "No dependence was found between attempts of {independent}: no significant trend,"
-               " correlation of successive attempts or agreement of pairs of attempts."),
+               "Attempts of {independent} show no significant dependence: no trend, no correlation"
+               " of successive attempts, and no unusual agreement of pairs of attempts."),
         Answer("independence-not-tested", lambda _: True,
                "Independence cannot be tested: {flaws}."),
     )  # fmt: skip

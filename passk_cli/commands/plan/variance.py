@@ -266,7 +266,7 @@ def _estimate_components(
         if correlation is not None:
             raise ParameterError(
                 OptionValue("--correlation"),
-                "this pilot has several models, so passk measures the correlation itself",
+                "this pilot has several models, so passk computes the correlation from the pilot",
                 name="contradicting-options", settles=[
                     SuggestedFix({"--correlation": None}),
                     SuggestedFix({"--model": (widest.series[0],)}, "plans with one model"),

@@ -74,7 +74,7 @@ def check_link(link: str, groups: Collection[str]) -> None:
     unknown = next((name for name in _FIELD.findall(link) if name not in field_names), None)
     if unknown is not None:
         question = did_you_mean_or_list(unknown, [f"{{{name}}}" for name in field_names])
-        raise ParameterError(OptionValue("--link"), f"unknown field {{{unknown}}}; {question}")
+        raise ParameterError(OptionValue("--link"), f"there is no field {{{unknown}}}; {question}")
     if "{task}" not in link:
         raise ParameterError(OptionValue("--link", link), "the address must contain {task}")
     if not re.match(r"https?://[^{}/]+/|[^:]*(/|$)", link):

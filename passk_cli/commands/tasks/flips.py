@@ -424,7 +424,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
-            "none of the models in the data has results in this run for the same groups",
+            "this run contains no results for the same models and groups as the data",
             name="no-such-model",
         )  # fmt: skip
     all_flips = find_flips(pairs, study.confidence.level)

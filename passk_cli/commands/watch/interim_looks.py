@@ -144,7 +144,7 @@ class InterimLooks:
                 place,
                 f"the last interim look included {last.tasks} tasks, but now only"
                 f" {progress.countable} tasks are complete",
-                "check that these are files of the same run", name="other-run",
+                "check that the files belong to the same run", name="other-run",
             )  # fmt: skip
         if tuple(progress.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
             raise DataError(

@@ -71,7 +71,7 @@ COUNTED_TESTS = DiagnosticType(
 SUMMED_COSTS = DiagnosticType(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}) and may be a running total",
-    meaning="The cost in each row seems to include the costs of all rows before.",
+    meaning="The cost in each row seems to include the costs of all earlier rows.",
     why="The sum of running totals is far higher than the real cost.",
     advice="Write the cost of each attempt, which is the difference between two rows.",
     example="warning[summed-costs]: cost only grows from row to row (0.02 to 1.9) and may be a"

@@ -480,4 +480,6 @@ def _not_a_list_error(
         return None
     problem = f'"{batch.roles.outcome}" is {truncated(row[1])}'
     place, _ = record_at(batch, source, row[0])
-    return BadRecordError(place, problem, "other records have a list of outcomes in this field")
+    return BadRecordError(
+        place, problem, "in other records, this field contains a list of outcomes"
+    )

@@ -118,4 +118,4 @@ class Archive:
 
 
 def _suspicious_error(place: str, problem: str) -> DataError:
-    return DataError(place, problem, "check the origin of the archive", name="suspicious-archive")
+    return DataError(place, problem, "check the source of the archive", name="suspicious-archive")
