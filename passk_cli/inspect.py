@@ -150,8 +150,8 @@ class Stop:
         if options.get("baseline") is not None:
             options["baseline"] = self.baseline
         with warnings.catch_warnings():
-            # Warnings would disturb the display of Inspect, so they are ignored. The log contains
-            # the answer.
+            # Warnings would disturb the display of Inspect, so passk ignores all warnings. The log
+            # of the evaluation contains the answer.
             warnings.simplefilter("ignore", passk_cli.PasskWarning)
             findings = passk_cli.watch(
                 [*self.rows.values()], order=[*self.order.values()], attempts=self.epochs,

@@ -209,7 +209,7 @@ def _likeness(word: str, name: str) -> float:
     matcher = SequenceMatcher(None, name, word)
     if not name or (matcher.quick_ratio() < _ALIKE - 0.2 and not begins):
         return 0.0
-    # Two swapped letters are one typing mistake, so they reduce the similarity of two words only a
-    # little.
+    # Two swapped letters are one typing mistake, so swapped letters reduce the similarity of two
+    # words only a little.
     swapped = len(word) == len(name) and sorted(word) == sorted(name)
     return max(matcher.ratio() + 0.1 * swapped, _ALIKE * begins)

@@ -74,7 +74,7 @@ def axis_from_values(
     low, high = (inside[0], inside[-1]) if inside else (1.0, 10.0)
     if zero and not log:
         low, high = min(low, 0.0), max(high, 0.0)
-    # If all values are equal except for rounding, the axis gets a range around them.
+    # If all values are equal except for rounding, the axis gets a range around the values.
     if math.isclose(low, high, rel_tol=1e-12):
         low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     axis = Axis(low, high, title, log)

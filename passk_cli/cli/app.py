@@ -269,8 +269,8 @@ def main() -> None:
             code = run_words(words)
         else:
             code = build_app()(words or ["--help"], standalone_mode=False)
-        # Without arguments, `passk` prints the help. The exit code is then 2, because a script that
-        # passes no arguments has probably lost them.
+        # Without arguments, `passk` prints the help. The exit code without arguments is 2, because
+        # a script that passes no arguments has probably lost them.
         code = code if words else 2
     except PasskError as error:
         exit_if_signalled()

@@ -25,8 +25,8 @@ def command_help(name: str, *, full: bool = False) -> str:
         return _help_with_sections(
             name, [*_option_sections(declaration), *_result_sections(declaration)]
         )
-    # If a command has pages or verdicts, its help lists --output first, because users of the
-    # command usually write files.
+    # If a command has pages or verdicts, the help of the command lists --output first, because
+    # users usually write files.
     first = ("output",) if declaration.paged or declaration.judges else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_by_title(declaration)))

@@ -109,8 +109,8 @@ def _run(
             data = files if source is None else source
             counts = load(data, request, tolerant=declaration.question.tolerant)
         if declaration.streams and message_filter.error:
-            # The command writes rows while it computes, so passk checks --error before the first
-            # row.
+            # A streaming command writes rows while it computes, so passk checks --error before the
+            # first row.
             message_filter.raise_errors(reading_notes(counts), output.words)
         return counts
 

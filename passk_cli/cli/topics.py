@@ -17,8 +17,8 @@ from passk_cli.text import join_names
 _TERM = re.compile(r"\*\*(.+?)\*\* —")
 # GLOSSARY is the path of the glossary, which is also a page of the documentation.
 GLOSSARY = Path(__file__).with_name("glossary.md")
-# Maps topics of `passk help` to their texts. Glossary terms and names of messages are also topics,
-# but they need no entry here.
+# Maps topics of `passk help` to their texts. Glossary terms and names of messages are also topics
+# of `passk help`, but they need no entry in TOPICS.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"

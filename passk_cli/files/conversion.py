@@ -115,7 +115,7 @@ def _table_sql(statement: Statement, form: str, keep: str | None, *, graded: boo
         conditions.append("verdict IS NOT NULL")
     if model_condition := models_condition(model, request.models, request.exclude_models):
         conditions.append(model_condition)
-    # The rows are numbered before a join, because a join changes their order.
+    # The rows are numbered before a join, because a join changes the order of the rows.
     joined = by_name or any(batch.layout.constants for batch in statement.batches)
     place = ", row_number() OVER () AS place" if joined and keep is None else ""
     row = record_sql(tuple(columns)) if form == EVERY_EVAL_EVER.name else "attempts.*"

@@ -79,7 +79,7 @@ def models_condition(model: str, models: Sequence[str], exclude_models: Sequence
         )
 
     keep_condition, exclude_condition = fits(models), fits(exclude_models)
-    # Rows without a model are kept, because they cause an error later.
+    # Rows without a model are kept, so that a later step raises an error for such rows.
     exclusion = f"NOT coalesce({exclude_condition}, false)"
     return " AND ".join(
         [f"({keep_condition})"] * bool(keep_condition) + [exclusion] * bool(exclude_condition)
@@ -91,7 +91,7 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# passk changes the DuckDB settings in SETTABLE later, and locks all other settings.
+# passk locks all settings of DuckDB except for the settings in SETTABLE, which passk changes later.
 SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.

@@ -241,7 +241,7 @@ class _CountsReader:
         tables = [*self.sources]
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
-        # Importing all formats is slow, so they are imported only if a file may need them.
+        # Importing all formats is slow, so passk imports the formats only if a file may need them.
         by_formats = request.format not in TABLES and (
             bool(request.format or request.records)
             or any(
@@ -344,8 +344,8 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempts:
-            # Repeated attempt numbers suggest that attempts also differ in some setting, which has
-            # a column of its own.
+            # Repeated attempt numbers suggest that attempts also differ in a setting, which has a
+            # column of its own.
             reported = [
                 replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
             ]

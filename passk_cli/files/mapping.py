@@ -31,8 +31,8 @@ from passk_cli.toml import read_toml
 # value NO_MAP of --map, passk uses no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_KEYS = ("files", "has")
-# The options in _EXCLUDED_OPTIONS are not keys of a map, because they do not define the meaning of
-# columns.
+# The options in _EXCLUDED_OPTIONS are not keys of a map, because these options do not define the
+# meaning of columns.
 _EXCLUDED_OPTIONS = (
     "--map --field --model --truth --truth-from --exclude-model --alias --exclude-task --only-task"
 ).split()

@@ -43,7 +43,7 @@ RESERVED = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# MISSING contains the choices of --missing. With the choice bounds, a missing outcome can be a pass
+# MISSING contains the choices of --missing. With --missing bounds, a missing outcome can be a pass
 # or a failure.
 MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
 # passk suggests MISSING_FIXES if a metric does not support --missing bounds.
@@ -58,8 +58,8 @@ MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
-# MISSING_COST contains the choices of --missing-cost. With the choice bounds, a missing cost can be
-# any amount.
+# MISSING_COST contains the choices of --missing-cost. With --missing-cost bounds, a missing cost
+# can be any amount.
 MISSING_COST = ("error", "drop", "mean", BOUNDS)
 # The choice KEEP leaves an outcome or a cost missing, for example in a converted table.
 KEEP = "keep"
@@ -740,7 +740,7 @@ class Request:
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
         """Map each joined column to its parts, like `roles.joined_columns`."""
-        # If there are several outcome columns, a word has no verdict unless an option names the
+        # If there are several outcome columns, a word is a verdict only if an option names the
         # word.
         judged = partial(
             verdict_sql,

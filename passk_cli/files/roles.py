@@ -171,7 +171,8 @@ _MODEL_ATTRIBUTES = (
 )
 # passk reads columns with the roles in ATTEMPT_ROLES only if a metric or an option needs them.
 ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
-# Maps the role of an amount to its unit, and to the SQL that converts numbers from other units.
+# Maps the role of an amount to its unit, and to the SQL that converts numbers from other units to
+# this unit.
 UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -193,8 +194,8 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# CANONICAL lists the columns of the tables that `passk convert` writes. Each column has the name of
-# its role.
+# CANONICAL lists the columns of the tables that `passk convert` writes. Each column in CANONICAL
+# has the name of its role.
 CANONICAL = tuple("model suite task run attempt outcome score reason".split())
 # COUNTS_COLUMNS lists the columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
@@ -240,8 +241,8 @@ THRESHOLD_SLACK = 1e-9
 REACHED, BELOW = "≥ threshold", "< threshold"
 # A name has at most SHORT characters. Longer texts are questions or answers.
 SHORT = 100
-# passk writes the columns in REPORT_COLUMNS to csv and json, but no file with results contains all
-# of them.
+# passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
+# these columns.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 HOLDS_COUNTS = "the file contains counts"

@@ -43,8 +43,8 @@ ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adver
 # ENDED_ONLY_WORDS mean only that a run ended.
 ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
 ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# Columns of questions, expected answers, predictions or answers usually have one of the words below
-# in their names.
+# A column with a word in STATEMENT_WORDS in its name may contain questions. The next constants are
+# words for expected answers, predictions and answers.
 STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
 EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
@@ -96,8 +96,8 @@ ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
 NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
-# The names of columns with numbers of attempts, numbers of passes, or averages usually contain one
-# of the words below.
+# A column with a word in ATTEMPT_COUNT_WORDS in its name may contain numbers of attempts. The next
+# constants are words for numbers of passes and averages.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )

@@ -23,9 +23,9 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.weighted_means import NORMAL
 
-# An interim look has a significance level of at least SMALLEST_ALPHA. A look with a smaller level
-# leaves its share of α to later looks, because intervals at smaller levels have not been checked by
-# simulation.
+# An interim look has a significance level of at least SMALLEST_ALPHA. A look with a level below
+# SMALLEST_ALPHA leaves its share of α to later looks, because intervals at such small levels have
+# not been checked by simulation.
 SMALLEST_ALPHA = 1e-6
 # A boundary of |z| is at most _FARTHEST, because P(|Z| ≥ 6) is only 2e-9.
 _FARTHEST = 6.0

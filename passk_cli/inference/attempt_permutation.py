@@ -20,7 +20,8 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.attempts import Attempts
 
-# Two differences at a task are treated as equal if they are at most DIFFERENCE_TOLERANCE apart.
+# Two differences at a task are treated as equal if the differences are at most DIFFERENCE_TOLERANCE
+# apart.
 DIFFERENCE_TOLERANCE = 1e-9
 # Metrics that need more than counts of passes use a total of _DEALS random permutations, but at
 # least _FEWEST and at most _MOST permutations per task. _BLOCK_ROWS limits a block of permutations

@@ -16,10 +16,10 @@ from passk_cli.inference.random_streams import named_generator
 from passk_cli.limits import refuse_many_draws
 
 # A block of weights has at most _BLOCK_CELLS elements, so that it fits into the processor's cache.
-# The rows of a block depend only on the number of tasks, and each block has its own random stream.
-# Therefore, neither memory nor the number of threads changes a result.
+# The number of rows in a block depends only on the number of tasks, and each block has its own
+# random stream. Therefore, neither memory nor the number of threads changes a result.
 _BLOCK_CELLS = 1 << 18
-# passk caches weights only if they need at most _KEPT bytes.
+# passk caches bootstrap weights only if all weights need at most _KEPT bytes.
 _KEPT = 1 << 26
 
 

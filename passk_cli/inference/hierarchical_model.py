@@ -26,9 +26,9 @@ _POINTS = (9, 9, 5, 5)
 _GRIDS = 3
 _COUNTS = 2e-3
 _KEPT = 1e-3
-# _PRIOR_SIZE is the centre of the logistic prior of log s. Under this prior, widely spread rates
-# and nearly equal rates are both plausible. A flat prior would cut off the tail of the posterior if
-# rates are near 1.
+# _PRIOR_SIZE is the centre of the logistic prior of log s. Under the logistic prior of log s,
+# widely spread rates and nearly equal rates are both plausible. A flat prior would cut off the tail
+# of the posterior if rates are near 1.
 _PRIOR_SIZE = 5.0
 # _NO_LUMP is the prior probability that the model has no point mass at 0. The prior probability of
 # no point mass at 1 is the same.

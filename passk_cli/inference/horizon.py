@@ -19,8 +19,8 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
 # The penalty λ/2·b² is added to the mean loss, and λ is SLOPE_PENALTY. The penalty keeps b finite
-# if all short tasks pass and all long tasks fail. For other data, the penalty changes horizons by
-# less than 0.1 %.
+# if all short tasks pass and all long tasks fail. For other data, the penalty SLOPE_PENALTY changes
+# horizons by less than 0.1 %.
 SLOPE_PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 # A block contains _BLOCK resamples. If |log₂ minutes| is above _LONGEST, the length is treated as 0

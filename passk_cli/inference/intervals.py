@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from passk_cli.inference.hull_interval import MetricCounts
 
 # The default methods are the narrowest methods with enough coverage in all cases of
-# benchmarks/coverage.md. The interval of a difference comes from the distribution of its test
-# (benchmarks/difference.md).
+# benchmarks/coverage.md. The interval of a difference comes from the distribution of the test
+# statistic (benchmarks/difference.md).
 DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
 DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
@@ -271,7 +271,7 @@ def intervals(
             except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
-            # Amounts have no upper bound, so they need no remark about bounds.
+            # Amounts have no upper bound, so reports about amounts need no remark about bounds.
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)

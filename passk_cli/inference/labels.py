@@ -26,7 +26,7 @@ FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
 # equal models differ significantly in 7.3 % of simulations.
 FEWEST_COMPARED = 30
 # At least MIN_TASKS_OFF_BOUND labelled tasks need a value above 0, and at least MIN_TASKS_OFF_BOUND
-# need a value below 1. With fewer such tasks, intervals that rely on the judge cover only 90 %.
+# need a value below 1. With fewer labelled tasks, intervals that rely on the judge cover only 90 %.
 MIN_TASKS_OFF_BOUND = 5
 # Two attempts at a task must both pass (or both fail, depending on the metric) with a probability
 # of at least MIN_PAIR_PROBABILITY.

@@ -221,8 +221,8 @@ class _Residuals:
             np.broadcast_to(sizes.reshape(-1, 1) if sizes.ndim else sizes, models.shape) * present
         )
         models = (models - models.sum(axis=0) / weight.sum(axis=0) * weight) * present
-        # The order of units must not depend on names or on the order of the input. Therefore models
-        # are ordered by moments of their residuals, and units are sorted by residuals.
+        # The order of units must not depend on names or on the order of the input. Therefore,
+        # models are ordered by moments of their residuals, and units are sorted by their residuals.
         moments = [np.round((models**power).sum(axis=0), 9) for power in (1, 2, 3, 4)]
         columns = np.lexsort(moments)
         models = models[np.lexsort(np.round(models[:, columns[::-1]], 9).T)]

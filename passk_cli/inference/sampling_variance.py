@@ -21,7 +21,7 @@ _RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # A binomial distribution is computed only within _HALF_WIDTH_SDS standard deviations of its mean.
 _HALF_WIDTH_SDS = 12
 # A binomial distribution is computed at no more than _POINTS pass counts. If there are more pass
-# counts, every second or third is enough, because the distribution is smooth.
+# counts, every second or third pass count is enough, because a binomial distribution is smooth.
 _POINTS = 1 << 12
 # Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
 _MAX_FULL_TABLE_ATTEMPTS = 1 << 16

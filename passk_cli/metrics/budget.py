@@ -18,9 +18,9 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.choice import log_choose
 
-# If there are at most 2^36 pairs, passk counts the sets of failures as pairs of two halves. If at
-# most 2^17 sets can fit into the budget, passk counts the sets one by one. Otherwise, passk rounds
-# costs to a grid.
+# If there are at most 2^36 pairs of halves, passk counts each set of failures as a pair of two
+# halves. If at most 2^17 sets can fit into the budget, passk counts the sets one by one. If there
+# are too many pairs and sets, passk rounds costs to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14

@@ -44,7 +44,7 @@ def json_text(report: Report, style: Style) -> str:
     # --digits and --percent change only tables, so the answer in JSON has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
-    # Boolean fields are left out, because they only select the wording of an answer.
+    # Boolean fields are left out, because boolean fields only select the wording of an answer.
     stated_answers = [
         {"name": sentence.name, "fields": _fields_as_data({
             name: value for name, value in sentence.fields.items()

@@ -39,7 +39,7 @@ _LINKED = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
-# GitHub turns hexadecimal words into links, because they may be commit hashes.
+# GitHub turns hexadecimal words into links, because a hexadecimal word may be a commit hash.
 _COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
 # A section of a comment has at most _PART characters. GitHub accepts 65,536 characters per comment.
 _PART = 12_000

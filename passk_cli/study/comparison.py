@@ -544,7 +544,8 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
     reason, sides = "", (first, second)
     corrected = first.degrees is not None or second.degrees is not None
     if (first.metric.kind.ratio or corrected) and not same_tasks:
-        # Ratios and label-based corrections depend on all tasks, so passk computes them again.
+        # Ratios and label-based corrections depend on all tasks, so passk computes both again for a
+        # part of the tasks.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:

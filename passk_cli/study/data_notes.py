@@ -463,8 +463,8 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     facts = counts.facts
     yield from facts.messages
     all_models = list(dict.fromkeys(model for model, *_ in counts.series))
-    # Names are similar if they differ only in case, punctuation and blanks.  A name without letters
-    # and digits is never similar to another name.
+    # Two names are similar if they differ only in case, punctuation and blanks. A name without
+    # letters and digits is never similar to another name.
     spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
     runs = group_pairs((facts.runs[model], model) for model in all_models if model in facts.runs)

@@ -331,7 +331,7 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
         return FamilyOfTests(shared_differences(tested), sizes, p=p)
     tasks = np.unique(np.concatenate([c.tasks for c in tested]))
     if len(tasks) * len(tested) > MOST_CELLS:
-        # If the tests use many different sets of tasks, they are nearly independent, so
+        # If the tests use many different sets of tasks, the tests are nearly independent, so
         # Bonferroni's method is enough.
         return None
     differences = np.zeros((len(tasks), len(tested)))

@@ -39,8 +39,8 @@ def fragile_differences(
     if confidence.population != NEW_TASKS:
         return
     for c in comparisons:
-        # With label correction, labelled tasks always have the largest differences, so their
-        # influence is not a sign of a fragile difference.
+        # With label correction, labelled tasks always have the largest differences, so the
+        # influence of labelled tasks is not a sign of a fragile difference.
         if c.hidden_variance[1] is not None or c.missing_bounds or c.ratio:
             continue
         if not c.has_p_value or not c.adjusted <= 1 - confidence.level + 1e-12:

@@ -110,8 +110,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 _METRIC = NumberColumn("METRIC", "Estimate of a metric that you name with -k or -m.", "share")
 # The table of changes shows at most _FIRST rows.
 _FIRST = 28
-# A chart of all pairs shows at most _MOST_DRAWN models. If there are more models, the chart shows
-# only pairs with the leader.
+# A chart of all pairs shows at most _MOST_DRAWN models. If there are more models, a chart of all
+# pairs shows only the pairs with the leader.
 _MOST_DRAWN = 8
 # The chart of a ranking shows at most _MOST_RANKED models.
 _MOST_RANKED = 60

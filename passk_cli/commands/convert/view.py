@@ -25,7 +25,8 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The column for a role in _ROLES may have one of several names, and --with recognises all of them.
+# The column for a role in _ROLES may have one of several names, and --with recognises all these
+# names.
 _ROLES = ("answer", "solution", *sorted(UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _COUNTS = (SuggestedFix({"--counts": True}, "writes counts"),)

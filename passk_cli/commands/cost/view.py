@@ -234,8 +234,8 @@ class CostTable(Section[CostSummary]):
         return (replace(chart, scattered=True, leading=leading, x_unit="$" * (unit == "$")),)
 
     def context(self) -> Iterator[str | OptionHint]:
-        # Amounts in dollars or seconds already contain their unit, so the header of the column does
-        # not repeat the unit.
+        # Amounts in dollars or seconds already contain their unit, so the header of an amount
+        # column does not repeat the unit.
         unit = AMOUNTS[self.amount][0]
         yield "" if unit in _UNITS else unit
         if self.ties:

@@ -33,7 +33,8 @@ TRUST_RULES = Annotated[bool, Option(
 )]  # fmt: skip
 
 
-# The base classes are the rules of the gate, in the order in which the report lists them.
+# The base classes of the options are the rules of the gate, in the order in which the report lists
+# the rules.
 @dataclass(frozen=True)
 class GateOptions(
     EveryTask, EveryAttempt, MaxMissing, MaxErrors, Minimum, MustPass, MinEach, NoRegression,

@@ -52,7 +52,7 @@ from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, 
 from passk_cli.study.values import Series
 
 # A simulation has _UNCHANGED runs without a change and _PLANTED runs per planted drop. If intervals
-# are slow to compute, both numbers of runs are divided by _FEWER.
+# are slow to compute, the numbers of simulated runs are divided by _FEWER.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
 # A simulation has _OF_ESTIMATED runs per set of estimated success rates, and uses _DRAWN posterior
 # draws.

@@ -202,7 +202,7 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
     # Some options may have a different value in each suite, so the signature of the whole report
-    # does not show them.
+    # does not show such options.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, sign=lambda: entry_of)

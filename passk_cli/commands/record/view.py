@@ -81,7 +81,8 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
-# Maps each series to its runs. Each run is stored with the index of its series in the history.
+# Maps each series to its runs. Each run in RunSizes is stored with the index of its series in the
+# history.
 RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL = DiagnosticType(
     "new-model", WARNING,
@@ -224,7 +225,7 @@ class RecordQuestion(Question, RecordOptions):
         try:
             return drop_incomplete_runs(read_history(read, Request(by=counts.group_names), path))
         except DataError:
-            # If the file is not a history, `append_run` raises an error later.
+            # If the file is not a history, `append_run` raises an error when it adds a run.
             return None
 
     def _missing_attempt_problems(

@@ -12,8 +12,8 @@ from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.inference.ranking import tied_positions
 from passk_cli.inference.weighted_means import NORMAL
 
-# A correlation needs at least FEWEST models. With at most MOST_ORDERED models, its p-value comes
-# from a permutation test.
+# A correlation needs at least FEWEST models. With at most MOST_ORDERED models, the p-value of a
+# correlation comes from a permutation test.
 FEWEST, MOST_ORDERED = 4, 7
 # Sums that differ by less than 1e-9 are treated as equal.
 _ROUNDING = 1e-9

@@ -340,7 +340,8 @@ def analyze_temperatures(
     Errors: ParameterError if no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series
-    # Models are sorted by the pass rate at their best temperature, then by temperature.
+    # Rows are sorted by the pass rate of the model at its best temperature, and then by
+    # temperature.
     top: dict[Series, float] = {}
     for name, rate in zip(series, study.pass_rates, strict=True):
         top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))

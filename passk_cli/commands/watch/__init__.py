@@ -97,8 +97,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Maps options of passk gate to the reasons why they would break the confidence level of interim
-# looks.
+# Maps each option that would break the confidence level of interim looks to the reason.
 REFUSED = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"

@@ -63,7 +63,7 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# passk watch does not check the rules in _NOT_WATCHED, because they are about single tasks.
+# passk watch does not check the rules in _NOT_WATCHED, because these rules are about single tasks.
 _NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
 # Only passk gate uses the fields of a rules file that are in _GATE_ONLY.
 _GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")

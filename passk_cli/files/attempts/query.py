@@ -123,8 +123,8 @@ FROM attempt_values GROUP BY cell"""
     )
     last, attempts_made = np.full(len(counts.n), -1), counts.n.copy()
     last[cell] = np.where(numbered, passed, -1)
-    # The attempt numbers show how many attempts were made only if they start at 0 or 1 and are not
-    # large.
+    # Attempt numbers show how many attempts were made only if the numbers start at 0 or 1 and are
+    # not large.
     if (
         len(cell)
         and numbered.all()

@@ -84,7 +84,7 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     first = cell < cells
     cell = cell[first]
     _, value = np.unique(value[is_used][first], return_inverse=True)
-    # The rows are sorted, because the result must not depend on the order of the files.
+    # The rows are sorted, so that the result of a check does not depend on the order of the files.
     order = np.lexsort((value, cell))
     cell, value = cell[order], value[order]
     values = int(value.max()) + 1

@@ -54,7 +54,8 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if context.has_attempt_numbers:
         # If the data contains attempt numbers, equal numbers already show repeated attempts.
         return
-    # Files of different formats are not compared, because they have different columns.
+    # Files of different formats are not compared, because files of different formats have different
+    # columns.
     has_one_layout = len(context.batches) == 1
     columns = {
         name: column

@@ -259,7 +259,7 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
     """How evenly values are distributed over the cells of models with several values."""
     if is_consecutive(profile.cell_codes, profile.numbers(column.name)):
         return _COUNTING_UP
-    # Attempts without a verdict are excluded, because they lack values in most columns.
+    # Attempts without a verdict are excluded, because such attempts lack values in most columns.
     judged = np.isfinite(profile.verdict)
     cell = np.where(judged, profile.cell_codes, -1) if judged.any() else profile.cell_codes
     return column_evenness(np.where(_varying_rows(profile, column), cell, -1), column.codes)

@@ -397,7 +397,8 @@ def repeated_attempt_error(
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
         # Attempts under different settings are neither copies nor resumed runs. passk suggests no
-        # command for them, because further attempts may differ in further settings.
+        # command for attempts under different settings, because further attempts may differ in
+        # further settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt

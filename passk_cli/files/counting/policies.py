@@ -107,7 +107,7 @@ def _require_valid_data(
         _require_one_model(statement.batches, tally.all_cells, statement.request)
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
-        # If the outcome field is missing in all records, its name is wrong.
+        # If the outcome field is missing in all records, the name of the field is wrong.
         absent = diagnosis.absent_field_error(con, statement)
         if absent is not None:
             raise absent

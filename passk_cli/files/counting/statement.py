@@ -171,8 +171,9 @@ class Statement:
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
         self.only_file = files[0] if len(files) == 1 else None
-        # Attempt numbers are read as DOUBLE only if their column has no other role. Otherwise,
-        # --skip-bad would skip rows of a CSV file in which the attempt is not a number.
+        # Attempt numbers are read as DOUBLE only if their column has no other role. If the attempt
+        # column were always a DOUBLE, --skip-bad would skip rows of a CSV file in which the attempt
+        # is not a number.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
             and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
@@ -229,7 +230,7 @@ class Statement:
 
     def tally_sql(self, keep: str | None) -> str:
         """The SQL that returns the tally. keep : which row of a repeated attempt counts."""
-        # Grouping the rows of a single file by file would take 5 % longer, so they are not grouped.
+        # The rows of a single file are not grouped by file, because grouping would take 5 % longer.
         only = self.only_file
         file = "file, " if only is None else ""
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
@@ -247,7 +248,8 @@ class Statement:
         models = "min(model) AS model_low, max(model) AS model_high, " * self.labelled
         cell = ", ".join([*self.groups, "task"])
         truths = keep is None and self.truths
-        # Converting truth values to strings per group is faster than converting them per row.
+        # Converting truth values to strings once per group is faster than converting the values in
+        # each row.
         as_text = " REPLACE (outcome::VARCHAR AS outcome)" if truths else ""
         late = ", bool_or(late) AS late" if self.open else ""
         n = f"WHEN verdict = 2 THEN rows * {_N}" if self.has_counts else ""

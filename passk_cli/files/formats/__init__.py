@@ -50,7 +50,8 @@ from passk_cli.files.formats.weave import WEAVE
 from passk_cli.files.request import TABLES
 from passk_cli.files.roles import LINE
 
-# Generic formats come last, because passk tries them only if no format of a harness matches.
+# Generic formats come last, because passk tries generic formats only if no format of a harness
+# matches.
 FORMATS: dict[str, Format] = {
     form.name: form
     for form in (

@@ -58,7 +58,7 @@ def _contents(file: File) -> Contents:
             key = tuple(str(record.get(name)) for name in ids)
             epoch = nested_value(record, "metadata", "epoch")
             attempt = times[key] if epoch is None else epoch
-            # Values in metadata are strings, even if they contain numbers.
+            # Values in the metadata of a record are strings, even if the values are numbers.
             attempt = int(attempt) if isinstance(attempt, str) and attempt.isdecimal() else attempt
             times[key] += 1
             yield Row(

@@ -250,7 +250,7 @@ def sniff_file(
     complete = len(data) < size
     form = "array" if start[0] == "[" else "object"
     # The text is parsed as one document first, because a line of a document may look like a record.
-    # A later step reports the place of damaged text and of repeated keys.
+    # If the text is damaged or repeats a key, a later step reports the place.
     document = documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):

@@ -60,9 +60,9 @@ UNJUDGED_IDS = DiagnosticType(
 # passk streams an array of at least LARGE_BYTES bytes, because DuckDB would need three times
 # LARGE_BYTES in memory.
 LARGE_BYTES = 1 << 27
-# passk assumes that a packed file unpacks to _UNPACKED_RATIO times its size.
+# passk assumes that a packed file has _UNPACKED_RATIO times its size after unpacking.
 _UNPACKED_RATIO = 10
-# passk inspects _INSPECTED_MEMBERS members of a document to find its layout.
+# passk inspects _INSPECTED_MEMBERS members of a document to find the layout of the document.
 _INSPECTED_MEMBERS = 50
 # A number under a key in _AVERAGES at the top of a JSON document is an average, and not the outcome
 # of a task.

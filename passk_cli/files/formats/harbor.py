@@ -74,7 +74,8 @@ HARBOR = Format(
         file.structure == "object" and file.has_keys("task_name", "trial_name", "verifier_result")
     ),
     _contents,
-    # Files that the agent and the verifier wrote are excluded, because they can look like results.
+    # Files that the agent and the verifier wrote are excluded, because such files can look like
+    # results.
     ignored_siblings=tuple(
         "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),

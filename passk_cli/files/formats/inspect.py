@@ -69,8 +69,8 @@ _UNDESIRED_WORDS = frozenset(
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION = ("output", "choices", 0, "message", "content")
-# The first member of a log has a name in _HEADER_MEMBERS. If the run crashed, the log contains only
-# _journal/start.json.
+# The first member of a log has a name in _HEADER_MEMBERS. If the run crashed, the log of the run
+# contains only the member _journal/start.json.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE = re.compile(r"samples/.*\.json")
 _SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")

@@ -76,7 +76,7 @@ def _contents(file: File) -> Contents:
 
 
 def _numbered_rows(file: File) -> Iterator[Row]:
-    # The JSON array is read to its end to detect a truncated file.
+    # passk reads the JSON array to its end to detect a truncated file.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
             continue

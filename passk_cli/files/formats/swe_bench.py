@@ -29,7 +29,7 @@ from passk_cli.text import truncated
 
 # Maps the name of an instance list (without _ids) to the outcome and the reason. An instance in two
 # lists gets the outcome of the list that comes first, because that list is more specific. For
-# example, an infrastructure failure is also an error.
+# example, an infrastructure failure also counts as an error.
 _LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),

@@ -291,7 +291,8 @@ def _with_candidate_lines(
             settles = trials.with_working_fixes(
                 error.with_changes(type(error), settles=settles)
             ).settles
-            # passk read only the beginning of a long file, so the total number is unknown.
+            # passk read only the beginning of a long file, so the total number of attempts is
+            # unknown.
             question = counts.problem if trials.is_quick else counts.problem.partition(" (")[0]
     if error.name == "bad-outcome":
         question = error.words

@@ -182,7 +182,8 @@ class Layout:
             options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
             rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if numbered:
-            # Rows are numbered first, because conditions remove rows and joins change their order.
+            # Rows are numbered first, because conditions remove rows and joins change the order of
+            # rows.
             rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
         for place in {LINE, POSITION} & self.joined.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}

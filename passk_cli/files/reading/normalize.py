@@ -64,8 +64,8 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, truncated
 
-# passk adds _RUN_NUMBER_STEP to the attempt numbers of each further run of a model, so that numbers
-# stay unique.
+# passk adds _RUN_NUMBER_STEP to the attempt numbers of each further run of a model, so that attempt
+# numbers stay unique.
 _RUN_NUMBER_STEP = 1_000_000
 _TEXTS = ("answer", "solution")
 # passk reads _PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
@@ -221,8 +221,8 @@ def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles)
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
         judged_tables = [table for _, table in tables if table.outcomes is not None]
-        # One estimate for several benchmarks would hide their differences, so the suggested fix
-        # adds --by.
+        # One estimate for several benchmarks would hide the differences between benchmarks, so the
+        # suggested fix adds --by.
         suites = {table.constants.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]

@@ -91,7 +91,7 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
     width = len(layout.columns)
     if layout.kind == "jsonl":
         return ((f"{source.name}:{number}", line) for number, line in numbered_lines(source))
-    # Empty fields after the last column are removed, because DuckDB ignores them, too.
+    # Empty fields after the last column are removed, because DuckDB also ignores such fields.
     rows = ((n, row) for n, row in csv_rows(source, layout.delimiter) if row)
     return ((f"{source.name}:{n}", row if any(row[width:]) else row[:width]) for n, row in rows)
 
@@ -124,7 +124,7 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
-            # Rows with a wrong number of fields are not counted, because DuckDB skips them.
+            # Rows with a wrong number of fields are not counted, because DuckDB skips such rows.
             raw_rows = _raw_rows(source, layout)
             fitting = (
                 row

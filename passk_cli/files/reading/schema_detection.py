@@ -180,7 +180,8 @@ def detect_batches(
             continue
         if roles.model is None or source.label is not None:
             nameless.add(source.path)
-        # Files with equal keys belong to one batch, because one SELECT can read them all.
+        # Files with equal keys belong to one batch, because one SELECT can read all files of a
+        # batch.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
         form = (layout.kind, layout.packing, layout.delimiter, layout.table)
         key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))

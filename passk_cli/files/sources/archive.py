@@ -14,9 +14,9 @@ from typing import Any
 from passk_cli.errors import DataError
 from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd_module
 
-# passk refuses a file in an archive that is larger than MAX_BYTES or more than MAX_RATIO times its
-# packed size. passk does not check the ratio of files below _HARMLESS_BYTES. A summary of 10⁶
-# attempts needs a tenth of MAX_BYTES.
+# passk refuses a file in an archive if the file is larger than MAX_BYTES, or larger than MAX_RATIO
+# times its packed size. passk does not check the ratio of files with fewer than _HARMLESS_BYTES
+# bytes. A summary file of 10⁶ attempts has a tenth of MAX_BYTES.
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED = 1

@@ -44,8 +44,8 @@ from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
 from passk_cli.text import decode_name, public_address
 
-# Rows that come from Python have the name ROWS. If the rows contain no model, the name of their
-# model is UNNAMED.
+# Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
+# has the name UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
 # _PACKINGS lists the suffixes of packed files. The list includes unsupported compression formats,
 # so that passk reports an error for such files.
@@ -404,7 +404,7 @@ def _seekable_path(path: str, spool: Path, copy: str) -> str:
             with open(path, "rb") as pipe:
                 return _copy_stream(pipe, spool / copy, path)
         if stat.S_ISREG(status.st_mode):
-            # Files in /proc have the size 0, and reading from some of them blocks forever.
+            # Files in /proc have the size 0, and reading from some files in /proc blocks forever.
             with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
                 try:
                     empty = file.read(1) == b""
@@ -464,7 +464,8 @@ def _make_source(
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
-    # For data from a pipe or another machine, the local path is a copy, so its name is not shown.
+    # For data from a pipe or another machine, the local path is the path of a copy, so the path is
+    # not shown.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
@@ -474,7 +475,8 @@ def _make_source(
         start = first_bytes(source)
     opening = first_character(start)
     if packing == "gzip" and opening != "{":
-        # The size of JSON lines is not limited, because Python reads only their beginning.
+        # The size of JSON lines is not limited, because Python reads only the beginning of a file
+        # of JSON lines.
         require_usual_unpacked_size(source)
     if opening in ("{", "["):
         require_limited_nesting(name, start)

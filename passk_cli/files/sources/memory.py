@@ -277,7 +277,7 @@ def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "fram
         except duckdb.Error as error:
             raise _unreadable_column_error(con, data, error) from None
         return
-    # The table is copied, because some tables can be read only once.
+    # The table from Python is copied, because some tables can be read only once.
     try:
         con.register("stream", _RowStream(data))
         con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM stream")

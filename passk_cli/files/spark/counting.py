@@ -44,7 +44,7 @@ _OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# A command can apply the options in _DEFERRED_OPTIONS later, when it reads the table of counts.
+# A command applies the options in _DEFERRED_OPTIONS after Spark, when it reads the table of counts.
 _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
@@ -211,7 +211,7 @@ def _to_counts(
             " FROM judged_ WHERE outcome IS NOT NULL GROUP BY word ORDER BY times DESC, word"
         ).fetchall()
         messages += word_messages(words, request, rows.place)
-    # If attempts without an outcome are left out, their amounts are also left out.
+    # If attempts without an outcome are left out, the amounts of such attempts are also left out.
     counting = "true" if request.missing == "fail" else "verdict IS NOT NULL"
     sums = "".join(
         f", CASE WHEN sum({role}_known) FILTER ({counting}) = sum(times) FILTER ({counting})"

@@ -76,7 +76,7 @@ class SparkRows(NamedTuple):
             else "false"
         )
         if self.file_format == "jsonl":
-            # The line is parsed as a list to detect a second value on the same line.
+            # A JSON line is parsed as a list to detect a second value on the same line.
             fields = ",".join(f"{base}:string" for base in dict.fromkeys(base for base, _ in paths))
             kind = f"array<struct<{fields}>>".replace("\\", "\\\\").replace("'", "\\'")
             strict = "map('mode', 'PERMISSIVE', 'allowSingleQuotes', 'false')"

@@ -33,8 +33,8 @@ _RETRY_SETTINGS = {
 COUNT_LOCALLY = SuggestedFix(
     {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
-# Maps a pattern of a Spark error message to the problem, the remedy, and the name of passk's
-# error. For other messages, passk reports the reason that Spark gives.
+# Maps a pattern of a Spark error message to the problem, the remedy, and the name of passk's error.
+# For other Spark error messages, passk reports the reason that Spark gives.
 _KNOWN_ERRORS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
