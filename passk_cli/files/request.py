@@ -347,7 +347,7 @@ class Request:
     map: Annotated[Any, Option(
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
         file="read",
-        detail="The tables [data] or [[data]] of the file have roles and these options as keys,"
+        detail="The tables [data] or [[data]] of the file use roles and these options as keys,"
         " for example task = \"case\". Without --map, passk reads passk.toml next to the data."
         " Options on the command line take precedence over a map. `passk describe FILE --init"
         " passk.toml` writes a map.",

@@ -64,32 +64,32 @@ EXCLUDED_TASKS = DiagnosticType(
     example="note[excluded-tasks]: 2 tasks are left out: t7, t9",
 )  # fmt: skip
 CHOSEN_TASKS = DiagnosticType(
-    "chosen-tasks", NOTE, "{tasks:task} chosen: {names}",
+    "chosen-tasks", NOTE, "{tasks:task} {tasks:is|are} chosen: {names}",
     meaning="With `--only-task`, all results use only the named tasks, including the results of the"
     " baseline.",
     why="Pass rates over different tasks cannot be compared.",
     advice="If you report these results, name the chosen tasks.",
-    example="note[chosen-tasks]: 2 tasks chosen: t7, t9",
+    example="note[chosen-tasks]: 2 tasks are chosen: t7, t9",
 )  # fmt: skip
 ONE_MODEL = DiagnosticType(
     "one-model", NOTE,
-    "{file}: no column names a model, so all rows count as one model; not used: {columns}",
+    "{file}: no column names a model, so all rows count as one model; passk does not use {columns}",
     meaning="passk recognises no column as the model, so all rows count as attempts of one model."
     " passk does not use the listed columns, although their names look like a model or a setting.",
     why="If a column contains models or settings, the attempts of all models or settings are pooled"
     " in one estimate.",
     advice="If a column contains models, add `--field model=COLUMN`. If a column contains a"
     " setting, use `--by COLUMN` to get one estimate per setting.",
-    example="note[one-model]: runs.csv: no column names a model, so all rows count as one"
-    " model; not used: agent_name",
+    example="note[one-model]: runs.csv: no column names a model, so all rows count as one model;"
+    " passk does not use agent_name",
 )  # fmt: skip
 MODELS_IN_COLUMNS = DiagnosticType(
-    "models-in-columns", NOTE, "{file}: columns are models; not used: {columns}",
+    "models-in-columns", NOTE, "{file}: columns are models; passk does not use {columns}",
     meaning="With `--field model=@column`, each column of `--field outcome=A,B` is a model."
     " passk does not use the remaining columns of the table, which the message lists.",
     why="If a listed column contains outcomes, its model is missing from the results.",
     advice="If a listed column contains outcomes, add it to `--field outcome=A,B,…`.",
-    example="note[models-in-columns]: wide.csv: columns are models; not used: gamma",
+    example="note[models-in-columns]: wide.csv: columns are models; passk does not use gamma",
 )  # fmt: skip
 POOLED_RUNS = DiagnosticType(
     "pooled-runs", NOTE, "{runs:run} of {models} are pooled",
@@ -242,7 +242,7 @@ NO_VALUE = DiagnosticType(
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
     " counts these attempts as if they all had the same value.",
-    why="If their real values differ, the number of different values is too low.",
+    why="If the missing values really differ, the number of different values is too low.",
     advice="If the values exist, name their column with `--field`.",
     example="note[missing-values]: 3 attempts without a solution count as one solution",
 )  # fmt: skip

@@ -78,8 +78,8 @@ SHORT_RUNS = DiagnosticType(
     SuggestedFix({"--skip-run": "{run}"}, "leaves out the run with the fewest"),
     meaning="Some runs of the baseline do not have all tasks of the baseline. A baseline of several"
     " runs consists of the tasks that at least half of these runs have.",
-    why="If passk used only the tasks that all runs have, one run that lost tasks would hide that"
-    " the new run lost the same tasks.",
+    why="If passk used only the tasks that all runs have, a run that lost tasks would hide the loss"
+    " of the same tasks in the new run.",
     advice="If a run is not usable, leave it out with `--skip-run RUN`.",
     example="note[short-runs]: 2 runs of the baseline lack tasks: r7 has 180 of 200, r9 has 199"
     " of 200; --skip-run r7 leaves out the run with the fewest",

@@ -51,7 +51,7 @@ class BootstrapOptions:
     interval: Annotated[tuple[str, ...], Option(
         "--interval", "METHODS|all", "Interval methods to compare, such as guard,bca,t.",
         parse=split_at_commas,
-        detail="The available methods are guard, percentile, bca and t. Use all to compare every"
+        detail="The available methods are guard, percentile, bca and t. The word all selects every"
             " method.",
     )] = ()
     weights: Annotated[str, Option(

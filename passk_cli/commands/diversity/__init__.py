@@ -43,10 +43,10 @@ class DiversityOptions:
                " common. X is, for example, 0.8.",
     )] = None
     k: Annotated[tuple[int, ...], Option(
-        "-k", "2,10,100", "Compute distinct@k at these k's.", parse=parse_k,
+        "-k", "2,10,100", "Compute distinct@k at these values of k.", parse=parse_k,
         detail="By default, passk uses each k of 2, 10 and 100 for which there are enough attempts."
-        " If fewer than three k's remain, passk adds the number of attempts and half of this"
-        " number.")] = ()
+        " If fewer than three values of k remain, passk adds the number of attempts and half of"
+        " this number.")] = ()
     # fmt: on
 
 

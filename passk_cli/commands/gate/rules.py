@@ -373,7 +373,8 @@ class MaxMissing(ShareRule):
     max_missing: Annotated[float | None, Option(
         "--max-missing", "SHARE", "Fail if more than SHARE of the attempts have no outcome.",
         low=0.0, high=1.0, rare=True,
-        detail="For example, 2%. --missing sets how passk counts attempts without an outcome.",
+        detail="For example, 2%. The option --missing sets how passk counts attempts without an"
+        " outcome.",
     )] = None  # fmt: skip
     noun = "without an outcome"
     role = "missing"

@@ -216,8 +216,8 @@ CANNOT_DECIDE = DiagnosticType(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: the verdict is {verdict} even if every attempt {run}",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
-    " which every attempt fails. With this number of tasks and attempts, the rule cannot pass, or"
-    " cannot fail.",
+    " which every attempt fails. With this number of tasks and attempts, the rule can never pass,"
+    " or it can never fail.",
     why="A rule that cannot fail does not protect you. A rule that cannot pass never reports"
     " success.",
     advice="Use more tasks or attempts, or another limit. `--rehearse` shows what each rule"
@@ -243,7 +243,7 @@ NO_BASELINE_YET = DiagnosticType(
     meaning="With `--first-run`, rules that compare the run with a baseline are not judged, and do"
     " not fail. passk judges all other rules.",
     why="The gate does not detect regressions until there is a baseline.",
-    advice="Record this run with `passk record`, and leave out `--first-run` from then on.",
+    advice="Record the run with `passk record`, and leave out `--first-run` for all later runs.",
     example="note[no-baseline-yet]: 1 rule about changes is not judged, because there is no"
     " baseline yet; record this run, so that the next run has a baseline",
 )  # fmt: skip

@@ -33,7 +33,7 @@ class OrderOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,2,4", "Compare first@k with pass@k at these k's.", parse=parse_k,
+        "-k", "1,2,4", "Compare first@k with pass@k at these values of k.", parse=parse_k,
         detail="By default, k is 1, 2, 4, … up to the largest k for which all tasks of at least one"
         " model have enough attempts.")] = ()
     order_from_lines: Annotated[bool, Option(

@@ -46,7 +46,7 @@ class TemperatureOptions:
 
     # fmt: off
     k: Annotated[tuple[int, ...], Option(
-        "-k", "1,10,100", "Compute pass@k at these k's (for pass^k, use -m).",
+        "-k", "1,10,100", "Compute pass@k at these values of k (for pass^k, use -m).",
         parse=parse_k,
         detail="By default, k is 1, 10 and 100, if every task of most models has that many"
         " attempts. For the toy model, the default is 1, 2, 4, … 16384.")] = ()

@@ -54,8 +54,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--every", "N", "Number of tasks between interim looks. The default is a twentieth of the"
         " planned tasks.",
         low=1,
-        detail="An interim look counts only the first N, 2N, ... tasks of the order. Because of"
-        " these fixed steps, the verdict does not depend on when you run the command.",
+        detail="An interim look counts only the first N, 2N, ... tasks of the order. Because the"
+        " steps are fixed, the verdict does not depend on when you run the command.",
         rare=True)] = None
     order: Annotated[tuple[str, ...], Option(
         "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one per line.",

@@ -28,13 +28,13 @@ from passk_cli.text import plural
 _TABLE = "labels.parquet"
 FOREIGN_LABELS = DiagnosticType(
     "labels-of-others", NOTE,
-    "{place} contains {labels:label} for models that are not in these files: {models}",
+    "{place} contains {labels:label} for models that are not in the result files: {models}",
     meaning="passk joins labels to attempts by model, task and attempt. passk leaves out labels of"
     " models that are not in the files with the attempts.",
     why="Labels of models that are not in the files do not correct any estimate.",
     advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
-    example="note[labels-of-others]: labels.csv contains 40 labels for models that are not"
-    " in these files: gpt-4o",
+    example="note[labels-of-others]: labels.csv contains 40 labels for models that are not in the"
+    " result files: gpt-4o",
 )  # fmt: skip
 BORROWED_LABELS = DiagnosticType(
     "others-labels", WARNING,

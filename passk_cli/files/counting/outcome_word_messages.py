@@ -18,8 +18,8 @@ from passk_cli.text import first_few
 NAMED_OUTCOMES = DiagnosticType(
     "named-outcomes", NOTE,
     "outcomes counted as passes: {passes}; outcomes counted as failures: {fails}",
-    meaning="--passes names the outcomes that pass, and every other word fails. With --threshold,"
-    " passk compares numbers with the threshold.",
+    meaning="The option --passes names the outcomes that pass, and every other word fails. With"
+    " --threshold, passk compares numbers with the threshold.",
     why="The number of outcomes per word shows whether you forgot a word.",
     advice="Check both lists of words. Add a missing word to --passes or --fails.",
     example="note[named-outcomes]: outcomes counted as passes: solved (31); outcomes counted as"
@@ -28,8 +28,8 @@ NAMED_OUTCOMES = DiagnosticType(
 IDLE_THRESHOLD = DiagnosticType(
     "idle-threshold", NOTE,
     "the threshold has no effect, because no outcome is a number",
-    meaning="--threshold sets the minimum score of a pass. The outcomes in the files are words,"
-    " truth values or counts of passes.",
+    meaning="The option --threshold sets the minimum score of a pass. The outcomes in the files are"
+    " words, truth values or counts of passes.",
     why="Words and truth values are already verdicts, and counts of passes contain no scores.",
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",

@@ -70,8 +70,8 @@ _AVERAGES = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS = DiagnosticType(
     "keys-without-records", WARNING,
     "passk skipped {keys:key} without {key}: {names}",
-    meaning="--records contains a key in braces, which stands for several keys of the document."
-    " Some keys that match the braces contain no records, although other keys do.",
+    meaning="The option --records contains a key in braces, which stands for several keys of the"
+    " document. Some keys that match the braces contain no records, although other keys do.",
     why="A skipped key may be metadata, which contains no attempts. A skipped key may also be a run"
     " with its results in another place, so that attempts are missing.",
     advice="If attempts are missing, give the file or the key that contains them.",

@@ -67,7 +67,7 @@ UNLISTED_INSTANCES = DiagnosticType(
     "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
     " contains {instances:it|them}",
     meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
-    " unresolved, and that ended with an error. Some submitted instances are in none of these"
+    " unresolved, and that ended with an error. Some submitted instances are not in any of these"
     " lists.",
     why="The outcome of an unlisted instance is unknown. If unlisted instances failed, the resolved"
     " rate is too high.",
