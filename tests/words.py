@@ -48,7 +48,7 @@ FORBIDDEN: dict[str, str] = {
     r"two like \w+": "two models similar to X",
     r"the order turns": "the order reverses",
     r"relatives make": "related models make intervals too narrow",
-    r"those that fit, as": "matching models, e.g. 'gpt-*'",
+    r"those that fit, as": "matching models, such as 'gpt-*'",
     r"(?:only )?counts come home|comes? home": "only counts are returned",
     r"may it go out": "can we ship it",
     r"all of this as one page|one page of all that": "a full report on one page",

@@ -16,11 +16,11 @@ def test_tasks_left_out_of_who_is_best_are_counted(passk: Passk, tmp_path: Path)
     path.write_text("model,task,kind,n,c\n" + "\n".join(rows) + "\n")
     base = ["bootstrap", path, "-m", "pass@1,pass@2", "--resamples", "200"]
     sentence = (
-        'warning[first-on-shared-tasks]: the column "first in resamples" uses for pass@1, pass@2'
-        " only the 12 tasks that all models have"
+        'warning[first-on-shared-tasks]: for pass@1, pass@2, the column "first in resamples" uses'
+        " only the 12 tasks of"
     )
-    assert f"{sentence}, of 30\n" in passk(*base).err
-    assert f"{sentence} in easy, of 20\n" in passk(*base, "--by", "kind").err
+    assert f"{sentence} 30 that all models have\n" in passk(*base).err
+    assert f"{sentence} 20 that all models have in easy\n" in passk(*base, "--by", "kind").err
     # Groups have tasks of their own, of which nothing is left out.
     single = passk(*base, "--by", "kind", "--model", "b")
     assert "rests on" not in single.err

@@ -572,7 +572,7 @@ def test_a_pilot_of_several_models_fits_a_terminal() -> None:
         ),
         (
             [CRUX, "--by", "temperature", "--correlation", "0.5"],
-            "passk measures the correlation",
+            "passk computes the correlation",
         ),
         ([*ASSUMED[1:], "--tasks", "1"], "whole numbers from 2"),
         ([*ASSUMED[1:], "--attempts", "1,x"], "whole numbers from 1"),
