@@ -50,7 +50,8 @@ _MOST_NAMED_POINTS = 8
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
 _RAISED = re.compile("[⁰⁴-⁹]+")
 _SHADE = 0.42
-# Each shape that marks points in a chart is a list of corners. The shape None is a circle.
+# Each shape that marks points in a chart is a list of corners. A point with the shape None is a
+# circle.
 _CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
@@ -183,7 +184,8 @@ class _PlotDrawer:
     right_margin: float = field(init=False, default=10.0)
     height: float = field(init=False, default=0.0)
     narrowest: ClassVar[float] = 84.0
-    # Maximum factor by which a picture without --chart-size is widened to keep panels in one line.
+    # Without --chart-size, a picture is widened at most by the factor `growth` to keep its panels
+    # in one line.
     growth: ClassVar[float] = 1.0
     lowest: float = field(init=False, default=_LOWEST)
 

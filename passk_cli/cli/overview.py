@@ -23,7 +23,7 @@ _BELOW = (
 )
 _NARROWEST = 40
 # Names in the left column of a help text are at most LEFT characters wide, and the gap between the
-# columns is GAP. A wider name gets a separate line.
+# columns is GAP. A name that is wider than LEFT gets a separate line.
 LEFT, GAP = 24, 2
 
 Row = tuple[str, str]

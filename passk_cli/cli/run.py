@@ -160,8 +160,8 @@ def _run(
     if report.page is not None and not has_output:
         from passk_cli.cli.fix_commands import commands_for_fixes
 
-        # Without -o, passk does not print the page. Instead, passk prints a command that writes the
-        # page to a file.
+        # Without -o, passk does not print the page. Instead of the page, passk prints a command
+        # that writes the page to a file.
         paged = SuggestedFix({"-o": "report.html", "--format": None})
         (line,) = commands_for_fixes([paged], sys.argv[1:])
         print(

@@ -20,8 +20,8 @@ DEFAULT_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
 # command line.
 _EXAMPLE = "# "
-# Earlier versions had the options in _REMOVED in every command. An error now explains what to use
-# instead.
+# Earlier versions had the options in _REMOVED in every command. If you use a removed option, an
+# error explains what to use instead.
 _FIRST = "count on the cluster first: "
 _SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
 _PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'

@@ -577,7 +577,7 @@ class Request:
                     place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
                 )
             except DataError:
-                pass  # The record has one cost for a list of outcomes.
+                pass  # The record contains one cost for a whole list of outcomes.
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:

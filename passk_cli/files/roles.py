@@ -210,8 +210,8 @@ SETTINGS = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
-# Words for passes and failures are also in German, French, Spanish, Italian, Portuguese, Chinese,
-# Japanese and Korean.
+# PASS_WORDS and FAIL_WORDS contain words in English, German, French, Spanish, Italian, Portuguese,
+# Chinese, Japanese and Korean.
 PASS_WORDS = (
     *"true t yes pass passed passing success succeeded successful correct resolved solved".split(),
     *"won win ok wahr ja vrai oui verdadero sí vero sì verdadeiro sim ✓ ✔ ✅".split(),
@@ -239,7 +239,8 @@ MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
 THRESHOLD_SLACK = 1e-9
 # The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# A name has at most SHORT characters. Longer texts are questions or answers.
+# A name has at most SHORT characters. Texts with more than SHORT characters are questions or
+# answers.
 SHORT = 100
 # passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
 # these columns.

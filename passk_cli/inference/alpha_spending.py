@@ -30,8 +30,8 @@ SMALLEST_ALPHA = 1e-6
 # A boundary of |z| is at most _FARTHEST, because P(|Z| ≥ 6) is only 2e-9.
 _FARTHEST = 6.0
 # _NODES is the number of quadrature nodes per standard deviation of the increment between interim
-# looks. The total number of nodes is rounded up to a multiple of _FEWEST. With _NODES nodes per
-# standard deviation, the integral is exact to 1e-12.
+# looks. The total number of quadrature nodes is rounded up to a multiple of _FEWEST. With _NODES
+# nodes per standard deviation, the integral is exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
 _DIGITS = 6
 

@@ -11,11 +11,11 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING
 
-# A missed difference is a large difference at rare tasks that are not in the sample. Each pair
-# contains two numbers of tasks (or clusters). The allowance for missed differences is full up to
-# the second number of tasks, and there is no allowance from the first number on. _TAIL (for the
-# limit in the direction of the longer tail) and _BOTH (for both limits) are effective numbers of
-# tasks, and _FEW are numbers of all tasks.
+# A missed difference is a large difference at rare tasks that are not in the sample. Each pair of
+# constants contains two numbers of tasks (or clusters). The allowance for missed differences is
+# full up to the second number of tasks, and there is no allowance from the first number on. _TAIL
+# (for the limit in the direction of the longer tail) and _BOTH (for both limits) are effective
+# numbers of tasks, and _FEW are numbers of all tasks.
 _TAIL = (5.0, 2.0)
 _BOTH = (2.0, 1.0)
 _FEW = (6.0, 3.0)

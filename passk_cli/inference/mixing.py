@@ -22,8 +22,8 @@ from passk_cli.metrics.choice import binomial_probabilities
 
 Statistic = tuple[Callable[[Ints, Ints], Floats], Callable[[Floats], Floats]]
 _STEP, _REACH = 0.3, 9.0
-# The estimation takes _STEPS expectation-maximisation steps from a uniform start. With more steps,
-# the result is less smooth, and with fewer steps, the variance is less accurate.
+# The estimation takes _STEPS expectation-maximisation steps from a uniform start. With more than
+# _STEPS steps, the result is less smooth, and with fewer steps, the variance is less accurate.
 _STEPS = 80
 _INFORMATION = 25.0
 # Two counts are merged if their logits are closer than _NEARLY.

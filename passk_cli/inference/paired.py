@@ -17,8 +17,8 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, NDArray, row_blocks
 from passk_cli.inference.discordance import checked_whole_counts
 from passk_cli.inference.random_streams import named_generator
 
-# Each random stream generates BLOCK_RESAMPLES resamples. A different number of resamples would
-# change the p-values for a seed.
+# Each random stream generates BLOCK_RESAMPLES resamples. A different number of resamples per stream
+# would change the p-values for a given seed.
 BLOCK_RESAMPLES = 256
 # SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _COLUMNS limits the columns
 # that are multiplied by a sign matrix at once. Neither these limits on memory nor the number of

@@ -216,7 +216,8 @@ class TaskValues:
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
             attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
         )  # fmt: skip
-        # Values are corrected again, because only labels of the remaining tasks may be used.
+        # Values are corrected again, because a correction may use only the labels of the remaining
+        # tasks.
         if self.errors:
             return correct_by_error_rates(replace(subset, values=self.judged[at]), self.errors)
         return (

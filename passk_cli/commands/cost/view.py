@@ -354,8 +354,8 @@ class CostQuestion(Question, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).facts.inputs
             except DataError:
-                # If the second reading of the files fails for a different reason, passk reports
-                # the first error.
+                # If passk reads the files a second time and fails for a different reason, passk
+                # reports the first error.
                 raise error from None
             amounts_in_data = [
                 name for name in AMOUNTS if any(name in file.offered for file in inputs)

@@ -301,7 +301,7 @@ class CurveTable(Section[Curves]):
         if not gains:
             return
         if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
-            # passk can compute only changes of pass@k again on the tasks that all models share.
+            # On the tasks that all models share, passk can recompute only the changes of pass@k.
             where = "each model's own tasks"
         curve_gains = ModelGains(
             results_in_named_groups(gains), gain.name, gain.start, gain.k,

@@ -482,8 +482,8 @@ class BaselineRule(GateRule):
         pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
         study = contexts[0].study
         if study.past is not None and self.general:
-            # The tests ignore the variation between runs, so Bonferroni-adjusted intervals are
-            # used instead of tests.
+            # The tests ignore the variation between runs, so passk uses Bonferroni-adjusted
+            # intervals instead of tests.
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
             pairs = [
                 [c.with_changes(alpha=alpha, adjustment=BONFERRONI) for c in part] for part in pairs

@@ -143,8 +143,8 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
     columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not profile.is_complete:
-        # A column that varies in the sampled rows of a cell also varies in the complete cell,
-        # unless a filter removes rows.
+        # If a column varies in the sampled rows of a model at a task, it also varies in all these
+        # rows, unless a filter removes rows.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks

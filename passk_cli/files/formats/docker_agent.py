@@ -45,7 +45,8 @@ def _contents(file: File) -> Contents:
                     finite_number(nested_value(check, "score")),
                 )
             about = {
-                # A title may end with " #2" although docker agent repeated nothing.
+                # The title of a task may end with " #2" although docker agent did not repeat the
+                # task.
                 "task": repeat[1] if repeat and all(repeats) else titles[place],
                 "attempt": repeat[2] if repeat and all(repeats) else None,
                 "reason": "error" if nested_value(result, "error") else "",

@@ -68,7 +68,8 @@ def _facts(file: File) -> dict[str, object]:
     time = file.path.parent
     if _TIME.fullmatch(time.name):
         above = time.parent.parts
-        # In the path, the organisation that made the model is a separate folder.
+        # In the path of a Lighteval file, the organisation that made the model is a separate
+        # folder.
         model_parts = above[above.index("details") + 1 :] if "details" in above else above[-1:]
         return {"model": "/".join(model_parts), "run": time.name}
     return {}

@@ -271,7 +271,8 @@ class Layout:
                 return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
-                # Two different values become one string, which is not a verdict.
+                # If two alternative columns contain different values, the values become one string,
+                # which is not a verdict.
                 distinct_texts = f"array_to_string(list_distinct([{', '.join(filled)}]), ' and ')"
                 return f"nullif({distinct_texts}, '')"
             *before, last = texts

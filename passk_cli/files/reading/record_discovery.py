@@ -275,7 +275,7 @@ def _pairs_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, Pairs]]:
     """The lists of records in a file. A file is one record only if there are several files."""
-    # The import is inside the function, because importing all formats is slow.
+    # The import of all formats is slow, so it is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
 

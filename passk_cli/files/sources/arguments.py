@@ -47,8 +47,8 @@ from passk_cli.text import decode_name, public_address
 # Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
 # has the name UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
-# _PACKINGS lists the suffixes of packed files. The list includes unsupported compression formats,
-# so that passk reports an error for such files.
+# _PACKINGS lists the suffixes of packed files. _PACKINGS also includes unsupported compression
+# formats, so that passk reports an error for such files.
 _PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")

@@ -301,7 +301,8 @@ def key_names(value: Any, depth: int = _DEPTH, prefix: str = "") -> Iterator[str
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # Deeper lists are ignored, because no harness nests lists more than three levels deep.
+    # Lists below the depth _DEPTH are ignored, because no harness nests lists more than three
+    # levels deep.
     for _ in range(_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."
