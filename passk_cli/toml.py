@@ -32,7 +32,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         raise missing_file_error(path) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise refused(f"cannot be read ({reason})") from None
+        raise refused(f"the file cannot be read ({reason})") from None
     if len(content) > MOST_TOML:
         raise refused(f"this file is longer than {MOST_TOML:,} bytes")
     deep = "the tables of this file are nested too deeply"

@@ -117,7 +117,7 @@ def _translate_system_errors(request: Request) -> Iterator[None]:
         if is_output or error.strerror is None:
             raise
         raise disk_full_error(error, "temporary files") or DataError(
-            decode_name(error.filename or "files"), f"cannot be read ({error.strerror})",
+            decode_name(error.filename or "files"), f"this path cannot be read ({error.strerror})",
             "check that the file exists and that no other program is changing it",
             name="unreadable-file",
         ) from None  # fmt: skip

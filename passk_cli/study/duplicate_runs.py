@@ -202,7 +202,7 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
                 {"--model": ("*", copy.original, copy.name)}, "if they are two models"
             )
             raise DataError(
-                copy.name, f"has the same outcomes as {copy.original} at {where}",
+                copy.name, f"this model has the same outcomes as {copy.original} at {where}",
                 "if one model is a copy of the other model, use the results of a different"
                 " model" * only_two,
                 name="duplicate-models", settles=[*([] if only_two else without), keep_both],

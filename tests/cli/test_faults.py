@@ -157,7 +157,9 @@ def test_a_file_that_disappears_during_reading_is_refused(
     monkeypatch.setattr(
         reading._CountsReader, "recognise_inputs", lambda *_, **more: path.unlink() or path.stat()
     )
-    assert_said(passk("estimate", path), 3, "x.json: cannot be read (No such file or directory)")
+    assert_said(
+        passk("estimate", path), 3, "x.json: this path cannot be read (No such file or directory)"
+    )
 
 
 def test_too_little_memory_is_reported(

@@ -447,7 +447,10 @@ def test_folders_without_permission_are_reported(
     for argument in (tmp_path, tmp_path / "*" / "*.jsonl", tmp_path / "*" / "a.jsonl"):
         result = passk("estimate", argument)
         assert (result.code, result.out) == (3, "")
-        assert f"{closed}: cannot be read (Permission denied); check its permissions" in result.err
+        assert (
+            f"{closed}: this path cannot be read (Permission denied); check its permissions"
+            in result.err
+        )
 
 
 def test_a_broken_link_in_a_folder_is_reported(passk: Passk, write: Write, tmp_path: Path) -> None:
@@ -455,7 +458,7 @@ def test_a_broken_link_in_a_folder_is_reported(passk: Passk, write: Write, tmp_p
     (tmp_path / "b.jsonl").symlink_to(tmp_path / "gone")
     result = passk("estimate", tmp_path)
     assert (result.code, result.out) == (3, "")
-    assert "b.jsonl: cannot be read (No such file or directory); check that it ex" in result.err
+    assert "b.jsonl: this path cannot be read (No such file or directory); check" in result.err
 
 
 def test_an_output_never_replaces_an_input(passk: Passk, write: Write) -> None:

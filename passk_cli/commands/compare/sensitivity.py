@@ -79,7 +79,7 @@ def verdict_stabilities(
     if len(values) < 2:
         raise ParameterError(
             OptionValue("--sensitivity", group),
-            f"all tasks have the same value in this column, {values[0]!r}",
+            f"all tasks have the value {values[0]!r} in this column",
         )
     all_groups = replace(study, counts=counts.without_group(group))
     full = _verdicts(all_groups, baseline)

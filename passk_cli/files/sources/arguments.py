@@ -387,7 +387,9 @@ def _require_readable_folders(pattern: str) -> None:
 def _unreadable_error(path: str, error: OSError) -> DataError:
     denied = isinstance(error, PermissionError)
     remedy = "check its permissions" if denied else "check that it exists"
-    return DataError(path, f"cannot be read ({error.strerror})", remedy, name="unreadable-file")
+    return DataError(
+        path, f"this path cannot be read ({error.strerror})", remedy, name="unreadable-file"
+    )
 
 
 def _seekable_path(path: str, spool: Path, copy: str) -> str:

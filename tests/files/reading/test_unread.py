@@ -336,7 +336,10 @@ def test_a_model_with_two_copies_of_its_results_is_reported(passk: Passk, tmp_pa
     assert warning in result.err
     result = passk("compare", folder)
     assert (result.code, result.out) == (3, "")
-    assert "error[duplicate-models]: x_summary: has the same outcomes as x at all" in result.err
+    assert (
+        "error[duplicate-models]: x_summary: this model has the same outcomes as x at all"
+        in result.err
+    )
     assert passk("compare", folder, "--exclude-model", "x_summary").code == 0
     # If you name both, you know that they are two models.
     comparison = passk(*commands(result.err)[-1])
