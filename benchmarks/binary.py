@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from passk_cli.inference.discordance import score_limits, suissa_shuster
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.paired import mcnemar
+from passk_cli.inference.paired_tests import mcnemar
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -19,7 +19,7 @@ from measure import keep, table
 from numpy.typing import NDArray
 
 from passk_cli.inference.difference import DifferenceDistribution, difference_distribution
-from passk_cli.inference.paired import paired_t
+from passk_cli.inference.paired_tests import paired_t
 from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import MetricChange, parse_change
 
@@ -47,8 +47,8 @@ def flatter(rates: Floats) -> Floats:
 
 def expected(change: MetricChange, rates: Floats) -> float:
     """The mean change over tasks with these success rates."""
-    ks = change.end.k, change.start.k
-    end, start = (1 - (1 - rates) ** k if change.end.family == "pass@" else rates**k for k in ks)
+    ks = change.end_metric.k, change.start_metric.k
+    end, start = (1 - (1 - rates) ** k if change.end_metric.family == "pass@" else rates**k for k in ks)
     return float((end - start).mean())
 
 

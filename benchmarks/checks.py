@@ -20,8 +20,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.files.checks.check import CheckContext, CheckFinding
 from passk_cli.files.checks.evenness import Evenness, column_evenness
-from passk_cli.files.checks.settings import pooled_arm_findings as pooled_arms
-from passk_cli.files.checks.settings import setting_findings
+from passk_cli.files.checks.setting_columns import pooled_arm_findings as pooled_arms
+from passk_cli.files.checks.setting_columns import setting_findings
 from passk_cli.files.checks.verdicts import second_verdict_findings
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, ValueKind
@@ -73,7 +73,7 @@ class Simulated(DataProfile):
     @cached_property
     def rows_of(self) -> dict[str, list[str]]:
         """The texts of each column, kept in `table`."""
-        return cast("dict[str, list[str]]", self.table)
+        return cast("dict[str, list[str]]", self.table_name)
 
     @cached_property
     def kinds(self) -> dict[str, ValueKind]:

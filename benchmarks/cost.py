@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 import passk_cli
-from passk_cli.inference.cost_ratio import TaskCosts, compare_costs, cost_per_success
+from passk_cli.inference.cost_per_success import TaskCosts, compare_costs, cost_per_success
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -146,7 +146,7 @@ HELD_OUT = [
 
 def t_limits(spending: TaskCosts, clusters: NDArray[np.int64] | None) -> tuple[float, float]:
     """Fieller's limits with only Student's t."""
-    x, y = spending.cost, spending.rate
+    x, y = spending.mean_cost, spending.pass_rate
     size = len(x) if clusters is None else int(clusters.max()) + 1
     away = np.stack([x - x.mean(), y - y.mean()])
     if clusters is not None:
@@ -350,9 +350,9 @@ def missing(runs: int) -> str:
 
 def plain_t(a: TaskCosts, b: TaskCosts) -> float:
     """Two-sided p of the same statistic with only Student's t."""
-    means = [series.mean() for series in (a.cost, a.rate, b.cost, b.rate)]
+    means = [series.mean() for series in (a.mean_cost, a.pass_rate, b.mean_cost, b.pass_rate)]
     x1, y1, x2, y2 = (float(mean) for mean in means)
-    d = a.cost * y2 + x1 * b.rate - b.cost * y1 - x2 * a.rate
+    d = a.mean_cost * y2 + x1 * b.pass_rate - b.mean_cost * y1 - x2 * a.pass_rate
     error = d.std(ddof=1) / len(d) ** 0.5
     return float(2 * stdtr(len(d) - 1, -abs(x1 * y2 - x2 * y1) / error)) if error > 0 else 1.0
 

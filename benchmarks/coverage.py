@@ -306,11 +306,11 @@ class Fixed:
             truth = 1 - failing
             estimates[i], truths[i] = values.mean(), truth
             limits = hull_of_mean(self.metric, count_histogram(ns, c))
-            inside = holds(limits, failing if limits.complement else truth, TAIL)
+            inside = holds(limits, failing if limits.describes_complement else truth, TAIL)
             hits += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
-            normal = interval(IntervalData(values, within=within), "jackknife", LEVEL, THESE_TASKS)
+            normal = interval(IntervalData(values, attempt_variances=within), "jackknife", LEVEL, THESE_TASKS)
             low, high = (normal.low, normal.high) if normal.low is not None else (2.0, -2.0)
             jackknife += low <= truth <= high
             if i < _WIDTHS:
@@ -515,7 +515,7 @@ def three(work: tuple[int, tuple[float, float, float], float, Guards]) -> float:
         [(a, b, tasks - a - b) for a in range(tasks + 1) for b in range(tasks + 1 - a)]
     )
     ways = gammaln(tasks + 1) - gammaln(counts + 1).sum(axis=1)
-    samples = [IntervalData(np.repeat(points, row), low=low) for row in counts]
+    samples = [IntervalData(np.repeat(points, row), lower_bound=low) for row in counts]
     x, lowest = np.array(points), 1.0
     for mean in np.linspace(max(low, points[0]) + 0.012, 0.988, 30):
         missed = np.array([law.p(sample, mean) < 0.05 for sample in samples])
@@ -773,7 +773,7 @@ def missed(values: np.ndarray, true: float, reach: Reach) -> np.ndarray:
     out = np.zeros(len(values), dtype=bool)
     for x, at in ((values, true), (1 - values, 1 - true)):
         atoms, weights = lower_law(x, reach)
-        out |= weighted_means._tails(at - atoms, weights)[1] < TAIL
+        out |= weighted_means._lower_and_upper_tails(at - atoms, weights)[1] < TAIL
     return out
 
 

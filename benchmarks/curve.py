@@ -32,9 +32,9 @@ from passk_cli.inference.hull_interval import hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.sampling_variance import jackknife_variance
-from passk_cli.inference.weighted_means import NORMAL
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.heterogeneity import rate_curves
-from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 from passk_cli.metrics.registry import Metric
 
 LEVEL = 0.95
@@ -96,7 +96,7 @@ def new_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
             inside, levels = np.zeros(2), []
             for seed in range(repetitions):
                 c = rng.binomial(n, rng.beta(a, b, tasks))
-                values = np.hstack(curve(sizes, c, n)).T
+                values = np.hstack(pass_at_and_hat_curves(sizes, c, n)).T
                 arguments = (sizes, c, log_spaced_ks(ks))
                 levels += band_levels_new_tasks([arguments], LEVEL, resamples=2000, seed=seed)
                 for index, level in enumerate((LEVEL, levels[-1])):
@@ -140,7 +140,7 @@ def whole_curve(
                 hull_of_mean(Metric(family, k), count_histogram(n, c)),
                 float((rates**k).mean()),
             )
-            if family == "pass@" and not limits.complement:
+            if family == "pass@" and not limits.describes_complement:
                 truth = 1 - truth
             for index, tail in enumerate(tails):
                 inside[index] &= holds(limits, truth, tail)
@@ -151,7 +151,7 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     """Whether both curves are inside the band of jackknife intervals of an earlier version."""
 
     def curves(n: np.ndarray, c: np.ndarray) -> np.ndarray:
-        return np.hstack(curve(n, c, k_max)).T
+        return np.hstack(pass_at_and_hat_curves(n, c, k_max)).T
 
     values, *left_out_values = (
         curves(*pair)
@@ -165,8 +165,8 @@ def jackknife_band(n: np.ndarray, c: np.ndarray, p: np.ndarray, k_max: int) -> b
     level = pointwise_level(draws, LEVEL)
     exact = rate_curves(p, np.arange(1, k_max + 1))
     se = np.sqrt(jackknife_variance(curves, n, c).sum(axis=1)) / len(n)
-    reach = NORMAL.inv_cdf((1 + level) / 2) * se
-    expected_gap = np.abs(values.mean(axis=1) - np.concatenate([exact.at, exact.hat]))
+    reach = STANDARD_NORMAL.inv_cdf((1 + level) / 2) * se
+    expected_gap = np.abs(values.mean(axis=1) - np.concatenate([exact.pass_at_k, exact.pass_hat_k]))
     return bool(np.all(expected_gap <= reach + 1e-12))
 
 

@@ -29,7 +29,7 @@ from scipy.special import stdtr, stdtrit
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.min_p import FamilyOfTests, PairwiseDifferences, draw_min_p
-from passk_cli.inference.paired import paired_t
+from passk_cli.inference.paired_tests import paired_t
 from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.metrics.registry import parse_metric
@@ -443,7 +443,7 @@ def together(boards: Sequence[Board], runs: int) -> str:
             floor = attempt_variance_floor(metric, np.array([n[first], n[second]]),
                                   np.array([c[first], c[second]]))  # fmt: skip
             plain = difference_distribution(d, 1.0, floor)
-            moderated = plain.moderated()
+            moderated = plain.with_moderated_errors()
             holds = []
             for law in (moderated, plain):
                 family = FamilyOfTests(PairwiseDifferences(values.T, first, second), p=law.p())

@@ -28,15 +28,20 @@ from numpy.typing import NDArray
 import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
-from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rules import GateRule, MaxDrop, RelativeLimit
+from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.simulation import SimulationSetup, false_alarm_rate, simulation_setup
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.history import RUN_GROUPS, PooledBaseline, read_pooled_baseline, shift_logits
+from passk_cli.study.history import (
+    RUN_GROUP_COLUMNS,
+    PooledBaseline,
+    read_pooled_baseline,
+    shift_logits,
+)
 from passk_cli.study.significance_options import ALL, ComparisonOptions
 
 Ints = NDArray[np.int64]
@@ -338,7 +343,7 @@ def rehearsals_at_known_rates(sets: int) -> str:
                 plain_holds = (
                     (plain.low or 0.0) <= truth <= (1.0 if plain.high is None else plain.high)
                 )
-                results.append((odds.share, predicted.share, holds, plain_holds))
+                results.append((odds.failing_share, predicted.failing_share, holds, plain_holds))
             share, next_run, holds, plain_holds = np.array(results).T
             summary = (
                 truth,
@@ -358,8 +363,8 @@ def rehearsals_at_known_rates(sets: int) -> str:
 # Runs of a history, and the standard deviation of the effect of a run.
 HISTORIES, EFFECTS = (2, 5, 10), (0.0, 0.02, 0.04)
 OF_HISTORY = {
-    "--max-drop 0": lambda bar: GateQuestion(max_drop={PASS_1: 0.0}),
-    "--min 1.63 standard errors lower, by the estimate": lambda bar: GateQuestion(
+    "--max-drop 0": lambda bar: GateRunner(max_drop={PASS_1: 0.0}),
+    "--min 1.63 standard errors lower, by the estimate": lambda bar: GateRunner(
         minimum={PASS_1: bar}, min_by="estimate"
     ),
 }
@@ -390,15 +395,15 @@ def histories(sets: int) -> str:
             new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
             study = Analysis(
-                counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions(), past=past
+                counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions(), pooled_baseline=past
             )
             sides = BaselineMatch.from_two_files(counts, replace(base, c=passes), "old")
             return GateContext(study, sides, (PASS_1,), "fail")
 
         context = night()
         truth = SimulationSetup(context, rules, p[None], p[None], "pass", 8000,
-                      scales={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
-        share = next(iter(truth.unchanged_verdicts[0].values())).share
+                      between_run_deviations={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
+        share = next(iter(truth.unchanged_verdicts[0].values())).failing_share
         results = []
         for _ in range(sets):
             night_context = night()
@@ -440,7 +445,7 @@ def _history(tasks: int, n: int, runs: int) -> PooledBaseline:
         task_names,
         np.full(len(task_names), n),
         np.zeros(len(task_names), dtype=np.int64),
-        RUN_GROUPS,
+        RUN_GROUP_COLUMNS,
     )
     with NamedTemporaryFile(suffix=".parquet") as file:
         return read_pooled_baseline(lambda *_: counts, Request(), f"{file.name}:last5")
@@ -462,7 +467,7 @@ def trial(
         )
         for n, c in ((new_n, new), (old_n, old))
     )
-    gate = GateQuestion(
+    gate = GateRunner(
         max_drop={PASS_1: most}, no_regression=True, minimum={PASS_1: least}, min_by=by
     )
     study = Analysis(counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions())
@@ -545,7 +550,7 @@ def _minimum_rate(c: Ints, half: int) -> float:
 
 def _rehearsed(stage: SimulationSetup, place: int, verdict: str) -> float:
     odds = next(odds for line, odds in stage.unchanged_verdicts[0].items() if line[0] == place)
-    return (odds.failing if verdict == "fail" else odds.undecided) / odds.runs
+    return (odds.failing_count if verdict == "fail" else odds.undecided_count) / odds.runs
 
 
 def _caught(
@@ -560,7 +565,7 @@ def _caught(
     shares = []
     for stage in stages:
         line = next(line for line in stage.unchanged_verdicts[0] if line[0] == 2)
-        shares.append(stage.detectable_drop(line).lost)
+        shares.append(stage.detectable_drop(line).lost_pass_share)
     if any(share is None for share in shares):
         return "none is"
     lost = float(np.mean([share for share in shares if share is not None]))

@@ -27,7 +27,8 @@ def dirichlet_cdf(totals: ArrayLike, weights: ArrayLike, q: float, sizes: ArrayL
     pairs, index = np.unique(np.stack([a, b]), axis=1, return_inverse=True)
     alpha = np.bincount(index.ravel(), alpha)
     below, above = (
-        float(t[0]) for t in weighted_means._tails((pairs[0] - q * pairs[1])[None], alpha[None])
+        float(t[0])
+        for t in weighted_means._lower_and_upper_tails((pairs[0] - q * pairs[1])[None], alpha[None])
     )
     return below if below <= above else 1.0 - above
 
@@ -41,7 +42,7 @@ class Guards:
     def weight(self, sample: IntervalData, bound: float) -> float:
         """Weight of the atom at a bound, for the limit that looks towards it."""
         totals, sizes = sample.unit_totals
-        opposite = sample.high if bound == sample.low else sample.low
+        opposite = sample.upper_bound if bound == sample.lower_bound else sample.lower_bound
         return float(
             self.atom_weight(
                 distances_to_bound(totals, sizes, bound, opposite), sizes, np.ones_like(sizes)
@@ -51,8 +52,8 @@ class Guards:
     def tails(self, sample: IntervalData, mean: float) -> tuple[float, float]:
         """(P(≤ mean) with the guard below, P(≥ mean) with the guard above)."""
         # The other tail by its mirror image, which keeps all digits of a small one.
-        return (self._below(sample, mean, sample.low, 1.0),
-                self._below(sample, mean, sample.high, -1.0))  # fmt: skip
+        return (self._below(sample, mean, sample.lower_bound, 1.0),
+                self._below(sample, mean, sample.upper_bound, -1.0))  # fmt: skip
 
     def _below(self, sample: IntervalData, mean: float, bound: float, sign: float) -> float:
         totals, sizes = sample.unit_totals

@@ -171,7 +171,7 @@ def these_rows(repetitions: int) -> Iterator[tuple[object, ...]]:
         for tasks in TASKS[1:]:
             p = population.draw(np.random.default_rng([place, tasks]), tasks)
             for n, k in ((10, 2), (10, 5), (20, 10), (5, 5)):
-                truth = rate_curves(p, np.array([k])).delta[0], moments_of_rates(p).sd
+                truth = rate_curves(p, np.array([k])).heterogeneity_gain[0], moments_of_rates(p).sd
                 # Limits as they are, and normal ones with the jackknife's error, as they were.
                 tallies = [Tally(value, []) for value in (*truth, *truth)]
                 rng = np.random.default_rng([place, tasks, n, k])

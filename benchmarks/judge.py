@@ -21,7 +21,7 @@ from measure import keep, table
 
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import LOGIT_T, IntervalData, interval, intervals
-from passk_cli.inference.labels import (
+from passk_cli.inference.judge_correction import (
     FEWEST_PAIRS,
     MIN_PAIR_PROBABILITY,
     MIN_TASKS_OFF_BOUND,
@@ -125,9 +125,9 @@ class Draws:
             assert (result is None) == (same is None), (metric, run)
             if result is not None and same is not None:
                 np.testing.assert_allclose(result.values, same.values, atol=1e-12)
-                np.testing.assert_allclose(result.hidden, same.hidden, atol=1e-12)
-                assert (result.degrees, result.values_near_bound is None) == (
-                    same.degrees,
+                np.testing.assert_allclose(result.hidden_variance, same.hidden_variance, atol=1e-12)
+                assert (result.label_degrees_of_freedom, result.values_near_bound is None) == (
+                    same.label_degrees_of_freedom,
                     same.values_near_bound is None,
                 )
         return estimates
@@ -149,7 +149,7 @@ class Draws:
         rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < MIN_TASKS_OFF_BOUND
         return [
             IntervalData(
-                estimate, hidden=more, degrees=m - 1, values_near_bound=labelled if few else None
+                estimate, hidden_variance=more, label_degrees_of_freedom=m - 1, values_near_bound=labelled if few else None
             )
             for estimate, more, labelled, few in zip(estimates, hidden, u, rare, strict=True)
         ]
@@ -198,7 +198,7 @@ class Draws:
             few = u if u.size and u.min() == u.max() and u.min() in (0, 1) else None
             degrees = (of_task[run] > 0).sum() - 1
             sample = IntervalData(
-                estimate, hidden=hidden[run], degrees=degrees, values_near_bound=few
+                estimate, hidden_variance=hidden[run], label_degrees_of_freedom=degrees, values_near_bound=few
             )
             samples.append(None if refused[run] else sample)
         return samples

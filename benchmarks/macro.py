@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 import passk_cli
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.macro import macro_average
+from passk_cli.inference.macro_average import macro_average
 from passk_cli.metrics.pass_k import pass_at_k
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "cruxeval.jsonl.gz"
@@ -126,7 +126,7 @@ def real(sets: int) -> list[list[str]]:
     """Tasks from three real sets of 800 tasks, with no choice of a distribution."""
     counts = passk_cli.read(SAMPLE, by="temperature")
     names = [("gpt-4-0613", "0.2"), ("codellama-7b", "0.8"), ("deepseek-base-6.7b", "0.2")]
-    populations = [counts.rows_of(counts.series.index(name)) for name in names]
+    populations = [counts.slice_of_series(counts.series.index(name)) for name in names]
     rows = []
     for k in (1, 5):
         values = [pass_at_k(counts.n[codes], counts.c[codes], k) for codes in populations]
@@ -162,8 +162,8 @@ def false_ranks(sets: int) -> list[list[str]]:
                 ]  # fmt: skip
             with warnings.catch_warnings(action="ignore"):
                 page = passk_cli.report(cells, by="group", board=True, metrics="pass@1").report.page
-            board = page.sections[-1].panels[0].board
-            wrong += len({entry.places[0] for entry in board.entries}) > 1
+            board = page.chapters[-1].panels[0].board
+            wrong += len({entry.ranks[0] for entry in board.entries}) > 1
         share = wrong / sets
         rows.append([at.name, f"{100 * share:.1f} ± {100 * sqrt(share * (1 - share) / sets):.1f}"])
     return rows

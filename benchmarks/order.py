@@ -28,11 +28,11 @@ from scipy.stats import norm
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.exchangeability import copies_test, neighbour_test, trend_test
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.metrics.order import (
+from passk_cli.metrics.attempt_order import (
     attempts_and_passes,
     first_at_k,
     neighbour_correlation,
-    trend_scores,
+    trend_scores_and_weights,
 )
 from passk_cli.metrics.pass_k import pass_at_k
 
@@ -87,10 +87,10 @@ def rows(x: Outcomes, n: NDArray[np.int64] | None = None) -> Rows:
 
 def slopes(start: NDArray[np.int64], passed: NDArray[np.int64]) -> IntervalData:
     """The sample `passk order` makes the trend's interval of."""
-    scores, sizes = trend_scores(start, passed)
+    scores, sizes = trend_scores_and_weights(start, passed)
     scale = len(sizes) / sizes.sum()
     bound = float((np.diff(start) ** 2 // 4).max()) / 2 * scale
-    return IntervalData(scores * scale, low=-bound, high=bound)
+    return IntervalData(scores * scale, lower_bound=-bound, upper_bound=bound)
 
 
 def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, ...]:
@@ -101,7 +101,7 @@ def judged(start: NDArray[np.int64], passed: NDArray[np.int64]) -> tuple[bool, .
     raw = np.array([trend.p, neighbours.p, pairs.smallest_p])
     flagged = holm(raw) <= LEVEL
     rejected = bool(flagged[0])
-    if rejected and flagged[1] and neighbours.statistic < neighbours.mean:
+    if rejected and flagged[1] and neighbours.statistic < neighbours.null_mean:
         limits = interval(slopes(start, passed), "guarded-t")
         assert limits.low is not None
         assert limits.high is not None
@@ -153,9 +153,9 @@ def detectable_rows(models: int) -> Iterator[tuple[object, ...]]:
         for _ in range(200):
             start, passed = rows(plain(rng, rng.beta(*FAMILIES[family], size=(tasks, 1)), n))
             trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
-            if neighbours.mean:
-                slope = reach * trend.sd / trend_scores(start, passed)[1].sum()
-                lag = reach * neighbours.sd / neighbours.mean
+            if neighbours.null_mean:
+                slope = reach * trend.null_sd / trend_scores_and_weights(start, passed)[1].sum()
+                lag = reach * neighbours.null_sd / neighbours.null_mean
                 sizes.append((slope, lag * (1 + lag)))
         slope, lag = np.median(sizes, axis=0)
         # The share of repeats with this measured correlation.
@@ -179,7 +179,7 @@ def slope_of(by: float, n: int, family: str) -> float:
     """The mean measured slope if rates drift by that much per attempt, within 0 and 1."""
     rng = np.random.default_rng(13)
     x = drifting(by)(rng, rng.beta(*FAMILIES[family], size=(40_000, 1)), n)
-    scores, sizes = trend_scores(*rows(x))
+    scores, sizes = trend_scores_and_weights(*rows(x))
     return float(scores.sum() / sizes.sum())
 
 
@@ -213,7 +213,7 @@ def covered(family: str, tasks: int, n: int, by: float, models: int) -> list[str
         first = first_at_k(start, passed * 0.0, once, passed, 2)
         sample = slopes(start, passed)
         difference = IntervalData(
-            first - pass_at_k(*attempts_and_passes(start, passed), 2), low=-1.0
+            first - pass_at_k(*attempts_and_passes(start, passed), 2), lower_bound=-1.0
         )
         for i, (interval_at, method, true) in enumerate(
             (

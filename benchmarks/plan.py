@@ -25,20 +25,20 @@ from scipy.optimize import brentq
 from scipy.stats import beta, norm
 
 from passk_cli.api import read
-from passk_cli.commands.plan.widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_widths
 from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.design import (
-    AssumedValues,
+    AssumedMetricMoments,
     BetaRates,
     PilotEstimate,
     PlannedDifference,
-    cluster_excess,
+    cluster_excess_variance,
     true_difference_variance,
 )
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.paired import paired_t, sign_flip_test
-from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.paired_tests import paired_t, sign_flip_test
+from passk_cli.inference.power import PairedTest, half_lattice_distance
 from passk_cli.metrics.registry import Metric, parse_metric, task_values
 from passk_cli.report.phrases import plural
 
@@ -83,7 +83,7 @@ def error_rows(draws: int) -> Iterator[tuple[object, ...]]:
             off = estimates - estimates.mean()
             deviation = float(off.std())
             noise = sqrt(((off**4).mean() / deviation**4 - 1) / 4 / repetitions)
-            predicted = sqrt(AssumedValues(metric, rates_of(a, b)).variance(n) / tasks)
+            predicted = sqrt(AssumedMetricMoments(metric, rates_of(a, b)).variance(n) / tasks)
             yield (f"Beta({a:g}, {b:g})", tasks, n, metric.name, f"{predicted:.5f}",
                    f"{deviation:.5f}", f"{predicted / deviation:.3f}", f"{noise:.3f}")  # fmt: skip
 
@@ -94,7 +94,7 @@ def width_rows(samples: int) -> Iterator[tuple[object, ...]]:
         rates = BetaRates(mean, 0.7 * sqrt(mean * (1 - mean)))
         size = 1 / 0.49 - 1
         for metric in metrics_of(k):
-            values = AssumedValues(metric, rates)
+            values = AssumedMetricMoments(metric, rates)
             rng = np.random.default_rng([round(100 * mean), n, k, tasks])
             p = rng.beta(mean * size, (1 - mean) * size, size=(samples, tasks))
             limits = [interval(IntervalData(sample)) for sample in values_of(metric, n, p, rng)]
@@ -114,17 +114,17 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
         for have in sorted({n, max(n // 2, k, 2)}):
             rng = np.random.default_rng([round(10 * a), round(10 * b), n, have])
             for metric in metrics_of(k):
-                true = AssumedValues(metric, rates_of(a, b)).variance(n)
+                true = AssumedMetricMoments(metric, rates_of(a, b)).variance(n)
                 actual, predicted, silent = [], [], 0
                 for _ in range(pilots):
                     c = rng.binomial(have, rng.beta(a, b, size=50))
                     pilot = PilotEstimate(metric, np.full(50, have), c)
-                    if np.ptp(pilot.values) == 0:
+                    if np.ptp(pilot.task_values) == 0:
                         silent += 1
                     else:
                         actual.append(sqrt(pilot.variance(n) / true))
                         predicted.append(
-                            100 * float(difference_distribution(pilot.values).spread_error[0])
+                            100 * float(difference_distribution(pilot.task_values).base_error_uncertainty[0])
                         )
                 texts: tuple[object, ...] = ("–", "–", "–")
                 if actual:
@@ -134,7 +134,7 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                         f"{low:.2f}–{high:.2f}",
                         f"{np.median(predicted):.0f}",
                     )
-                expected = AssumedValues(metric, rates_of(a, b)).expected
+                expected = AssumedMetricMoments(metric, rates_of(a, b)).expected
                 yield (f"Beta({a:g}, {b:g})", have, n, metric.name, f"{expected:.3f}", *texts,
                        f"{100 * silent / pilots:.1f}")  # fmt: skip
 
@@ -143,7 +143,7 @@ def cruxeval() -> Iterator[tuple[str, list[tuple[str, NDArray[np.int64]]]]]:
     """Temperature, and each model with its passes of ten attempts at 800 tasks."""
     for temperature in ("0.2", "0.8"):
         counts = read(SAMPLE, where=f"temperature = {temperature}")
-        yield temperature, [(s[0], counts.c[counts.rows_of(i)])
+        yield temperature, [(s[0], counts.c[counts.slice_of_series(i)])
                             for i, s in enumerate(counts.series)]  # fmt: skip
 
 
@@ -189,13 +189,13 @@ def cluster_rows(
         pilot_values, of = values(1, pilots)
         varied = [sample for sample in pilot_values if np.ptp(sample) > 0]
         variances = np.array(
-            [(sample.var(ddof=1), cluster_excess(sample, of)) for sample in varied]
+            [(sample.var(ddof=1), cluster_excess_variance(sample, of)) for sample in varied]
         )
         forecasts = np.sqrt(variances.sum(axis=1) / len(tasks))
         without = np.sqrt(variances[:, 0] / len(tasks))
         noise = sqrt((0.5 + float(forecasts.var() / forecasts.mean() ** 2)) / pilots)
         silences = [
-            difference_distribution(cluster_contributions(sample[:, None], of)[:, 0]).spread_error[
+            difference_distribution(cluster_contributions(sample[:, None], of)[:, 0]).base_error_uncertainty[
                 0
             ]
             for sample in varied
@@ -239,7 +239,7 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
         attempts_pair = (attempts, attempts) if isinstance(attempts, int) else attempts
         rng = np.random.default_rng([tasks, *attempts_pair, int(100 * rho)])
         rates = rates_of(a, b)
-        luck = AssumedValues(metric, rates).within_variance(1)
+        luck = AssumedMetricMoments(metric, rates).within_variance(1)
         least = min(attempts_pair)
         true_between = 2 * (1 - rho) * rates.spread**2
         true = true_between + 2 * luck / least
@@ -251,12 +251,12 @@ def alike_rows(pilots: int, designs: tuple[Any, ...]) -> Iterator[tuple[object, 
                 PilotEstimate(metric, np.full(tasks, n), rng.binomial(n, r))
                 for n, r in zip(attempts_pair, (p, q), strict=True)
             )
-            if np.ptp(first.values) == 0 or np.ptp(second.values) == 0:
+            if np.ptp(first.task_values) == 0 or np.ptp(second.task_values) == 0:
                 continue
             variance, low, high = true_difference_variance(first, second)
             forecasts.append(PlannedDifference(first, second, 0.0, variance).variance(least) / true)
             covers.append(low <= true_between <= high)
-            shared = float(np.cov(first.values, second.values)[0, 1])
+            shared = float(np.cov(first.task_values, second.task_values)[0, 1])
             root = sqrt(max(first.between_variance, 0) * max(second.between_variance, 0))
             if not root or abs(shared / root) > 1:
                 before.append(
@@ -308,7 +308,7 @@ def correlation_rows() -> Iterator[tuple[object, ...]]:
                 old_pilot, new_pilot = (
                     PilotEstimate(metric, np.full(len(e), 10), e) for e in (c, d)
                 )
-                shared = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
+                shared = float(np.cov(old_pilot.task_values, new_pilot.task_values)[0, 1])
                 row.append(
                     f"{shared / sqrt(old_pilot.between_variance * new_pilot.between_variance):.2f}"
                 )
@@ -357,9 +357,9 @@ def shifted(metric: Metric, rates: BetaRates, drop: float) -> BetaRates:
     """Rates with another mean and the same correlation between two attempts at a task."""
 
     def at(mean: float) -> BetaRates:
-        return BetaRates(mean, sqrt(rates.correlation * mean * (1 - mean)))
+        return BetaRates(mean, sqrt(rates.intraclass_correlation * mean * (1 - mean)))
 
-    return at(brentq(lambda m: AssumedValues(metric, at(m)).expected - drop, 1e-4, 1 - 1e-4))
+    return at(brentq(lambda m: AssumedMetricMoments(metric, at(m)).expected - drop, 1e-4, 1 - 1e-4))
 
 
 def rejected(differences: Floats) -> tuple[float, float]:
@@ -380,12 +380,12 @@ def power_rows(most: int) -> Iterator[tuple[object, ...]]:
     )  # fmt: skip
     for place, ((mean, spread), (name, n), tasks, power) in enumerate(cells):
         metric, rates = parse_metric(name), BetaRates(mean, spread)
-        values = AssumedValues(metric, rates)
+        values = AssumedMetricMoments(metric, rates)
         variance = PlannedDifference(
             values, values, CORRELATION * values.between_variance
         ).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
-        step = lattice_step(n, metric.k)
+        step = half_lattice_distance(n, metric.k)
         difference = PairedTest(
             variance, statistic_step=step, variance_decrease=bend
         ).detectable_difference(tasks, power)
@@ -427,10 +427,10 @@ def real_rows(comparisons: int) -> Iterator[tuple[object, ...]]:
             ):
                 metric = parse_metric(name)
                 old_pilot, new_pilot = PilotEstimate(metric, ten, c), PilotEstimate(metric, ten, d)
-                covariance = float(np.cov(old_pilot.values, new_pilot.values)[0, 1])
+                covariance = float(np.cov(old_pilot.task_values, new_pilot.task_values)[0, 1])
                 pair = PlannedDifference(old_pilot, new_pilot, covariance)
                 away = old_pilot.expected - new_pilot.expected
-                step = lattice_step(n, metric.k)
+                step = half_lattice_distance(n, metric.k)
                 power = PairedTest(pair.variance(n), statistic_step=step).power(away, tasks)
                 if not 0.1 <= power <= 0.95:
                     continue

@@ -22,7 +22,7 @@ import numpy as np
 from measure import in_turn, keep, machine, table
 from scipy.stats import binom
 
-from passk_cli.commands.tasks.discrimination import item_rest_correlations
+from passk_cli.commands.tasks.item_rest_correlations import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.outcomes.counts import Counts
@@ -97,11 +97,11 @@ def flips() -> None:
             for _ in range(runs):
                 p = rng.beta(*shape, tasks)
                 pair = of_pair(n, rng.binomial(n, p), n, rng.binomial(n, p))
-                low, high = pair.range
-                flip_numbers.append(pair.number)
-                expected.append(pair.expected)
-                inside += low <= pair.number <= high
-                beyond += pair.p_more <= 0.05
+                low, high = pair.chance_flip_range
+                flip_numbers.append(pair.flip_count)
+                expected.append(pair.expected_chance_flips)
+                inside += low <= pair.flip_count <= high
+                beyond += pair.p_of_at_least_as_many_flips <= 0.05
                 listings += bool((pair.verdicts != 0).any())
             error = np.std(np.subtract(flip_numbers, expected)) / np.sqrt(runs)
             rows.append([n, name, f"{np.mean(flip_numbers):.2f}", f"{np.mean(expected):.2f}",
@@ -165,14 +165,14 @@ def halves(folder: Path) -> None:
             order = rng.permuted(np.tile(np.arange(size), (len(passed), 1)), axis=1)
             mixed = np.take_along_axis(passed, order, axis=1)
             comparison = split(mixed, half)
-            low, high = comparison.range
-            numbers.append(comparison.number)
-            expected.append(comparison.expected)
-            inside += low <= comparison.number <= high
+            low, high = comparison.chance_flip_range
+            numbers.append(comparison.flip_count)
+            expected.append(comparison.expected_chance_flips)
+            inside += low <= comparison.flip_count <= high
             listings += int((comparison.verdicts != 0).sum())
         in_order = split(passed, half)
         rows.append([name, len(passed), half, f"{np.mean(numbers):.1f}", f"{np.mean(expected):.1f}",
-                     percent(inside / 40), listings / 40, in_order.number,
+                     percent(inside / 40), listings / 40, in_order.flip_count,
                      int((in_order.verdicts != 0).sum())])  # fmt: skip
     head = ["model", "tasks", "attempts each", "flips, halves drawn", "expected",
             "95 % range holds %", "listed as changed", "flips, halves in order",

@@ -25,10 +25,10 @@ from passk_cli.inference.run_effects import (
     above_task_median,
     chance_variances,
     change_points,
-    largest_deviate,
+    largest_change_deviate,
+    largest_run_difference,
     log_means,
-    run_difference_reach,
-    run_variance,
+    run_effect_variance,
     widen_by_run_effect,
 )
 from passk_cli.inference.sampling_variance import attempt_variance_floor
@@ -38,7 +38,7 @@ from passk_cli.metrics.registry import Metric
 def thresholds(histories: int = 20_000, runs: int = 365) -> None:
     """Quantiles of the largest deviate over all splits of all nights of quiet histories."""
     random = np.random.default_rng(1)
-    largest = np.array([largest_deviate(random.normal(size=runs)) for _ in range(histories)])
+    largest = np.array([largest_change_deviate(random.normal(size=runs)) for _ in range(histories)])
     print("| false alarms | threshold | ± |\n| --- | --- | --- |")
     for rate in (0.10, 0.05, 0.01):
         low, value, high = np.quantile(
@@ -107,7 +107,7 @@ def steady(histories: int = 100, length: int = 365) -> None:
                 n, np.clip(task_rates + shift * spread / max(spread.mean(), 1e-9), 0, 1)
             )
             means, floors = (c / n).mean(axis=1), chance_variances(n, c)
-            alarms += bool(detected_changes(n, c)), largest_deviate(means, floors) > 4.255
+            alarms += bool(detected_changes(n, c)), largest_change_deviate(means, floors) > 4.255
         error = 100 * np.sqrt(np.maximum(alarms, 1) * (1 - alarms / histories)) / histories
         shares = 100 * alarms / histories
         print(f"| {name} | {tasks} | {sizes} | {100 * effect:g} | {shares[0]:.0f}"
@@ -227,7 +227,7 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
         int(r)
         for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
         if widen_by_run_effect(
-            significance, low, high, run_difference_reach(run_variance(c[:r] / n), runs, int(r))
+            significance, low, high, largest_run_difference(run_effect_variance(c[:r] / n), runs, int(r))
         )[1]
         < 0
     ]

@@ -27,10 +27,10 @@ from measure import keep, table
 
 import passk_cli
 from passk_cli import inspect
-from passk_cli.commands.gate.question import GateQuestion
+from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.watch.interim_looks import WatchPlan
-from passk_cli.commands.watch.order import LIST, TaskOrder, attempts_by_task
-from passk_cli.commands.watch.run import WatchedRun
+from passk_cli.commands.watch.task_order import LIST, TaskOrder, attempts_by_task
+from passk_cli.commands.watch.watched_run import WatchedRun
 from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
@@ -79,7 +79,7 @@ def lowered(p: np.ndarray, shift: float) -> np.ndarray:
 
 
 def run_of(
-    gate: GateQuestion, counts: Counts, plan: WatchPlan, base: Counts | None = None
+    gate: GateRunner, counts: Counts, plan: WatchPlan, base: Counts | None = None
 ) -> WatchedRun:
     """A complete run with looks one after the other."""
     study = Analysis(counts, (PASS_1,), baseline=base)
@@ -95,10 +95,10 @@ def run_of(
 
 def verdicts(run: WatchedRun, tasks: int, level: float) -> np.ndarray:
     """The verdict on each model at the first tasks: 1 pass, −1 fail, 0 undecided."""
-    study = replace(run.study, counts=run.first_counts(tasks))
+    study = replace(run.study, counts=run.counts_of_first_tasks(tasks))
     confidence = replace(study.confidence, level=level)
-    trial = run.gate.gate_context(replace(study, confidence=confidence))
-    (rule,) = (rule for rule in run.gate.active_rules if rule.option_metrics)
+    trial = run.gate_runner.gate_context(replace(study, confidence=confidence))
+    (rule,) = (rule for rule in run.gate_runner.active_rules if rule.option_metrics)
     (outcomes,) = rule.outcomes([trial])
     return np.array([{"pass": 1, "fail": -1}.get(outcome.verdict, 0) for outcome in outcomes])
 
@@ -136,7 +136,7 @@ def changes(
             for _ in range(0, runs, TOGETHER):
                 p = rng.beta(a, b, (TOGETHER, tasks))
                 new, old = rng.binomial(n, lowered(p, shifted)), rng.binomial(n, p)
-                gate = GateQuestion(max_drop={PASS_1: 0.0}, unpaired="drop")
+                gate = GateRunner(max_drop={PASS_1: 0.0}, unpaired="drop")
                 plan = WatchPlan(tasks, n, interval, 0.95)
                 run = run_of(gate, counts_of(new, n), plan, counts_of(old, n))
                 verdict, fraction = looked(run, by_boundary(run))
@@ -172,7 +172,7 @@ def bars(runs: int, interval: int) -> list[list[object]]:
             parts = []
             for _ in range(0, runs, TOGETHER):
                 c = rng.binomial(n, rng.beta(a, b, (TOGETHER, tasks)))
-                gate = GateQuestion(minimum={PASS_1: min(bar, 0.999)}, unpaired="drop")
+                gate = GateRunner(minimum={PASS_1: min(bar, 0.999)}, unpaired="drop")
                 run = run_of(gate, counts_of(c, n), WatchPlan(tasks, n, interval, 0.95))
                 peeked = looked(run, lambda _: 0.95)[0]
                 parts.append((*looked(run, by_boundary(run)), verdicts(run, tasks, 0.95), peeked))
@@ -200,7 +200,7 @@ def overshoot(runs: int) -> str:
         p = rng.beta(2, 2, (TOGETHER, 164))
         q = lowered(p, CHANGES["164 × 4"][3])
         new, old = rng.binomial(4, q), rng.binomial(4, p)
-        gate = GateQuestion(max_drop={PASS_1: 0.0}, unpaired="drop")
+        gate = GateRunner(max_drop={PASS_1: 0.0}, unpaired="drop")
         run = run_of(gate, counts_of(new, 4), WatchPlan(164, 4, 10, 0.95), counts_of(old, 4))
         verdict, fraction = looked(run, by_boundary(run))
         mask = np.arange(164) < (fraction * 164).round()[:, None]
@@ -220,7 +220,7 @@ def calls(runs: int) -> str:
         tasks, n, shift = 164, (1, 4)[at % 2], (0.0, 0.6)[at % 4 // 2]
         p = rng.beta(2, 2, (1, tasks))
         new, old = rng.binomial(n, lowered(p, shift)), rng.binomial(n, p)
-        gate = GateQuestion(max_drop={PASS_1: 0.0}, unpaired="drop")
+        gate = GateRunner(max_drop={PASS_1: 0.0}, unpaired="drop")
         run = run_of(
             gate, counts_of(new, n), WatchPlan(tasks, n, interval, 0.95), counts_of(old, n)
         )
@@ -271,7 +271,7 @@ def epochs(runs: int) -> str:
         tasks, n, shift = 60, 4, (0.0, 0.8)[at % 2]
         passed = rng.random((tasks, n)) < lowered(rng.beta(2, 2, tasks), shift)[:, None]
         reason, looked_at = asyncio.run(hooked(passed, "pass@1 >= 0.5", rng))
-        gate = GateQuestion(minimum={PASS_1: 0.5}, unpaired="drop")
+        gate = GateRunner(minimum={PASS_1: 0.5}, unpaired="drop")
         plan = WatchPlan(tasks, n, 10, 0.95)
         (verdict,), (fraction,) = looked(
             run := run_of(gate, counts_of(passed.sum(1)[None], n), plan), by_boundary(run)

@@ -8,11 +8,11 @@ from itertools import chain
 from pathlib import Path
 
 from docs.reference import sections, shared_options
-from passk_cli.cli.help_text import FILES, option_row, usage
+from passk_cli.cli.help_text import FILE_ARGUMENT_HELP, option_row, usage
 from passk_cli.cli.overview import ABOUT
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import all_messages
 from passk_cli.commands.command import load_command
+from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.option import DeclaredOption
 from passk_cli.version import RELEASE
 
@@ -45,23 +45,23 @@ def _lines() -> Iterator[str]:
     yield ".SH COMMANDS"
     for name in COMMANDS:
         declaration = load_command(name)
-        first, *others = declaration.meaning
+        first, *others = declaration.help_paragraphs
         yield from (f".SS {name}", _bold(usage(name, declaration)), ".PP", _text(first))
         for paragraph in others:
             yield from (".PP", _text(paragraph))
         for title, options in sections(name):
-            if title in declaration.titles:
+            if title in declaration.option_names_by_title:
                 yield from _options(options)
         yield from (".PP", "Examples:", ".EX", *map(_text, chain(*declaration.examples)), ".EE")
     yield from (".SH SHARED OPTIONS", "Options that several commands take.")
     for title, options in shared_options().items():
         yield f".SS {title}"
-        yield from _entry("FILE...", FILES) if title == "Input" else ()
+        yield from _entry("FILE...", FILE_ARGUMENT_HELP) if title == "Input" else ()
         yield from _options(options)
     yield ".SH MESSAGES"
     yield r"\fBpassk help\fR \fINAME\fR says more of each."
     for name, message in all_messages().items():
-        yield from _entry(name, f"{message.severity}: {message.pattern}")
+        yield from _entry(name, f"{message.severity}: {message.readable_template}")
     yield ".SH EXIT STATUS"
     for code, meaning in EXITS.items():
         yield from _entry(code, meaning)

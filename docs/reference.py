@@ -26,15 +26,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cli.help_text import FILES, message_parts, option_row, usage
-from passk_cli.cli.output import output_sections
-from passk_cli.cli.topics import GLOSSARY
+from passk_cli.cli.help_text import FILE_ARGUMENT_HELP, message_parts, option_row, usage
+from passk_cli.cli.output import output_option_groups
+from passk_cli.cli.topics import GLOSSARY_PATH
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import all_answers, all_messages
 from passk_cli.commands.command import load_command
+from passk_cli.commands.diagnostic_lookup import all_answers, all_messages
 from passk_cli.diagnostic import ERROR
 from passk_cli.option import DeclaredOption
-from passk_cli.render import data
+from passk_cli.render import csv_json
 from passk_cli.study.result import SHARED_FIELDS
 
 _PART = re.compile(
@@ -106,7 +106,7 @@ def _part(match: re.Match[str]) -> str:
         "checks": _checks,
         "answers": _answers,
         "fields": _fields,
-        "glossary": lambda _: GLOSSARY.read_text(),
+        "glossary": lambda _: GLOSSARY_PATH.read_text(),
     }
     return f"<!-- {match[1]} -->\n\n{makers[what](name).strip()}\n\n<!-- /{match[1]} -->"
 
@@ -114,7 +114,7 @@ def _part(match: re.Match[str]) -> str:
 def sections(name: str) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """Title and options of each group that a command takes, those that it has itself first."""
     declaration = load_command(name)
-    for title, options in (*declaration.sections(), *output_sections(declaration)):
+    for title, options in (*declaration.option_sections(), *output_option_groups(declaration)):
         if options:
             yield title, options
 
@@ -125,7 +125,7 @@ def _options(name: str) -> str:
     linked: dict[str, list[str]] = {}
     shared = []
     for title, options in sections(name):
-        if title not in load_command(name).titles:
+        if title not in load_command(name).option_names_by_title:
             shared.append(f"[{title}](../options.md#{title.lower()})")
             continue
         for option in options:
@@ -166,7 +166,7 @@ def _with_anchors(text: str, command: str | None) -> str:
         f"- [{title}](../options.md#{title.lower()}): "
         + ", ".join(_link(declared.option.flags, "../options.md") for declared in options)
         for title, options in sections(command)
-        if title not in load_command(command).titles
+        if title not in load_command(command).option_names_by_title
     ]
     section = "\n".join(["### Shared options", "", *shared])
     return re.sub(r"^Shared options: .*$", section, text, flags=re.MULTILINE)
@@ -185,7 +185,7 @@ def _option_name(flags: str) -> str:
 @cache
 def own_lines(name: str) -> frozenset[str]:
     """The lines of the options that a command does not share."""
-    own = load_command(name).titles
+    own = load_command(name).option_names_by_title
     return frozenset(line(o) for title, options in sections(name) if title in own for o in options)
 
 
@@ -202,7 +202,7 @@ def line(declared: DeclaredOption) -> str:
 def columns(name: str) -> str:
     """The end of a command's page on the site: the columns of its tables, and what they mean."""
     lines: list[str] = []
-    for table, rows in load_command(name).question.answer_columns():
+    for table, rows in load_command(name).runner_class.column_meanings_by_table():
         lines += ["", f"**Columns {table}**", ""] if table else [""]
         lines += ["| column | meaning |", "| --- | --- |"]
         lines += [f"| {_cell(header)} | {_cell(meaning)} |" for header, meaning in rows]
@@ -219,11 +219,11 @@ def shared_options() -> dict[str, list[DeclaredOption]]:
     options: dict[str, dict[str, DeclaredOption]] = {}
     for name in COMMANDS:
         for title, group in sections(name):
-            if title not in load_command(name).titles:
+            if title not in load_command(name).option_names_by_title:
                 for each in group:
                     known = options.setdefault(title, {}).setdefault(each[0], each)
                     # Of an option that commands have with fewer choices, the one with all.
-                    if len(each[1].values) > len(known[1].values):
+                    if len(each[1].allowed_values) > len(known[1].allowed_values):
                         options[title][each[0]] = each
     return {title: list(group.values()) for title, group in options.items()}
 
@@ -233,14 +233,14 @@ def _shared(_: str) -> str:
     users: dict[str, list[str]] = {}
     for name in COMMANDS:
         for title, _ in sections(name):
-            if title not in load_command(name).titles:
+            if title not in load_command(name).option_names_by_title:
                 users.setdefault(title, []).append(name)
     lines = []
     for title, group in shared_options().items():
         names = ", ".join(f"[{name}](commands/{name}.md)" for name in users[title])
         who = "every command" if users[title] == list(COMMANDS) else names
         lines += ["", f"## {title}", "", f"Taken by {who}.", ""]
-        lines += [f"- `FILE...`: {FILES}"] if title == "Input" else []
+        lines += [f"- `FILE...`: {FILE_ARGUMENT_HELP}"] if title == "Input" else []
         lines += map(line, group)
     return "\n".join(lines)
 
@@ -251,21 +251,21 @@ def _commands(_: str) -> str:
     for section in dict.fromkeys(entry.section for entry in COMMANDS.values()):
         lines += ["", f"**{section}**", ""]
         for name in (name for name, entry in COMMANDS.items() if entry.section == section):
-            lines.append(f"- [`{name}`]({name}.md): {load_command(name).meaning[0]}")
+            lines.append(f"- [`{name}`]({name}.md): {load_command(name).help_paragraphs[0]}")
     return "\n".join(lines)
 
 
 def _schemas(_: str) -> str:
-    return f"- `{data.SCHEMA}`: what a command found\n- `{data.ERROR_SCHEMA}`: an error"
+    return f"- `{csv_json.REPORT_SCHEMA_VERSION}`: what a command found\n- `{csv_json.ERROR_SCHEMA_VERSION}`: an error"
 
 
 def _fields(_: str) -> str:
     """The fields of rows: those of several commands, then those that one command adds."""
     lines = ["| field | meaning |", "| --- | --- |"]
-    lines += [f"| `{column.name}` | {_cell(column.meaning)} |" for column in SHARED_FIELDS]
-    common = {column.name: column.meaning for column in SHARED_FIELDS}
+    lines += [f"| `{column.field_name}` | {_cell(column.meaning)} |" for column in SHARED_FIELDS]
+    common = {column.field_name: column.meaning for column in SHARED_FIELDS}
     for name in COMMANDS:
-        fields = load_command(name).question.answer_fields().items()
+        fields = load_command(name).runner_class.data_field_meanings().items()
         if rows := [f"| `{f}` | {_cell(m)} |" for f, m in fields if common.get(f) != m]:
             lines += ["", f"### {name}", "", *lines[:2], *rows]
     return "\n".join(lines)
@@ -298,7 +298,7 @@ def message_pages() -> dict[str, str]:
         lines = [f"# Messages: {_TITLES[family]}"]
         for name in names:
             message = all_messages()[name]
-            lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.pattern}`"]
+            lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.readable_template}`"]
             for title, part in message_parts(message):
                 lines += ["", f"**{title}.** {part}"]
             if message.example:
@@ -320,7 +320,7 @@ def _answers(_: str) -> str:
         own = [each for each in said if each.when.__module__.startswith(place)]
         if own:
             lines += ["", f"## {title}", "", "| name | sentence |", "| --- | --- |"]
-            lines += [f"| `{each.name}` | `{each.pattern}` |" for each in own]
+            lines += [f"| `{each.name}` | `{each.readable_template}` |" for each in own]
     return "\n".join(lines)
 
 
@@ -334,10 +334,10 @@ def _checks(_: str) -> str:
     for severity, title in titles.items():
         lines += ["", f"**{title}:**", ""]
         for check in (check for check in CHECKS if check.severity == severity):
-            options = " or ".join(f"`{option}`" for option in check.settled_by)
-            name = f"[`{check.message.name}`](messages.md#{check.message.name})"
+            options = " or ".join(f"`{option}`" for option in check.resolving_options)
+            name = f"[`{check.message_type.name}`](messages.md#{check.message_type.name})"
             remedy = f" Use {options}." if options else ""
-            lines.append(f"- {name}: {_cell(check.when)}{remedy}")
+            lines.append(f"- {name}: {_cell(check.condition_text)}{remedy}")
     return "\n".join(lines)
 
 

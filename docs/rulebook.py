@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.commands.gate.rulebook import (
-    SHARED,
+    SHARED_OPTIONS,
     SUITE,
     TREND,
     QuarantinedTask,
@@ -16,7 +16,7 @@ from passk_cli.commands.gate.rulebook import (
     gate_keys,
     trend_keys,
 )
-from passk_cli.files.mapping import TABLE, map_keys
+from passk_cli.files.toml_map import TABLE, option_by_map_key
 from passk_cli.files.roles import ROLES
 from passk_cli.option import DeclaredOption, options_by_field
 
@@ -32,7 +32,7 @@ def page() -> str:
 def schema() -> dict[str, Any]:
     """The schema: keys are options without hyphens before them, also with underscores."""
     every = gate_keys()
-    own = {key: each for key, each in every.items() if each.field not in SHARED}
+    own = {key: each for key, each in every.items() if each.field not in SHARED_OPTIONS}
     suite = _table({**_keys(own), **_properties(options_by_field(Suite).values())})
     suite["required"] = ["name", "runs"]
     # What a file says of a task; the run counts the rest.
@@ -56,7 +56,7 @@ def schema() -> dict[str, Any]:
     value = {"type": "object", "required": ["value"], "properties": {"value": text}}
     column = {"$ref": "#/$defs/column"}
     data = _table(
-        {**_keys(map_keys()), **dict.fromkeys(ROLES, column), "files": texts, "has": texts}
+        {**_keys(option_by_map_key()), **dict.fromkeys(ROLES, column), "files": texts, "has": texts}
     )
     item = {"$ref": "#/$defs/data"}
     top[TABLE] = {"anyOf": [item, {"type": "array", "items": item}]}
@@ -100,21 +100,21 @@ def _words(each: DeclaredOption) -> str:
 
 def _property(each: DeclaredOption) -> dict[str, Any]:
     """The values of one option."""
-    option, kind = each.option, _NUMBERS.get(each.base, "")
+    option, kind = each.option, _NUMBERS.get(each.base_type, "")
     single: dict[str, Any] = {"type": kind or ["string", "number"]}
     if isinstance(option.choices, tuple) and option.choices:
         single = {"enum": list(option.choices)}
     least, most = "minimum", "maximum"
-    if option.between:
+    if option.excludes_limits:
         least, most = "exclusiveMinimum", "exclusiveMaximum"
     if option.low is not None:
         single[least] = option.low
     if option.high is not None:
         single[most] = option.high
-    if each.base is Mapping:
+    if each.base_type is Mapping:
         single = {"type": "object", "additionalProperties": {"type": ["string", "number"]}}
     if each.repeatable or not (kind or option.choices):
         single = {"anyOf": [single, {"type": "array", "items": {"type": ["string", "number"]}}]}
-        if each.base is Mapping:
+        if each.base_type is Mapping:
             single["anyOf"][1]["items"] = {"type": "string"}
     return {"description": _words(each), **single}

@@ -8,7 +8,7 @@ from typing import Any
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
-from passk_cli.render.data import SCHEMA
+from passk_cli.render.csv_json import REPORT_SCHEMA_VERSION
 from passk_cli.study.result import SHARED_FIELDS
 
 PAGE = Path(__file__).parent / "report.schema.json"
@@ -37,7 +37,7 @@ def schema() -> dict[str, Any]:
         "fields": _said({"type": "object"}, "What its words name: field → value."),
     }
     document = {
-        "schema": {"const": SCHEMA},
+        "schema": {"const": REPORT_SCHEMA_VERSION},
         "result": _said(
             {"enum": ["pass", "fail", "rehearsal", "not yet"]}, "Of gate, watch: the verdict."
         ),
@@ -59,7 +59,7 @@ def schema() -> dict[str, Any]:
     }  # fmt: skip
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": SCHEMA,
+        "title": REPORT_SCHEMA_VERSION,
         "type": "object",
         "properties": document,
         "required": ["schema", "rows", "messages", "context", "signature"],
@@ -82,7 +82,7 @@ def _row(name: str) -> dict[str, Any]:
     """A row of a command; further properties are the columns of --by."""
     fields = {
         field: _said(_type(field), meaning)
-        for field, meaning in load_command(name).question.answer_fields().items()
+        for field, meaning in load_command(name).runner_class.data_field_meanings().items()
     }
     return {"type": "object", "properties": fields}
 
@@ -95,7 +95,7 @@ def _type(field: str) -> dict[str, Any]:
         return {"type": ["string", "null"]}
     if field in _COUNTS:
         return {"type": ["integer", "null"]}
-    if field in {column.name for column in SHARED_FIELDS}:
+    if field in {column.field_name for column in SHARED_FIELDS}:
         return NUMBER
     return {"type": ["string", "number", "boolean", "array", "null"]}
 

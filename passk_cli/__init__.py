@@ -19,7 +19,7 @@ from passk_cli.version import __version__ as __version__
 
 # Maps each public name to its module. `tests/stub.py` generates `__init__.pyi`, which contains
 # the types of all public names.
-_WHERE = {
+_MODULE_BY_PUBLIC_NAME = {
     "Counts": "outcomes.counts",
     "DataError": "errors",
     "Findings": "python.findings",
@@ -32,19 +32,19 @@ _WHERE = {
     "read": "api",
     **dict.fromkeys(COMMANDS, "api"),
 }
-__all__ = [*_WHERE]
+__all__ = [*_MODULE_BY_PUBLIC_NAME]
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that importing the package is fast."""
-    if name not in _WHERE:
+    if name not in _MODULE_BY_PUBLIC_NAME:
         from passk_cli.suggestions import did_you_mean_or_list
 
         question = did_you_mean_or_list(name, COMMANDS, "help(passk_cli) lists them")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; {question}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULE_BY_PUBLIC_NAME[name]}"), name)
 
 
 class _PackageModule(ModuleType):

@@ -15,9 +15,9 @@ def main() -> None:
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
         # The imports are inside `try`, because users may press Ctrl-C while Python imports modules.
-        from passk_cli.cli.process import end_on_signals, open_streams
+        from passk_cli.cli.process import end_on_signals, robust_standard_streams
 
-        with open_streams(), end_on_signals():
+        with robust_standard_streams(), end_on_signals():
             if sys.argv[1:] in (["--help"], ["-h"]):
                 _print_overview()
             else:

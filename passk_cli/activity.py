@@ -8,7 +8,7 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 
-_doing: list[Callable[[], str]] = []
+_activity_text_functions: list[Callable[[], str]] = []
 
 
 @contextmanager
@@ -21,14 +21,14 @@ def report_activity(describe: Callable[[], str]) -> Iterator[None]:
     >>> current_activity()
     ''
     """
-    _doing.append(describe)
+    _activity_text_functions.append(describe)
     try:
         yield
     finally:
-        _doing.remove(describe)
+        _activity_text_functions.remove(describe)
 
 
-def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
+def items_with_progress(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
     """Yield the items, and report the progress, for example "computing: 3 of 20 models".
 
     count : number of items, needed if `items` has no length.
@@ -44,4 +44,4 @@ def report_steps(items: Iterable[Item], action: str, nouns: str, count: int = 0)
 
 def current_activity() -> str:
     """The text of the current activity, or ""."""
-    return _doing[-1]() if _doing else ""
+    return _activity_text_functions[-1]() if _activity_text_functions else ""

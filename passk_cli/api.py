@@ -18,33 +18,38 @@ from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, load_command, option_suggestion
+from passk_cli.commands.runner import (
+    CommandRunner,
+    CountsReader,
+    command_report,
+    require_known_names,
+)
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.commands.question import Question, ReadCounts, answer_question, require_known_names
 from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
-from passk_cli.files.request import ATTEMPTS, NORMALISE, Request
+from passk_cli.files.request import ATTEMPT_FACTS, NORMALISE_CHOICES, Request
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.remote import shared_downloads
-from passk_cli.option import DATA, DeclaredOption, Option, fill_options, options_by_field
+from passk_cli.option import ANY_DATA, DeclaredOption, Option, fill_options, options_by_field
 from passk_cli.outcomes.counts import Counts
 from passk_cli.python.findings import FRAME_LIBRARIES, PYTHON_STYLE, Findings, Verdict
 from passk_cli.python.python_calls import (
-    Options,
+    OptionsByName,
     PythonCall,
     call_from_command,
-    document_for_python,
-    python_spelling,
     quote_names,
+    text_for_python,
+    translate_errors_to_python,
     with_python_fixes,
 )
 from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import python_literal
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
-# Options in _FIRST can also be positional arguments after the data, for example `estimate(data,
+# Options in _POSITIONAL_OPTIONS can also be positional arguments after the data, for example `estimate(data,
 # "pass@10")`.
-_FIRST = ("metrics", "k")
+_POSITIONAL_OPTIONS = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
     " lists), a pandas or polars DataFrame, a dict of DataFrames by model, an Arrow or DuckDB"
@@ -52,7 +57,7 @@ DATA_HELP = (
 )
 
 # Maps each output option of the command line to its equivalent in Python.
-_OF_RESULT = {
+_PYTHON_EQUIVALENTS_OF_OPTIONS = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
     "full": "its result has .tables",
@@ -67,8 +72,10 @@ class ReadOptions(Request):
     """The options of `read`, including options that only commands set."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
-    attempts: Annotated[tuple[str, ...], Option("--attempts", choices=ATTEMPTS, several=True)] = ()
-    normalise: Annotated[str, Option("--normalise", choices=NORMALISE)] = "none"
+    attempts: Annotated[
+        tuple[str, ...], Option("--attempts", choices=ATTEMPT_FACTS, is_repeatable=True)
+    ] = ()
+    normalise: Annotated[str, Option("--normalise", choices=NORMALISE_CHOICES)] = "none"
     similarity: Annotated[float | None, Option("--similarity", "X")] = None
 
 
@@ -173,14 +180,14 @@ def read(
         name: value for name, value in arguments.items() if value is not usual[name].default
     }
     call = PythonCall("read", data, non_defaults)
-    with python_spelling(options_by_field(ReadOptions), call):
+    with translate_errors_to_python(options_by_field(ReadOptions), call):
         full_names = {name: quote_names(name, value) for name, value in arguments.items()}
         request = fill_options(ReadOptions, full_names | {"where": where or None})
         request = replace(request, given_options=frozenset(non_defaults))
         counts = load(data, request)
-        require_known_names(request.chosen_names, [counts])
-    for message in counts.facts.messages:
-        if message.severity == WARNING and message.settles:
+        require_known_names(request.models_and_tasks_in_options, [counts])
+    for message in counts.read_facts.messages:
+        if message.severity == WARNING and message.fixes:
             text = sentence_text(
                 with_python_fixes(message, options_by_field(ReadOptions), call).pieces(),
                 PYTHON_STYLE,
@@ -194,7 +201,7 @@ def _reread_function(data: Any, request: Request) -> Callable[[Request], Counts]
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
         by = tuple(dict.fromkeys((*request.by, *new_request.by)))
         merged = replace(
-            request, attempts=attempts, by=by, order=request.order or new_request.order
+            request, attempts=attempts, by=by, uses_attempt_order=request.uses_attempt_order or new_request.uses_attempt_order
         )
         return load(data, merged)
 
@@ -205,12 +212,12 @@ def python_function(name: str) -> Callable[..., Findings]:
     """The Python function of a command, with a signature and docstring from its declaration."""
     declaration = load_command(name)
     options = _options_of_command(name)
-    flags = [field for field, option in options.items() if option.option.is_boolean_flag]
-    first = flags or [field for field in _FIRST if field in options][:1]
+    flags = [field for field, option in options.items() if option.option.is_positional]
+    first = flags or [field for field in _POSITIONAL_OPTIONS if field in options][:1]
 
     def call(data: Any = None, *positional: Any, **keywords: Any) -> Findings:
         positional_names = ("data", *first)
-        if declaration.files == "none":
+        if declaration.file_requirement == "none":
             positional = positional if data is None else (data, *positional)
             positional_names, data = positional_names[1:], None
         if len(positional) > len(first):
@@ -225,7 +232,7 @@ def python_function(name: str) -> Callable[..., Findings]:
         if unknown:
             raise _unknown_option_error(name, unknown[0], keywords[unknown[0]])
         keywords = {field: quote_names(field, value) for field, value in keywords.items()}
-        with python_spelling(options, python_call):
+        with translate_errors_to_python(options, python_call):
             if frame_as not in FRAME_LIBRARIES:
                 raise ParameterError(
                     f'frame_as="{frame_as}": {did_you_mean_or_list(frame_as, FRAME_LIBRARIES)}'
@@ -235,7 +242,7 @@ def python_function(name: str) -> Callable[..., Findings]:
                     f'frame_as="{frame_as}": {frame_as} is not installed; pip install {frame_as}'
                 )
             findings = replace(
-                _answer_question(declaration, python_call, keywords), frame_as=frame_as
+                _findings_of_call(declaration, python_call, keywords), frame_as=frame_as
             )
         for message in findings.report.warnings:
             # With stacklevel=2, the warning points to the line that called the function of passk.
@@ -245,11 +252,11 @@ def python_function(name: str) -> Callable[..., Findings]:
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = _docstring(declaration, options)
-    call.__signature__ = _signature(declaration, first)  # type: ignore[attr-defined]
+    call.__signature__ = _python_signature(declaration, first)  # type: ignore[attr-defined]
     return call
 
 
-def _options_of_command(command: str) -> Options:
+def _options_of_command(command: str) -> OptionsByName:
     return {option.field: option for option in load_command(command).options()}
 
 
@@ -259,17 +266,21 @@ def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
     }
-    reason = _OF_RESULT.get(word) or document_for_python(
+    reason = _PYTHON_EQUIVALENTS_OF_OPTIONS.get(word) or text_for_python(
         option_suggestion(name, word, value, _options_of_command), options
     )
-    if word in flags and word not in load_command(name).lacking:
+    if word in flags and word not in load_command(name).absent_option_reasons:
         reason = did_you_mean([flags[word]])
-    similar = [] if reason else nearest_names(word, _OF_RESULT, 1)
-    reason = reason or (_OF_RESULT[similar[0]] if similar else f"help(passk_cli.{name}) lists them")
+    similar = [] if reason else nearest_names(word, _PYTHON_EQUIVALENTS_OF_OPTIONS, 1)
+    reason = reason or (
+        _PYTHON_EQUIVALENTS_OF_OPTIONS[similar[0]]
+        if similar
+        else f"help(passk_cli.{name}) lists them"
+    )
     return TypeError(f"{name}() has no option {word!r}; {reason}")
 
 
-def _answer_question(
+def _findings_of_call(
     declaration: Command, call: PythonCall, arguments: Mapping[str, Any]
 ) -> Findings:
     data = call.data
@@ -281,8 +292,8 @@ def _answer_question(
                     name="contradicting-options",
                 )
         arguments = {**arguments, "cluster": data.cluster}
-    question, shared = declaration.question.ask(
-        arguments, data, requires_data=declaration.files == "needed"
+    question, shared = declaration.runner_class.parse_options(
+        arguments, data, requires_data=declaration.file_requirement == "needed"
     )
     message_filter, options = (
         fill_options(MessageOptions, arguments),
@@ -295,18 +306,18 @@ def _answer_question(
     numeric: set[str] = set()
     with shared_downloads():
         read = _counts_reader(data, question, numeric)
-        report = answer_question(
+        report = command_report(
             question, shared, read, lambda message: message_filter.filter_report(message, words)
         )
     messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
     spelled = replace(
-        report, messages=messages, methods=report.methods if declaration.methods else None
+        report, messages=messages, make_methods_text=report.make_methods_text if declaration.has_methods_text else None
     )
-    kind = Verdict if declaration.judges else Findings
+    kind = Verdict if declaration.gives_verdict else Findings
     return kind(spelled, frozenset(numeric))
 
 
-def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCounts:
+def _counts_reader(data: Any, question: CommandRunner, numeric: set[str]) -> CountsReader:
     """A function that reads the data that a command needs.
 
     numeric : a set to which the function adds the `by=` columns that contain numbers.
@@ -314,7 +325,7 @@ def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCoun
 
     def read(request: Request, source: Any = None) -> Counts:
         counts = source_counts(request, source)
-        numeric.update(counts.numeric)
+        numeric.update(counts.numeric_group_names)
         return counts
 
     def source_counts(request: Request, source: Any) -> Counts:
@@ -326,12 +337,12 @@ def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCoun
                     f"these counts are split by {split}; read the other data with read(…), too",
                     name="contradicting-options",
                 )
-            return load(source_data, request, tolerant=question.tolerant)
-        roles = {*request.attempts, *["attempt"] * request.order}
+            return load(source_data, request, tolerant=question.tolerates_invalid_data)
+        roles = {*request.attempts, *["attempt"] * request.uses_attempt_order}
         lacking = [column for column in request.by if column not in source_data.group_names]
         if (
             source_data.reread
-            and question.reads_again
+            and question.rereads_incomplete_counts
             and (lacking or roles - source_data.attempts.keys())
         ):
             return source_data.reread(request)
@@ -347,11 +358,11 @@ def _counts_reader(data: Any, question: Question, numeric: set[str]) -> ReadCoun
     return read
 
 
-def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
+def _python_signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
     keyword_only, either = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    default_data = inspect.Parameter.empty if declaration.files == "needed" else None
+    default_data = inspect.Parameter.empty if declaration.file_requirement == "needed" else None
     data = inspect.Parameter("data", either, default=default_data, annotation=Any)
-    parameters = [] if declaration.files == "none" else [data]
+    parameters = [] if declaration.file_requirement == "none" else [data]
     options = sorted(declaration.options(), key=lambda option: option.field not in first)
     for option in options:
         place = either if option.field in first else keyword_only
@@ -363,22 +374,22 @@ def _signature(declaration: Command, first: Sequence[str]) -> inspect.Signature:
     parameters.append(
         inspect.Parameter("frame_as", keyword_only, default=FRAME_LIBRARIES[0], annotation=frames)
     )
-    answers = Verdict if declaration.judges else Findings
+    answers = Verdict if declaration.gives_verdict else Findings
     return inspect.Signature(parameters, return_annotation=answers)
 
 
 def _type_hint(declared: DeclaredOption) -> Any:
-    option, kind, base = declared.option, declared.kind, declared.base
-    if kind is DATA or base in (bool, int, float):
+    option, kind, base = declared.option, declared.annotation, declared.base_type
+    if kind is ANY_DATA or base in (bool, int, float):
         return kind
     if option.choices:
-        single: Any = Literal[option.values]
-    elif option.file:
+        single: Any = Literal[option.allowed_values]
+    elif option.file_use:
         single = str | os.PathLike[str]
     elif base is tuple and get_args(kind)[0] in (int, float):
         single = get_args(kind)[0] | str
     else:
-        single = str | float if option.parse and not option.several and base is str else str
+        single = str | float if option.parse and not option.is_repeatable and base is str else str
     if not declared.repeatable:
         return kind if base is tuple else single
     several = single | Iterable[single]
@@ -386,21 +397,21 @@ def _type_hint(declared: DeclaredOption) -> Any:
     return Mapping[str, Any] | several if mapped else several
 
 
-def _docstring(declaration: Command, options: Options) -> str:
-    first, *more = (document_for_python(text, options) for text in declaration.meaning)
+def _docstring(declaration: Command, options: OptionsByName) -> str:
+    first, *more = (text_for_python(text, options) for text in declaration.help_paragraphs)
     paragraphs = [first, *(f"\n{text}" for text in more), ""]
-    lines = [] if declaration.files == "none" else [f"data : {DATA_HELP}"]
+    lines = [] if declaration.file_requirement == "none" else [f"data : {DATA_HELP}"]
     for field, (_, option, kind, _, base, _) in options.items():
-        help = document_for_python(f"{option.help} {option.detail_with_choices}".rstrip(), options)
+        help = text_for_python(f"{option.help} {option.detail_with_choices}".rstrip(), options)
         if base is Mapping:
-            help = re.sub(r"(?<=e\.g\. )\w+=\w+(, \w+=\w+)*", _as_mapping, help, count=1)
+            help = re.sub(r"(?<=e\.g\. )\w+=\w+(, \w+=\w+)*", _dict_literal_of_pairs, help, count=1)
         stop = "" if help.endswith((".", "?")) else "."
         values = (
-            f"  One of {', '.join(option.values)}."
+            f"  One of {', '.join(option.allowed_values)}."
             if option.choices and "{choices}" not in option.detail
             else ""
         )
-        data = "  Any kind of data that `data` accepts." if kind is DATA else ""
+        data = "  Any kind of data that `data` accepts." if kind is ANY_DATA else ""
         lines.append(f"{field} : {help}{stop}{values}{data}")
     lines += [
         FRAME_HELP,
@@ -416,7 +427,7 @@ def _docstring(declaration: Command, options: Options) -> str:
     return "\n".join([*paragraphs, *wrapped, *examples])
 
 
-def _as_mapping(pairs: re.Match[str]) -> str:
+def _dict_literal_of_pairs(pairs: re.Match[str]) -> str:
     return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
 
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# The operating system raises the errors in _NO_ROOM if the disk is full, the file is too large, or
+# The operating system raises the errors in _DISK_FULL_ERROR_NUMBERS if the disk is full, the file is too large, or
 # the quota is used up.
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_open: list[Callable[[], object]] = []
+_DISK_FULL_ERROR_NUMBERS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_undo_functions: list[Callable[[], object]] = []
 
 
 @contextmanager
 def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
     """Call `undo` at the end of the block, or if a signal ends the process during the block."""
-    _open.append(undo)
+    _undo_functions.append(undo)
     try:
         yield
     finally:
         undo()
-        _open.remove(undo)
+        _undo_functions.remove(undo)
 
 
 @contextmanager
@@ -59,19 +59,19 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 def undo_all() -> None:
     """Call the `undo` functions of all open blocks, the latest first, from any thread."""
-    for undo in reversed(_open):
+    for undo in reversed(_undo_functions):
         with suppress(Exception):
             undo()
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a temporary file and then rename it, so that nobody sees an incomplete file."""
-    with write_together({path: content}):
+    with write_all_or_none({path: content}):
         pass
 
 
 @contextmanager
-def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
+def write_all_or_none(contents: dict[Path, str | bytes]) -> Iterator[None]:
     """Write several files completely, or write none of them after an error.
 
     Pipes and devices get their content before files are moved, because writing fails more often
@@ -80,7 +80,7 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
     plain = list(filter(_is_regular_file, contents))
     with ExitStack() as files:
         for path in (*reversed(plain), *(path for path in contents if path not in plain)):
-            file, content = files.enter_context(atomic_write(path)), contents[path]
+            file, content = files.enter_context(file_moved_at_end(path)), contents[path]
             if isinstance(content, str):
                 content = content.encode(errors="backslashreplace")
             with _convert_write_errors(path):
@@ -89,7 +89,7 @@ def write_together(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: Path, *, new: bool = False) -> Iterator[Path]:
+def file_moved_at_end(path: Path, *, new: bool = False) -> Iterator[Path]:
     """A temporary file to write in the block, which is moved to `path` at the end.
 
     Links are followed, and an existing file keeps its file mode.  If `path` is a pipe or a device,
@@ -158,7 +158,7 @@ def disk_full_error(error: OSError, content: str) -> ParameterError | None:
 
     content : what passk was writing, for example "temporary files".
     """
-    if error.errno not in _NO_ROOM:
+    if error.errno not in _DISK_FULL_ERROR_NUMBERS:
         return None
     remedy = "set TMPDIR to a folder with more room"
     return ParameterError(

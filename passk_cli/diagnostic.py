@@ -1,7 +1,7 @@
 """Messages: named notes, warnings and errors with fields, like the warnings of a compiler.
 
 A type of message is a constant in the module that uses it.  Calling the type with values for its
-fields makes a message.  `passk_cli.commands.catalogue` lists all types.
+fields makes a message.  `passk_cli.commands.diagnostic_lookup` lists all types.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
 # Maps the name of a message to its type, for all messages of imported modules.
-DECLARED: dict[str, DiagnosticType] = {}
+DIAGNOSTIC_TYPE_BY_NAME: dict[str, DiagnosticType] = {}
 
 Piece = Any
 
 
-_OPTIONAL = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
-_FIELD = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
+_OPTIONAL_PART_PATTERN = re.compile(r"\{\?(?P<name>\w+)\|(?P<text>(?:[^{}]|\{[^{}]*\})*)\}")
+_FIELD_PATTERN = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
@@ -42,7 +42,9 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
     >>> fill_template("{who:and}{?k| at {k}}: {tasks:task}", {"who": [*"ab"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
     """
-    text = _OPTIONAL.sub(lambda part: part["text"] if fields.get(part["name"]) else "", template)
+    text = _OPTIONAL_PART_PATTERN.sub(
+        lambda part: part["text"] if fields.get(part["name"]) else "", template
+    )
     pieces: list[Piece] = []
     for words, name, form, _ in Formatter().parse(text):
         pieces.append(words)
@@ -65,7 +67,7 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
     return tuple(pieces)
 
 
-def template_pattern(template: str, *, forms: bool = False) -> str:
+def readable_template(template: str, *, forms: bool = False) -> str:
     """A template as readable text, with fields in <> and optional parts in [].
 
     forms : whether to write all alternatives of a field, for example "falls/rises".
@@ -81,7 +83,7 @@ def template_pattern(template: str, *, forms: bool = False) -> str:
         noun = f" {form}s" if form not in ("", "and", ";") and not form.startswith("=") else ""
         return f"<{name}>{noun}"
 
-    return _FIELD.sub(name_of, _OPTIONAL.sub(r"[\2]", template))
+    return _FIELD_PATTERN.sub(name_of, _OPTIONAL_PART_PATTERN.sub(r"[\2]", template))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,33 +117,33 @@ class DiagnosticType:
     template: str
     remedy: str | SuggestedFix | tuple[SuggestedFix, ...] = ""
     meaning: str = ""
-    full: bool = False
+    only_with_full: bool = False
     why: str = ""
     advice: str = ""
     example: str = ""
 
     def __post_init__(self) -> None:
-        earlier = DECLARED.setdefault(self.name, self)
+        earlier = DIAGNOSTIC_TYPE_BY_NAME.setdefault(self.name, self)
         if earlier is not self and earlier.template != self.template:
             raise ValueError(f"two messages are named {self.name}")
 
     @property
-    def settles(self) -> tuple[SuggestedFix, ...]:
+    def fixes(self) -> tuple[SuggestedFix, ...]:
         """The options that resolve the message, in which fields are not yet filled."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
-    def pattern(self) -> str:
+    def readable_template(self) -> str:
         """The template with readable field names: "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
-        text = "; ".join(filter(None, (self.template, words, *map(str, self.settles))))
-        return template_pattern(text)
+        text = "; ".join(filter(None, (self.template, words, *map(str, self.fixes))))
+        return readable_template(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
         """A message of this type.  Suggested fixes with an empty field are left out."""
         words = self.remedy if isinstance(self.remedy, str) else ""
-        settles = tuple(filter(None, (fix.formatted(fields) for fix in self.settles)))
+        settles = tuple(filter(None, (fix.with_fields(fields) for fix in self.fixes)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
 
 
@@ -159,7 +161,7 @@ class Diagnostic:
     template: str
     remedy: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    settles: tuple[SuggestedFix, ...] = ()
+    fixes: tuple[SuggestedFix, ...] = ()
     remedies: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
@@ -169,7 +171,7 @@ class Diagnostic:
         """The strings and the unrounded numbers of the message.  See `fill_template`."""
         text = "; ".join(filter(None, (self.template, self.remedy)))
         pieces = fill_template(text, self.fields)
-        return (*pieces, *(f"; {settle}" for settle in self.settles))
+        return (*pieces, *(f"; {settle}" for settle in self.fixes))
 
     @property
     def text(self) -> str:
@@ -195,4 +197,4 @@ class Diagnostic:
 def error_as_warning(error: Any) -> Diagnostic:
     """A warning with the name and text of an error, for commands that only describe data."""
     text = join_clauses(str(error.args[0]))
-    return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, settles=error.settles)
+    return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, fixes=error.fixes)

@@ -8,7 +8,7 @@ from passk_cli.diagnostic import ERROR, DiagnosticType
 
 # Maps the name of an error to the problem, an explanation and advice. Errors about options come
 # first, and errors about files follow.
-_FAMILIES = {
+_TEXTS_BY_ERROR_NAME = {
     "usage": (
         "the command line is not understood",
         "The command does not have an option of this name, an option has no value, or there are"
@@ -560,5 +560,5 @@ _FAMILIES = {
 
 ERRORS = {
     name: DiagnosticType(name, ERROR, template, meaning=meaning, advice=advice)
-    for name, (template, meaning, advice) in _FAMILIES.items()
+    for name, (template, meaning, advice) in _TEXTS_BY_ERROR_NAME.items()
 }

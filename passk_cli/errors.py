@@ -13,11 +13,11 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, find_pattern, nearest_names
 from passk_cli.text import cut_long_words, join_clauses, plural, printable, without_secrets
 
-Kind = TypeVar("Kind", bound="PasskError")
+ErrorClass = TypeVar("ErrorClass", bound="PasskError")
 
 # An error about a name that the data does not contain is a usage error with exit code 2, although
 # passk finds the error only in the data.
-_NAMED = ("no-such-column", "no-such-model", "no-such-suite")
+_UNKNOWN_NAME_ERRORS = ("no-such-column", "no-such-model", "no-such-suite")
 
 
 class PasskError(Exception):
@@ -46,23 +46,23 @@ class PasskError(Exception):
             place = replace(place, value=place.value and without_secrets(place.value))
         self.place = place if isinstance(place, OptionValue) else without_secrets(place)
         self.problem, self.words = without_secrets(str(problem)), without_secrets(str(remedy))
-        self.name, self.settles = name or type(self).name, tuple(settles)
-        if self.name in _NAMED:
+        self.name, self.fixes = name or type(self).name, tuple(settles)
+        if self.name in _UNKNOWN_NAME_ERRORS:
             self.exit_code, self.kind = 2, "usage"
         start = f"{self.place}: " if self.place else ""
         super().__init__(start + join_clauses(self.problem, self.words))
 
-    def with_changes(self, kind: type[Kind], **changes: Any) -> Kind:
+    def with_changes(self, kind: type[ErrorClass], **changes: Any) -> ErrorClass:
         """A copy of the error as another class, with some parts changed."""
         values = {"place": self.place, "problem": self.problem, "remedy": self.words, **changes}
         parts = [values.pop(part) for part in ("place", "problem", "remedy")]
-        values = {"name": self.name, "settles": self.settles, **values}
+        values = {"name": self.name, "settles": self.fixes, **values}
         error = kind(*(parts if parts[0] else parts[1:2]), **values)
         error.candidates = self.candidates
         return error
 
     def __str__(self) -> str:
-        return cut_long_words(printable(join_clauses(str(self.args[0]), *map(str, self.settles))))
+        return cut_long_words(printable(join_clauses(str(self.args[0]), *map(str, self.fixes))))
 
     @property
     def parts(self) -> tuple[str, str, str]:
@@ -79,7 +79,7 @@ class PasskError(Exception):
     @property
     def remedy(self) -> str:
         """What to do about the error, in words and options."""
-        return join_clauses(self.words, *map(str, self.settles))
+        return join_clauses(self.words, *map(str, self.fixes))
 
 
 class ParameterError(PasskError):
@@ -108,7 +108,7 @@ class DataError(PasskError):
         return str(self.place), self.problem, self.remedy
 
 
-def refuse_if_any(
+def raise_first_applicable_error(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
     """Raise ParameterError for the first reason with a true condition, if there is one.

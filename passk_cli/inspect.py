@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from inspect_ai.scorer import SampleScore
     from inspect_ai.util import EarlyStop
 
-_RULE = re.compile(r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)")
+_RULE_PATTERN = re.compile(
+    r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)"
+)
 # Maps the id of a running Inspect evaluation to the object that may stop the evaluation.
-_running: WeakValueDictionary[str, Stop] = WeakValueDictionary()
+_stopper_by_evaluation_id: WeakValueDictionary[str, EarlyStopper] = WeakValueDictionary()
 
 
-def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
+def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> EarlyStopper:
     """The argument of `Task(early_stopping=…)`, which skips the remaining samples after a decision.
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
@@ -52,16 +54,16 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> Stop:
     {'minimum': {'pass@1': '0.8'}}
     """
     if rule:
-        match = _RULE.fullmatch(rule.strip())
+        match = _RULE_PATTERN.fullmatch(rule.strip())
         drop = match is not None and match["drop"] is not None
         if match is None or (match["sign"] in (">=", "≥")) == drop:
             raise ParameterError(f'{rule!r}: write "pass@1 >= 0.8", or "pass@1 drop <= 0.02"')
         name = "max_drop" if drop else "minimum"
         options[name] = {**options.get(name, {}), match["metric"]: match["number"]}
-    return Stop(options, scorer)
+    return EarlyStopper(options, scorer)
 
 
-class Stop:
+class EarlyStopper:
     """Implements the early stopping protocol of Inspect, for one evaluation at a time.
 
     reason : why the remaining samples are skipped, or "" before a decision.
@@ -75,24 +77,24 @@ class Stop:
         """Start an evaluation. samples : the samples in the order of the run."""
         from passk_cli.commands.watch.interim_looks import WatchPlan
 
-        if self.number in _running:
+        if self.number in _stopper_by_evaluation_id:
             raise ParameterError(
                 "stop() watches only one evaluation at a time; call stop() once for each evaluation"
             )
         self.number, self.reason, self.answer, self.looked = task.eval_id, "", "", 0
-        _running[task.eval_id] = self
+        _stopper_by_evaluation_id[task.eval_id] = self
         _register_error_hook()
         self.rows: dict[tuple[str, int], dict[str, Any]] = {}
         self.model, self.epochs = task.model, epochs
         self.order, self.shuffled = (
-            self._task_names(task.task, samples),
+            self._task_name_by_sample(task.task, samples),
             bool(task.dataset.shuffled),
         )
         planned_samples = self.options.get("planned") or len(self.order)
         self.plan = WatchPlan.from_options(planned_samples, epochs, self.options.get("every"), 0.95)
         return "passk"
 
-    def _task_names(self, suite: str, samples: list[Sample]) -> dict[str, str]:
+    def _task_name_by_sample(self, suite: str, samples: list[Sample]) -> dict[str, str]:
         import passk_cli
 
         baseline, names = self.options.get("baseline"), [str(sample.id) for sample in samples]
@@ -122,14 +124,14 @@ class Stop:
             )
         score = scores[self.scorer or next(iter(scores))].score.value
         value = value_to_float(score)
-        self._add(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
+        self._add_sample(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
 
-    def errored(self, id: str | int, epoch: int) -> None:
+    def add_errored_sample(self, id: str | int, epoch: int) -> None:
         """Add a sample that ended with an error, if missing= sets how to count the sample."""
         if self.options.get("missing", "error") != "error":
-            self._add(str(id), epoch, None)
+            self._add_sample(str(id), epoch, None)
 
-    def _add(self, sample: str, epoch: int, value: Any) -> None:
+    def _add_sample(self, sample: str, epoch: int, value: Any) -> None:
         self.rows[sample, epoch] = {
             "model": self.model, "task": self.order[sample], "attempt": epoch, "passed": value,
         }  # fmt: skip
@@ -141,9 +143,9 @@ class Stop:
         due = [size for size in self.plan.look_sizes if self.looked < size <= complete]
         if due and not self.reason:
             self.looked = due[-1]
-            self._look_at_run()
+            self._take_interim_look()
 
-    def _look_at_run(self) -> None:
+    def _take_interim_look(self) -> None:
         import passk_cli
 
         options = dict(self.options)
@@ -162,7 +164,7 @@ class Stop:
 
     async def complete_task(self) -> dict[str, Any]:
         """A summary of the interim looks for the log of Inspect."""
-        _running.pop(self.number, None)
+        _stopper_by_evaluation_id.pop(self.number, None)
         summary = {
             "answer": self.answer,
             "looked_at": self.looked,
@@ -181,6 +183,6 @@ def _register_error_hook() -> None:
     @hooks(name="passk", description="Reports samples that end with an error to passk.")
     class ErroredSamples(Hooks):  # type: ignore[misc, unused-ignore]
         async def on_sample_end(self, data: SampleEnd) -> None:
-            stopper = _running.get(data.eval_id)
+            stopper = _stopper_by_evaluation_id.get(data.eval_id)
             if stopper is not None and data.sample.error is not None:
-                stopper.errored(data.sample.id, data.sample.epoch)
+                stopper.add_errored_sample(data.sample.id, data.sample.epoch)

@@ -17,24 +17,26 @@ MOST_ATTEMPTS = 1_000_000_000
 # memory (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# Methods that process attempts one by one accept at most MOST_STEPS attempts at a task.
-MOST_STEPS = 100_000
-# A curve of pass@k contains values of k up to MOST_CURVE.
-MOST_CURVE = 1_000_000
+# Methods that process attempts one by one accept at most MOST_ATTEMPTS_ONE_BY_ONE attempts at a task.
+MOST_ATTEMPTS_ONE_BY_ONE = 100_000
+# A curve of pass@k contains values of k up to MOST_CURVE_K.
+MOST_CURVE_K = 1_000_000
 # A TOML file has at most MOST_TOML bytes, and its tables are nested at most MOST_NESTED levels
 # deep.
 MOST_TOML, MOST_NESTED = 1_000_000, 30
-# A file that lists tasks has at most MOST_LISTED bytes.
-MOST_LISTED = 10_000_000
+# A file that lists tasks has at most MOST_TASK_LIST_BYTES bytes.
+MOST_TASK_LIST_BYTES = 10_000_000
 # A table of data has at most MOST_COLUMNS columns.
 MOST_COLUMNS = 20_000
 # A report has at most MOST_GROUPS groups, and a page has at most MOST_CHAPTERS chapters and
 # MOST_ON_PAGE models.
 MOST_GROUPS, MOST_CHAPTERS, MOST_ON_PAGE = 2_000, 100, 1_000
-# A table (models × tasks) that is mostly empty has at most MOST_EMPTY cells.
-MOST_EMPTY = 1_000_000
-# Errors about too little memory give the advice in MORE_MEMORY.
-MORE_MEMORY = "read fewer models, columns or files at once, or use a machine with more memory"
+# A table (models × tasks) that is mostly empty has at most MOST_SPARSE_TABLE_CELLS cells.
+MOST_SPARSE_TABLE_CELLS = 1_000_000
+# Errors about too little memory give the advice in MORE_MEMORY_ADVICE.
+MORE_MEMORY_ADVICE = (
+    "read fewer models, columns or files at once, or use a machine with more memory"
+)
 # A table has at most MOST_CELLS values (models or differences × tasks), which need 300 MB.
 MOST_CELLS = 1 << 23
 # All metrics together have at most MOST_PAIRS differences between models, which need 400 MB.
@@ -44,7 +46,7 @@ MOST_PAIRS = 100_000
 MOST_PLANNED_K = 1_000
 
 
-def whole_number(
+def parse_whole_number(
     place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
 ) -> int:
     """The whole number that a string of ASCII digits contains.
@@ -85,12 +87,12 @@ def refuse_too_many(
         raise ParameterError(place, problem, name="too-large", settles=settles)
 
 
-def refuse_many_steps(
+def refuse_many_attempts(
     place: str | OptionValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
 ) -> None:
     """Raise ParameterError if a task has too many attempts to process them one by one."""
-    if attempts > MOST_STEPS:
-        problem = f"a task has {attempts:,} attempts, but passk can process at most {MOST_STEPS:,}"
+    if attempts > MOST_ATTEMPTS_ONE_BY_ONE:
+        problem = f"a task has {attempts:,} attempts, but passk can process at most {MOST_ATTEMPTS_ONE_BY_ONE:,}"
         problem += " one by one" + (f"; {remedy}" if remedy else "")
         raise ParameterError(place, problem, name="too-large", settles=settles)
 

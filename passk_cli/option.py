@@ -28,10 +28,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, probable_share
 from passk_cli.text import first_few
 
-Group = TypeVar("Group")
-_PART = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
+OptionGroup = TypeVar("OptionGroup")
+_COMMA_SEPARATED_PART_PATTERN = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
 # An option of the type DATA accepts a name or, in Python, data of any kind.
-DATA = Any
+ANY_DATA = Any
 
 
 def load_object(place: str) -> Any:
@@ -69,17 +69,17 @@ class Option:
     metavar: str = ""
     help: str = ""
     choices: tuple[str, ...] | str = ()
-    former: tuple[tuple[str, str], ...] = ()
+    former_choices: tuple[tuple[str, str], ...] = ()
     low: float | None = None
     high: float | None = None
-    between: bool = False
+    excludes_limits: bool = False
     parse: Callable[[Any], Any] | str | None = None
-    several: bool = False
-    file: str = ""
+    is_repeatable: bool = False
+    file_use: str = ""
     detail: str = ""
-    of_models: bool = False
-    complete: str = ""
-    rare: bool = False
+    is_model_name: bool = False
+    completion_function_name: str = ""
+    only_in_full_help: bool = False
 
     @property
     def name(self) -> str:
@@ -87,22 +87,22 @@ class Option:
         return self.flags.split()[-1]
 
     @property
-    def is_boolean_flag(self) -> bool:
+    def is_positional(self) -> bool:
         """Whether the option is a positional value without a flag."""
         return not self.flags.startswith("-")
 
     @property
     def value_placeholder(self) -> str:
         """The placeholder of the value in the help text, which may be the list of choices."""
-        return self.metavar or "|".join(self.values)
+        return self.metavar or "|".join(self.allowed_values)
 
     @property
     def detail_with_choices(self) -> str:
         """The text `detail`, with the list of choices in place of {choices}."""
-        return self.detail.replace("{choices}", ", ".join(self.values))
+        return self.detail.replace("{choices}", ", ".join(self.allowed_values))
 
     @property
-    def values(self) -> tuple[str, ...]:
+    def allowed_values(self) -> tuple[str, ...]:
         """The choices of the option, or () if any value is possible."""
         return load_object(self.choices) if isinstance(self.choices, str) else self.choices
 
@@ -115,29 +115,29 @@ class DeclaredOption(NamedTuple):
 
     field: str
     option: Option
-    kind: Any
+    annotation: Any
     default: Any
-    base: Any
+    base_type: Any
     repeatable: bool
 
 
-def by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
+def declared_options_by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
     """Flag → option."""
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
 # Maps each group of options to its options. The options are cached, because evaluating annotations
 # is slow.
-_DECLARED: dict[type, dict[str, DeclaredOption]] = {}
+_CACHED_OPTIONS_BY_GROUP: dict[type, dict[str, DeclaredOption]] = {}
 
 
 def options_by_field(group: type) -> dict[str, DeclaredOption]:
     """Field → option, for all fields of a group that are options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
-    if group in _DECLARED:
-        return _DECLARED[group]
+    if group in _CACHED_OPTIONS_BY_GROUP:
+        return _CACHED_OPTIONS_BY_GROUP[group]
     hints = typing.get_type_hints(group, include_extras=True)
-    _DECLARED[group] = options = {}
+    _CACHED_OPTIONS_BY_GROUP[group] = options = {}
     for field in dataclasses.fields(group):
         option = getattr(hints[field.name], "__metadata__", (None,))[0]
         if not isinstance(option, Option):
@@ -148,7 +148,7 @@ def options_by_field(group: type) -> dict[str, DeclaredOption]:
             bare_kind = next(part for part in typing.get_args(kind) if part is not types.NoneType)
         base = typing.get_origin(bare_kind) or bare_kind
         pair = base is tuple and typing.get_args(bare_kind)[-1:] != (Ellipsis,)
-        many = option.several or (base not in (bool, int, float, str, DATA) and not pair)
+        many = option.is_repeatable or (base not in (bool, int, float, str, ANY_DATA) and not pair)
         factory = field.default_factory
         default = field.default if factory is dataclasses.MISSING else factory()
         options[field.name] = DeclaredOption(field.name, option, kind, default, base, many)
@@ -175,7 +175,7 @@ def is_given(value: Any) -> bool:
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
-def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
+def fill_options(group: type[OptionGroup], arguments: Mapping[str, Any]) -> OptionGroup:
     """A group of options with the given values.  A field without a value keeps its default.
 
     arguments : field → value.  Values from Python may be arrays, ranges and paths.
@@ -184,7 +184,7 @@ def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
     values = {}
     for name, option in options_by_field(group).items():
         value: Any = arguments.get(name)
-        if option.kind is not DATA or isinstance(value, os.PathLike):
+        if option.annotation is not ANY_DATA or isinstance(value, os.PathLike):
             value = value.tolist() if hasattr(value, "tolist") else value
             value = os.fspath(value) if isinstance(value, os.PathLike) else value
             # A DataFrame is iterable, but a DataFrame must not become a list of its columns.
@@ -192,22 +192,22 @@ def fill_options(group: type[Group], arguments: Mapping[str, Any]) -> Group:
             value = list(value) if isinstance(value, Iterable) and not single else value
             value = None if isinstance(value, list | dict) and not value else value
         if value is not None and (value is not option.default or value == ""):
-            values[name] = check_value(option, value)
+            values[name] = parse_option_value(option, value)
     return group(**values)
 
 
-def check_value(declared: DeclaredOption, value: Any) -> Any:
+def parse_option_value(declared: DeclaredOption, value: Any) -> Any:
     """The parsed value of an option.
 
     Errors: ParameterError for a value that is empty, out of range, or not one of the choices.
     """
-    option, base, several = declared.option, declared.base, declared.repeatable
-    if declared.kind is DATA and not isinstance(value, str):
+    option, base, several = declared.option, declared.base_type, declared.repeatable
+    if declared.annotation is ANY_DATA and not isinstance(value, str):
         return value
     if several and not isinstance(value, list | Mapping):
         value = [value]
     parts = value if isinstance(value, list) else [value]
-    for earlier, present in option.former:
+    for earlier, present in option.former_choices:
         value = present if value == earlier else value
         parts = [present if part == earlier else part for part in parts]
 
@@ -231,11 +231,11 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
         raise ParameterError(
             OptionValue(option.name), "the value is empty; give a value, or leave the option out"
         )
-    if option.choices and not all(part in option.values for part in parts):
-        wrong = next(part for part in parts if part not in option.values)
+    if option.choices and not all(part in option.allowed_values for part in parts):
+        wrong = next(part for part in parts if part not in option.allowed_values)
         raise refused(
             did_you_mean_or_list(
-                str(wrong), option.values, f"choose one of {', '.join(option.values)}"
+                str(wrong), option.allowed_values, f"choose one of {', '.join(option.allowed_values)}"
             )
         )
     try:
@@ -257,8 +257,10 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
         elif several:
             value = tuple(parts)
     except (TypeError, ValueError, AttributeError, OverflowError):
-        raise refused(_WORDS.get(base) or f"write {option.value_placeholder or 'text'}") from None
-    if option.between and not float(option.low or 0) < value < float(option.high or 0):
+        raise refused(
+            _ADVICE_BY_TYPE.get(base) or f"write {option.value_placeholder or 'text'}"
+        ) from None
+    if option.excludes_limits and not float(option.low or 0) < value < float(option.high or 0):
         example = declared.default or 0.95
         bounds = f"above {option.low:g} and below {option.high:g}"
         raise refused(f"the value must be {bounds}, for example {example:g}")
@@ -271,22 +273,26 @@ def check_value(declared: DeclaredOption, value: Any) -> Any:
 def accepts_value(declared: DeclaredOption, value: Any) -> bool:
     """Whether an option accepts a value without an error."""
     try:
-        check_value(declared, value)
+        parse_option_value(declared, value)
     except ParameterError:
         return False
     return True
 
 
-_WORDS = {int: "write a whole number", float: "write a number", bool: "it is True or False"}
+_ADVICE_BY_TYPE = {
+    int: "write a whole number",
+    float: "write a number",
+    bool: "it is True or False",
+}
 
 
-def changed_options(group: Any) -> list[str]:
+def changed_option_names(group: Any) -> list[str]:
     """The names of all options of a group that do not have their default values."""
     names = []
     for name, option in options_by_field(type(group)).items():
         value = getattr(group, name)
         # Comparing a DataFrame with a default would not give a single truth value.
-        if value is not option.default and (option.kind is DATA or value != option.default):
+        if value is not option.default and (option.annotation is ANY_DATA or value != option.default):
             names.append(option.option.name)
     return names
 
@@ -300,6 +306,6 @@ def split_at_commas(value: str | Sequence[str]) -> tuple[str, ...]:
     ('a', 'b', 'temp, C')
     """
     texts = [value] if isinstance(value, str) else value
-    matches = (match for text in texts for match in _PART.finditer(text))
+    matches = (match for text in texts for match in _COMMA_SEPARATED_PART_PATTERN.finditer(text))
     parts = ((match[1] or match[2]).strip() for match in matches)
     return tuple(dict.fromkeys(part for part in parts if part))

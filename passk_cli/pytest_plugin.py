@@ -22,19 +22,19 @@ import pytest
 
 from passk_cli.suggestions import did_you_mean_or_list
 
-MARKER = (
+MARKER_DESCRIPTION = (
     "passk(attempts, rules): attempt a test many times, and pass or fail the test by these rules of"
     ' `passk gate` about its pass rate, for example {"min": {"pass^1": 0.9}}.'
 )
 # The options of `passk gate` in RULES can be rules for a test.
-RULES = ("min", "min_by", "min_each", "on_undecided", "level")
-_MORE = (1, 2, 3, 5, 8, 13, 21, 34)
-ATTEMPT = "attempt"
-_ITEM = "_passk"
-# Below a verdict, passk shows at most _TRACEBACKS tracebacks of failed attempts.
-_TRACEBACKS = 3
-_ROWS = ("task", "attempt", "passed")
-_TEST = "this test"
+ALLOWED_RULES = ("min", "min_by", "min_each", "on_undecided", "level")
+_SUGGESTED_EXTRA_ATTEMPTS = (1, 2, 3, 5, 8, 13, 21, 34)
+ATTEMPT_OUTCOME = "attempt"
+_ATTEMPT_FIXTURE_NAME = "_passk"
+# Below a verdict, passk shows at most _MAX_TRACEBACKS tracebacks of failed attempts.
+_MAX_TRACEBACKS = 3
+_COLUMN_NAMES = ("task", "attempt", "passed")
+_GENERIC_TEST_NAME = "this test"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and the collector of attempts in the main process of pytest."""
     from _pytest.junitxml import xml_key
 
-    config.addinivalue_line("markers", MARKER)
+    config.addinivalue_line("markers", MARKER_DESCRIPTION)
     out = config.getoption("--passk-out")
     if out and Path(out).suffix not in (".csv", ".jsonl"):
         raise pytest.UsageError(
@@ -96,8 +96,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     parameters = [
         {"attempt": i, "attempts": attempts, "rules": rules} for i in range(1, attempts + 1)
     ]
-    metafunc.fixturenames.append(_ITEM)
-    metafunc.parametrize(_ITEM, parameters, ids=[f"attempt{i}" for i in range(1, attempts + 1)])
+    metafunc.fixturenames.append(_ATTEMPT_FIXTURE_NAME)
+    metafunc.parametrize(
+        _ATTEMPT_FIXTURE_NAME, parameters, ids=[f"attempt{i}" for i in range(1, attempts + 1)]
+    )
 
 
 def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
@@ -116,8 +118,10 @@ def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
     if type(attempts) is not int or attempts < 1:
         raise ValueError(f"attempts={attempts!r}: the value must be a whole number of at least 1")
     for name in rules:
-        if name not in RULES:
-            raise ValueError(f"there is no rule {name!r}; {did_you_mean_or_list(str(name), RULES)}")
+        if name not in ALLOWED_RULES:
+            raise ValueError(
+                f"there is no rule {name!r}; {did_you_mean_or_list(str(name), ALLOWED_RULES)}"
+            )
     if not {"min", "min_each"} & rules.keys():
         raise ValueError("there is no rule to check; give min or min_each")
     try:
@@ -152,7 +156,7 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
     try:
         (worst, low), (best, high) = (judge_test(attempts, n, text) for n in (0, attempts))
     except PasskError as error:
-        fewer = [settle.options for settle in error.settles if not any(settle.options.values())]
+        fewer = [settle.options for settle in error.fixes if not any(settle.options.values())]
         alternatives = [{n: v for n, v in rules.items() if n not in options} for options in fewer]
         if error.name in ("no-role-column", "unknown-metric") and "did you mean" not in str(error):
             return f"rules={text}: a test passes or fails; write pass@K or pass^K", []
@@ -160,7 +164,7 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
         return words, [(attempts, alternative) for alternative in alternatives]
     if best != "fail" and worst == "fail":
         return "", []
-    more = [(attempts + n, rules) for n in _MORE]
+    more = [(attempts + n, rules) for n in _SUGGESTED_EXTRA_ATTEMPTS]
     never = f"no outcome passes the test; {high}" if best == "fail" else ""
     return never or f"no outcome fails the test; {low}", more
 
@@ -176,7 +180,9 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
 
     options = json.loads(rules)
     options["minimum"] = options.pop("min", {})
-    counts = passk_cli.Counts.from_cells([(_TEST, _TEST, attempts, passes)])
+    counts = passk_cli.Counts.from_cells(
+        [(_GENERIC_TEST_NAME, _GENERIC_TEST_NAME, attempts, passes)]
+    )
     with warnings.catch_warnings():
         # passk ignores warnings in a pytest session, because the session may turn warnings into
         # errors.
@@ -187,7 +193,7 @@ def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
     findings = (
         sentence_text(check.finding, Style()) for check in failing or undecided or report.checks
     )
-    words = "; ".join(finding.replace(f" of {_TEST}", "") for finding in findings)
+    words = "; ".join(finding.replace(f" of {_GENERIC_TEST_NAME}", "") for finding in findings)
     verdict = "fail" if failing else "undecided" if undecided else "pass"
     return verdict, f"{passes} of {attempts} attempts passed: {words}"
 
@@ -203,9 +209,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
     """The attempt of a pytest item with the name of its test, or None for other items."""
     spec: Any = getattr(item, "callspec", None)
-    if spec is None or _ITEM not in spec.params:
+    if spec is None or _ATTEMPT_FIXTURE_NAME not in spec.params:
         return None
-    attempt = spec.params[_ITEM]
+    attempt = spec.params[_ATTEMPT_FIXTURE_NAME]
     parameters = spec.id.removesuffix(f"attempt{attempt['attempt']}").removesuffix("-")
     test = item.nodeid.removesuffix(f"[{spec.id}]") + (f"[{parameters}]" if parameters else "")
     return {**attempt, "test": test}
@@ -229,7 +235,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         attempt["passed"] = call.excinfo is None
     report.passk = attempt
     if "passed" in attempt or "skipped" in attempt:
-        report.outcome = ATTEMPT
+        report.outcome = ATTEMPT_OUTCOME
         vars(report).pop("wasxfail", None)
 
 
@@ -245,14 +251,14 @@ class RepeatedTest:
 
     nodeid: str
     attempts: int
-    rules: str
+    rules_json: str
     location: tuple[str, int | None, str]
-    completed: set[int] = field(default_factory=set)
-    passed: dict[int, bool] = field(default_factory=dict)
-    skipped: list[str] = field(default_factory=list)
-    errors: set[int] = field(default_factory=set)
-    failures: dict[int, pytest.TestReport] = field(default_factory=dict)
-    items: set[Any] = field(default_factory=set)
+    completed_attempts: set[int] = field(default_factory=set)
+    passed_by_attempt: dict[int, bool] = field(default_factory=dict)
+    skip_reasons: list[str] = field(default_factory=list)
+    errored_attempts: set[int] = field(default_factory=set)
+    failure_reports: dict[int, pytest.TestReport] = field(default_factory=dict)
+    item_ids: set[Any] = field(default_factory=set)
     seconds: float = 0.0
     verdict: str = ""
     sentence: str = ""
@@ -261,45 +267,45 @@ class RepeatedTest:
         """Add the report of the setup, call or teardown of an attempt."""
         number = attempt["attempt"]
         # Newer versions of pytest identify failed tests by report.id instead of report.nodeid.
-        self.items.add(getattr(report, "id", report.nodeid))
+        self.item_ids.add(getattr(report, "id", report.nodeid))
         self.seconds += report.duration
         if "passed" in attempt:
-            self.passed[number] = attempt["passed"]
+            self.passed_by_attempt[number] = attempt["passed"]
             if not attempt["passed"]:
-                self.failures[number] = report
+                self.failure_reports[number] = report
         elif "skipped" in attempt:
-            self.skipped.append(attempt["skipped"])
+            self.skip_reasons.append(attempt["skipped"])
         elif report.failed:
-            self.errors.add(number)
+            self.errored_attempts.add(number)
         if report.when == "teardown":
-            self.completed.add(number)
+            self.completed_attempts.add(number)
 
     def judge(self) -> None:
         """Compute the verdict and its sentence from the attempts."""
-        n, lost = len(self.passed), self.attempts - len(self.passed)
-        if self.skipped and len(self.skipped) == lost == self.attempts:
-            self.verdict, self.sentence = "skipped", self.skipped[0]
+        n, lost = len(self.passed_by_attempt), self.attempts - len(self.passed_by_attempt)
+        if self.skip_reasons and len(self.skip_reasons) == lost == self.attempts:
+            self.verdict, self.sentence = "skipped", self.skip_reasons[0]
             return
         if n:
-            self.verdict, self.sentence = judge_test(n, sum(self.passed.values()), self.rules)
+            self.verdict, self.sentence = judge_test(n, sum(self.passed_by_attempt.values()), self.rules_json)
         if lost:
-            why = [f"{len(self.errors)} ended in an error"] * bool(self.errors)
-            why += [f"{len(self.skipped)} skipped"] * bool(self.skipped)
+            why = [f"{len(self.errored_attempts)} ended in an error"] * bool(self.errored_attempts)
+            why += [f"{len(self.skip_reasons)} skipped"] * bool(self.skip_reasons)
             summary = f"{n} of {self.attempts} attempts have an outcome"
             summary += f" ({', '.join(why)})" if why else ""
             self.verdict, self.sentence = "fail", "; ".join(filter(None, (summary, self.sentence)))
 
     @property
-    def reports(self) -> Iterator[pytest.TestReport]:
+    def verdict_reports(self) -> Iterator[pytest.TestReport]:
         """The verdict as two pytest reports: for the call and for the teardown of the test."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
         path, line, _ = self.location
-        why: Any = {"failed": self.text, "skipped": (path, line, self.sentence)}.get(outcome)
+        why: Any = {"failed": self.text_with_tracebacks, "skipped": (path, line, self.sentence)}.get(outcome)
         properties = [
-            ("passk_attempts", len(self.passed)), ("passk_passed", sum(self.passed.values())),
+            ("passk_attempts", len(self.passed_by_attempt)), ("passk_passed", sum(self.passed_by_attempt.values())),
             ("passk_verdict", self.verdict), ("passk_sentence", self.sentence),
         ]  # fmt: skip
-        first = next(iter(self.failures.values()), None) if outcome == "failed" else None
+        first = next(iter(self.failure_reports.values()), None) if outcome == "failed" else None
         sections = first.sections if first else []
         call = ("call", outcome, why, self.seconds)
         for when, result, text, seconds in call, ("teardown", "passed", None, 0.0):
@@ -309,19 +315,19 @@ class RepeatedTest:
             )  # fmt: skip
 
     @property
-    def text(self) -> str:
+    def text_with_tracebacks(self) -> str:
         """The sentence of the verdict, followed by one traceback per kind of failure."""
         kinds: dict[str, list[int]] = {}
-        for number, report in sorted(self.failures.items()):
+        for number, report in sorted(self.failure_reports.items()):
             crash = getattr(report.longrepr, "reprcrash", None)
             message = getattr(crash, "message", report.longreprtext).partition("\n")[0]
             kinds.setdefault(message, []).append(number)
         blocks = [self.sentence]
-        for numbers in list(kinds.values())[:_TRACEBACKS]:
+        for numbers in list(kinds.values())[:_MAX_TRACEBACKS]:
             attempt_list = ", ".join(map(str, numbers))
             title = f"attempt{'s' * (len(numbers) > 1)} {attempt_list} of {self.attempts} failed:"
-            blocks.append(f"{title}\n\n{self.failures[numbers[0]].longreprtext}")
-        if further := sum(map(len, list(kinds.values())[_TRACEBACKS:])):
+            blocks.append(f"{title}\n\n{self.failure_reports[numbers[0]].longreprtext}")
+        if further := sum(map(len, list(kinds.values())[_MAX_TRACEBACKS:])):
             blocks.append(f"{further} more failed in other ways")
         return "\n\n".join(blocks)
 
@@ -342,7 +348,7 @@ class AttemptCollector:
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
         """Show an attempt as + or −, and a verdict as a test."""
         attempt = getattr(report, "passk", None)
-        if attempt is not None and report.outcome == ATTEMPT:
+        if attempt is not None and report.outcome == ATTEMPT_OUTCOME:
             passed = attempt.get("passed")
             if passed is None:
                 return "", "s", ("attempt skipped", {"yellow": True})
@@ -369,18 +375,18 @@ class AttemptCollector:
             self.tests[name] = RepeatedTest(name, attempt["attempts"], rules, location)
         test = self.tests[name]
         test.add(report, attempt)
-        if len(test.completed) == test.attempts:
-            self._judge(test)
+        if len(test.completed_attempts) == test.attempts:
+            self._report_verdict(test)
 
-    def _judge(self, test: RepeatedTest) -> None:
+    def _report_verdict(self, test: RepeatedTest) -> None:
         test.judge()
         if self.session is not None:
             self.session.testscollected += 1
-        for report in test.reports:
+        for report in test.verdict_reports:
             self.config.hook.pytest_runtest_logreport(report=report)
         # With --lf, pytest must repeat all attempts of a failed test.
         last = getattr(self.config.pluginmanager.getplugin("lfplugin"), "lastfailed", {})
-        for item in test.items:
+        for item in test.item_ids:
             last.pop(item, None)
             if test.verdict == "fail":
                 last[item] = True
@@ -391,7 +397,7 @@ class AttemptCollector:
         outcome = yield
         if outcome.excinfo is None:  # type: ignore[attr-defined]
             for test in [test for test in self.tests.values() if not test.verdict]:
-                self._judge(test)
+                self._report_verdict(test)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -401,25 +407,27 @@ class AttemptCollector:
             from passk_cli.errors import PasskError
 
             try:
-                write_atomically(Path(self.out), self.table(jsonl=self.out.endswith(".jsonl")))
+                write_atomically(Path(self.out), self.attempts_as_text(jsonl=self.out.endswith(".jsonl")))
             except PasskError as error:
                 self.unwritten = f"--passk-out {error}"
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
-    def table(self, *, jsonl: bool) -> str:
+    def attempts_as_text(self, *, jsonl: bool) -> str:
         """The attempts as CSV or JSON lines, with an empty outcome after a failed setup."""
         rows = [
-            (test.nodeid, number, test.passed.get(number))
+            (test.nodeid, number, test.passed_by_attempt.get(number))
             for test in self.tests.values()
-            for number in sorted({*test.passed, *test.errors})
+            for number in sorted({*test.passed_by_attempt, *test.errored_attempts})
         ]
         if jsonl:
-            records = (dict(zip(_ROWS, row, strict=True)) for row in rows)
+            records = (dict(zip(_COLUMN_NAMES, row, strict=True)) for row in rows)
             return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         cells = {True: "true", False: "false", None: ""}
-        writer.writerows([_ROWS, *((task, number, cells[passed]) for task, number, passed in rows)])
+        writer.writerows(
+            [_COLUMN_NAMES, *((task, number, cells[passed]) for task, number, passed in rows)]
+        )
         return text.getvalue()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -432,8 +440,8 @@ class AttemptCollector:
         }  # fmt: skip
         verdicts = Counter(test.verdict for test in self.tests.values())
         counts = ", ".join(f"{verdicts[v]} {word}" for v, word in words.items() if verdicts[v])
-        attempts = sum(len(test.passed) for test in self.tests.values())
-        passes = sum(sum(test.passed.values()) for test in self.tests.values())
+        attempts = sum(len(test.passed_by_attempt) for test in self.tests.values())
+        passes = sum(sum(test.passed_by_attempt.values()) for test in self.tests.values())
         output = f"; {self.out}" if self.out and not self.unwritten else ""
         terminalreporter.write_sep("=", "passk")
         for test in self.tests.values() if terminalreporter.verbosity > 0 else ():

@@ -23,11 +23,11 @@ def __getattr__(name: str) -> Any:
     """A function of scipy.special, which is imported when it is first used."""
     if name.startswith("_"):
         raise AttributeError(name)
-    return getattr(_functions(), name)
+    return getattr(_compiled_functions_module(), name)
 
 
 @cache
-def _functions() -> ModuleType:
+def _compiled_functions_module() -> ModuleType:
     """The compiled module of scipy.special, or the whole package if the module lacks functions."""
     if _PACKAGE not in sys.modules:
         import scipy

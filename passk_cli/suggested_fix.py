@@ -29,8 +29,8 @@ class OptionValue:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
-# passk splits the values of the options in _PARTED at commas, on the command line and in Python.
-_PARTED = (
+# passk splits the values of the options in _COMMA_SEPARATED_OPTIONS at commas, on the command line and in Python.
+_COMMA_SEPARATED_OPTIONS = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
 )  # fmt: skip
@@ -62,18 +62,18 @@ class SuggestedFix:
     """
 
     options: Mapping[str, Any]
-    why: str = ""
+    effect: str = ""
     command: str = ""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    as_list: bool = field(default=False, repr=False)
+    label_by_file: Mapping[str, str] = field(default_factory=dict)
+    files_as_list: bool = field(default=False, repr=False)
 
     @property
     def is_complete(self) -> bool:
         """Whether the fix contains no placeholder that you must fill in."""
-        values = (value for values in self.options.values() for value in _items(values))
+        values = (value for values in self.options.values() for value in _values_as_list(values))
         return not any(isinstance(value, Placeholder) for value in values)
 
-    def words(self) -> Iterator[tuple[str, ...]]:
+    def command_line_words(self) -> Iterator[tuple[str, ...]]:
         """The options as words of a command line, with one tuple per option."""
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
@@ -89,7 +89,7 @@ class SuggestedFix:
         """The options of the fix, and what the fix does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
-            parts = [" ".join(map(_quoted_word, option_words)) for option_words in self.words()]
+            parts = [" ".join(map(_quoted_word, option_words)) for option_words in self.command_line_words()]
             parts += [f"without {name}" for name in gone]
             text = " ".join([*["passk " + self.command] * bool(self.command), *parts])
         else:
@@ -97,17 +97,17 @@ class SuggestedFix:
             text = ", ".join(parts)
             if self.command:
                 text = f"passk_cli.{self.command}({', '.join(filter(None, ['…', text]))})"
-        files = self.labelled_files(self.labels)
-        files = [python_literal(files, "data")] if files and self.as_list else files
-        return " ".join(filter(None, (*files, text, self.why)))
+        files = self.labelled_files(self.label_by_file)
+        files = [python_literal(files, "data")] if files and self.files_as_list else files
+        return " ".join(filter(None, (*files, text, self.effect)))
 
     def labelled_files(self, files: Iterable[str]) -> list[str]:
         """The files with their labels, without files that the fix leaves out or writes."""
         outputs = self.options.get("--to"), self.options.get("to")
-        labels = [(self.labels.get(file), file) for file in files if file not in outputs]
+        labels = [(self.label_by_file.get(file), file) for file in files if file not in outputs]
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
-    def merged(self, fix: SuggestedFix) -> SuggestedFix:
+    def merged_with(self, fix: SuggestedFix) -> SuggestedFix:
         """Both fixes as one fix.  If both fixes set the value of the same option, the value of
         `fix` wins.
 
@@ -120,17 +120,20 @@ class SuggestedFix:
             options[name] = add_option_value(name, options.get(name), value)
         return replace(fix, options=options)
 
-    def formatted(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
+    def with_fields(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
         """The fix, filled with the fields of a message, or None if a needed field is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
         >>> apart.formatted({"setting": "arm", "n": 2})
         SuggestedFix(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
         """
-        options = {name: _formatted(value, fields) for name, value in self.options.items()}
-        if "" in [v for value in options.values() for v in _items(value)] or () in options.values():
+        options = {name: _with_fields(value, fields) for name, value in self.options.items()}
+        if (
+            "" in [v for value in options.values() for v in _values_as_list(value)]
+            or () in options.values()
+        ):
             return None
-        return replace(self, options=options, why=self.why.format_map(fields))
+        return replace(self, options=options, effect=self.effect.format_map(fields))
 
 
 def add_option_value(name: str, before: Any, value: Any) -> Any:
@@ -171,7 +174,7 @@ def python_literal(value: Any, name: str) -> str:
     return repr(value) if isinstance(value, bool | int | float | range) else name
 
 
-def _items(value: Any) -> list[Any]:
+def _values_as_list(value: Any) -> list[Any]:
     values = value.values() if isinstance(value, Mapping) else value
     return list(values) if isinstance(value, Mapping | tuple) else [value]
 
@@ -182,7 +185,7 @@ def quote_commas(name: str, value: Any) -> Any:
     >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
     ('"temp, C"', 'a in (1, 2)')
     """
-    parted = name.lstrip("-").replace("_", "-") in _PARTED
+    parted = name.lstrip("-").replace("_", "-") in _COMMA_SEPARATED_OPTIONS
     needs_quotes = parted and type(value) is str and "," in value and '"' not in value
     return f'"{value}"' if needs_quotes else value
 
@@ -204,11 +207,11 @@ def shell_quoted(word: str) -> str:
     return f'"{word}"' if "'" in word and not {*word} & {*'"$`\\!'} else quote(word)
 
 
-def _formatted(value: Any, fields: Mapping[str, Any]) -> Any:
+def _with_fields(value: Any, fields: Mapping[str, Any]) -> Any:
     if isinstance(value, Mapping):
-        return {key.format_map(fields): _formatted(v, fields) for key, v in value.items()}
+        return {key.format_map(fields): _with_fields(v, fields) for key, v in value.items()}
     if isinstance(value, tuple):
-        texts = [_formatted(inner, fields) for inner in value]
+        texts = [_with_fields(inner, fields) for inner in value]
         return tuple(t for text in texts for t in (text if isinstance(text, tuple) else [text]))
     if not isinstance(value, str) or isinstance(value, Placeholder):
         return value

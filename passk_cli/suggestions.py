@@ -13,10 +13,10 @@ from passk_cli.text import names_that_fit
 # passk suggests a name if its similarity to the word is at least _ALIKE, and at most _CLOSE below
 # the best similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
-_MARK = r"[\s_.:/\-]"
-# An error suggests the full name of a model if the name has at most _SHORT characters. For a longer
+_PUNCTUATION_PATTERN = r"[\s_.:/\-]"
+# An error suggests the full name of a model if the name has at most _MAX_SUGGESTED_NAME_LENGTH characters. For a longer
 # name, the error suggests a pattern.
-_SHORT = 40
+_MAX_SUGGESTED_NAME_LENGTH = 40
 # Maps words that people use, without punctuation, to names in passk.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
@@ -79,10 +79,10 @@ SYNONYMS = {
     "scorer grader judge": "outcome",
     "xml": "junit",
 }
-_NAMES_OF: dict[str, list[str]] = {}
+_NAMES_BY_SYNONYM: dict[str, list[str]] = {}
 for _words, _names in SYNONYMS.items():
     for _word in _words.split():
-        _NAMES_OF.setdefault(_word, []).extend(_names.split())
+        _NAMES_BY_SYNONYM.setdefault(_word, []).extend(_names.split())
 
 
 def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
@@ -107,8 +107,10 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
     same = [name for name, text in spelled.items() if text == spelling]
     if same or not spelling:
         return same[:most]
-    synonyms = {_stem(name) for name in _NAMES_OF.get(_stem(spelling).rstrip("@^"), ())}
-    if matches := [name for name, text in spelled.items() if _stem(text) in synonyms]:
+    synonyms = {
+        _without_k(name) for name in _NAMES_BY_SYNONYM.get(_without_k(spelling).rstrip("@^"), ())
+    }
+    if matches := [name for name, text in spelled.items() if _without_k(text) in synonyms]:
         return matches[:most]
     likeness = {name: _likeness(spelling, text) for name, text in spelled.items()}
     best = max(likeness.values(), default=0.0)
@@ -167,12 +169,15 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
     """
     names = sorted({*names})
     core = part.strip("*")
-    sought = re.compile(_MARK.join(map(re.escape, re.split(_MARK, core))), re.IGNORECASE)
+    sought = re.compile(
+        _PUNCTUATION_PATTERN.join(map(re.escape, re.split(_PUNCTUATION_PATTERN, core))),
+        re.IGNORECASE,
+    )
     matches = {name: place for name in names if core and (place := sought.search(name))}
     matches = {name: at for name, at in matches.items() if len(name) == len(core)} or matches
     if not matches or (len(matches) == len(names) > 1):
         return "", []
-    if len(matches) == 1 and len(*matches) <= _SHORT:
+    if len(matches) == 1 and len(*matches) <= _MAX_SUGGESTED_NAME_LENGTH:
         return next(iter(matches)), [*matches]
     texts = {place[0] for place in matches.values()}
     letters = [sorted({*column}) for column in zip(*texts, strict=False)]
@@ -198,7 +203,7 @@ def _without_punctuation(name: str) -> str:
     return re.sub(r"[\s_.:\-]+", "", name.lower())
 
 
-def _stem(name: str) -> str:
+def _without_k(name: str) -> str:
     return re.sub(r"(?<=[@^])(\d+|k)$", "", _without_punctuation(name))
 
 

@@ -11,27 +11,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-# Characters in the Unicode categories of _UNSAFE move the cursor, end a line, are invisible, or
+# Characters in the Unicode categories of _UNSAFE_CATEGORIES move the cursor, end a line, are invisible, or
 # change the direction of text.
-_UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-_WORDS = re.compile(r"[^-_/ ]+")
-_GAP = 0.25
-# passk shortens a name word by word only if the name has at most _MAX_WORDS words, because more
+_UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_WORD_PATTERN = re.compile(r"[^-_/ ]+")
+_GAP_PENALTY = 0.25
+# passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words, because more
 # words take too long.
-_MAX_WORDS = 50
+_MAX_WORDS_TO_SHORTEN = 50
 # The invisible characters in _JOINERS are safe, because they join emoji, and letters in Persian and
 # Hindi.
 _JOINERS = "\u200c\u200d"
-# Characters in the Unicode categories of _WIDTHLESS have no width: marks on the previous character,
+# Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width: marks on the previous character,
 # and joiners.
-_WIDTHLESS = ("Mn", "Me", "Cf")
+_WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
 
-# In URLs with a scheme in _STORES, a file name may contain a question mark, and the user name is
+# In URLs with a scheme in _STORAGE_SCHEMES, a file name may contain a question mark, and the user name is
 # not secret.
-_STORES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
-# _ADDRESSES matches a URL in a text, without the punctuation after the URL.
-_ADDRESSES = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
-_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_STORAGE_SCHEMES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
+# _URL_PATTERN matches a URL in a text, without the punctuation after the URL.
+_URL_PATTERN = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
+_SEPARATOR_BY_FORMAT = {"csv": ",", "tsv": "\t"}
 # A word in a message has at most _LONG_WORD characters, and a whole message has at most
 # _LONG_MESSAGE characters.
 _LONG_WORD, _LONG_MESSAGE = 400, 3000
@@ -53,7 +53,7 @@ def printable(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if is_unprintable(c) else c for c in text)
 
 
-def in_quotes(name: str) -> str:
+def quote_if_outer_blank(name: str) -> str:
     """The name, in quotes if it begins or ends with a blank.
 
     >>> in_quotes("gpt-5"), in_quotes("gpt-5 ")
@@ -62,7 +62,7 @@ def in_quotes(name: str) -> str:
     return name if name == name.strip() else f'"{name}"'
 
 
-def public_address(address: str) -> str:
+def public_url(address: str) -> str:
     """A URL without its query, user and token, which may contain secrets.
 
     >>> public_address("https://me:secret@example.org/runs/a.csv?token=x#part")
@@ -73,7 +73,7 @@ def public_address(address: str) -> str:
     ('sc://host:443/', 'abfss://box@account/a.csv')
     """
     scheme, location = address.split("://", 1)
-    web = scheme.lower() not in _STORES
+    web = scheme.lower() not in _STORAGE_SCHEMES
     if web and re.match(r"[^/?#@]*:[^/?#@]*[^/?#@\d][^/?#@]*[/?#].*@", location):
         # In an address such as user:pa/ss@host, the text between the colon and the @ is a password
         # that contains /, ? or a hash sign, and not a port.
@@ -95,7 +95,9 @@ def without_secrets(text: str) -> str:
     '--rules https://h.org/p: cannot be read'
     """
     return (
-        _ADDRESSES.sub(lambda address: public_address(address[0]), text) if "://" in text else text
+        _URL_PATTERN.sub(lambda address: public_url(address[0]), text)
+        if "://" in text
+        else text
     )
 
 
@@ -118,8 +120,8 @@ def shield_from_runner(text: str, form: str = "") -> str:
     if form in ("json", "jsonl", "gitlab"):
         return text.replace("##[", r"#\u0023[")
     start = r"(?m)^(?=[^\S\n]*::)"
-    if form in _SEPARATORS:
-        text = re.sub(rf'{start}([^{_SEPARATORS[form]}"\n\r]*)', r'"\1"', text)
+    if form in _SEPARATOR_BY_FORMAT:
+        text = re.sub(rf'{start}([^{_SEPARATOR_BY_FORMAT[form]}"\n\r]*)', r'"\1"', text)
     return re.sub(start, "| ", text).replace("##[", "## [")
 
 
@@ -146,7 +148,7 @@ def is_unprintable(character: str) -> bool:
     >>> is_unprintable("\\x1b"), is_unprintable("é"), is_unprintable("\\u200d")
     (True, False, False)
     """
-    if unicodedata.category(character) in _UNSAFE:
+    if unicodedata.category(character) in _UNSAFE_CATEGORIES:
         return character not in _JOINERS
     code = ord(character)
     return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
@@ -168,7 +170,7 @@ def display_width(text: str) -> int:
     """The width of a text in columns of a terminal: 2 per wide character, 0 per combining mark."""
     if text.isascii():
         return len(text)
-    standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS)
+    standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS_CATEGORIES)
     return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in standing)
 
 
@@ -190,7 +192,7 @@ def _beginning_and_end(text: str, first: int, last: int) -> str:
     return f"{text[:first]}…{text[-last:]}"
 
 
-def truncated(text: str, most: int = 80) -> str:
+def truncated_text(text: str, most: int = 80) -> str:
     """The text, cut after `most` characters.
 
     >>> truncated("no such file"), truncated("no such file", 5)
@@ -218,7 +220,7 @@ def short_names(
     ['…django-10000', '…django-10001']
     """
     different = sorted({*names})
-    words = {name: Counter(_WORDS.findall(name.casefold())) for name in different}
+    words = {name: Counter(_WORD_PATTERN.findall(name.casefold())) for name in different}
     short = {
         name: name if extent(name) <= room else _shorten(name, words, room, extent)
         for name in different
@@ -229,16 +231,16 @@ def short_names(
 def _shorten(
     name: str, words: Mapping[str, Counter[str]], room: float, extent: Callable[[str], float]
 ) -> str:
-    spans = [m.span() for m in _WORDS.finditer(name)]
-    if len(spans) > _MAX_WORDS:
+    spans = [m.span() for m in _WORD_PATTERN.finditer(name)]
+    if len(spans) > _MAX_WORDS_TO_SHORTEN:
         return _without_middle(name, words, room, extent)
     weights = _word_weights(name, words)
     kept, text = [*range(len(spans))], name
     while extent(text) > room and len(kept) > 1:
-        costs = {at: weights[at] + _GAP * ({at - 1, at + 1} <= {*kept}) for at in kept}
+        costs = {at: weights[at] + _GAP_PENALTY * ({at - 1, at + 1} <= {*kept}) for at in kept}
         for gone in sorted(kept, key=lambda at: (costs[at], -at)):
-            candidate = _with_words(name, spans, [at for at in kept if at != gone])
-            if _is_only_name(candidate, words):
+            candidate = _name_with_kept_words(name, spans, [at for at in kept if at != gone])
+            if _matches_only_one_name(candidate, words):
                 text, kept = candidate, [at for at in kept if at != gone]
                 break
         else:
@@ -258,7 +260,7 @@ def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
         other for other in words
         if other != name and 3 * (own & words[other]).total() >= own.total()
     ]  # fmt: skip
-    for word in _WORDS.finditer(name):
+    for word in _WORD_PATTERN.finditer(name):
         text, before, after = word[0].casefold(), name[: word.end()], name[word.start() :]
         lacking = sum(not words[other][text] for other in similar) / max(len(similar), 1)
         weight = (0.3 + 2 * lacking) / (2 if text.isdecimal() else 1)
@@ -266,7 +268,7 @@ def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
             weight = 0.02
         elif len(words) > 1 and all(other.startswith(before) for other in words):
             weight = 0.01
-        elif text in _WORDS.findall(name[word.end() :].casefold()):
+        elif text in _WORD_PATTERN.findall(name[word.end() :].casefold()):
             weight = 0.05
         elif not word.start():
             weight += 1.5
@@ -274,7 +276,7 @@ def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
     return weights
 
 
-def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]) -> str:
+def _name_with_kept_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]) -> str:
     text, previous = "", -1
     for at in (*kept, len(spans)):
         begin, end = spans[at] if at < len(spans) else (len(name), len(name))
@@ -284,12 +286,12 @@ def _with_words(name: str, spans: Sequence[tuple[int, int]], kept: Sequence[int]
     return text
 
 
-def _is_only_name(text: str, names: Iterable[str]) -> bool:
+def _matches_only_one_name(text: str, names: Iterable[str]) -> bool:
     parts = text.split("…")
-    return sum(_matches(parts, name) for name in names) == 1
+    return sum(_name_matches_parts(parts, name) for name in names) == 1
 
 
-def _matches(parts: Sequence[str], name: str) -> bool:
+def _name_matches_parts(parts: Sequence[str], name: str) -> bool:
     """Whether a name consists of these parts in this order, with any text between two parts."""
     if len(parts) == 1:
         return name == parts[0]
@@ -314,7 +316,7 @@ def _without_middle(
         for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1)):
             end = text[len(text) - length + 1 + head :]
             shorter = f"{text[:head].rstrip('…')}…{end.lstrip('…')}"
-            if shorter != "…" and _is_only_name(shorter, names):
+            if shorter != "…" and _matches_only_one_name(shorter, names):
                 return shorter
         return ""
 

@@ -9,7 +9,7 @@ from passk_cli.errors import ParameterError, missing_file_error
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested_deeper_than
 
 # Python's TOML parser needs minutes for keys with many parts.
-_LONG_KEY = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
+_LONG_KEY_PATTERN = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
 
 
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
@@ -37,7 +37,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
         raise refused(f"this file is longer than {MOST_TOML:,} bytes")
     deep = "the tables of this file are nested too deeply"
     large = "this file contains a whole number of more than 64 bits"
-    if _LONG_KEY.search(content):
+    if _LONG_KEY_PATTERN.search(content):
         raise refused(deep)
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")

@@ -30,6 +30,6 @@ def commit_of(version: str) -> str:
 
 
 __version__ = read_version(Path(__file__).with_name("version.txt"))
-SIGNATURE = {"passk": RELEASE} | (
+VERSION_SIGNATURE_ENTRIES = {"passk": RELEASE} | (
     {"commit": commit_of(__version__)} if commit_of(__version__) else {}
 )

@@ -23,9 +23,9 @@ from hypothesis import HealthCheck, settings
 from docs.sessions import alike, with_numbers
 from passk_cli.__main__ import main
 from passk_cli.files import load as reading
-from passk_cli.files.attempts.solutions import register_functions
-from passk_cli.files.database import SETTABLE
-from passk_cli.files.request import NORMALISE, Request
+from passk_cli.files.attempts.solutions import register_sql_functions
+from passk_cli.files.database import UNLOCKED_DUCKDB_SETTINGS
+from passk_cli.files.request import NORMALISE_CHOICES, Request
 from passk_cli.outcomes.counts import Counts
 
 # The same examples in every run, however slow the machine: a red test means a change.
@@ -138,12 +138,14 @@ def reused_connection(tmp_path_factory: pytest.TempPathFactory) -> Connect:
         # The processes of the tests keep all cores busy, and threads of small reads wait mostly.
         patch.setattr(duckdb, "connect", partial(duckdb.connect, config={"threads": 1}))
         database = connect([], tmp_path_factory.mktemp("database"), [Path("/")])
-    for normalise in NORMALISE:
+    for normalise in NORMALISE_CHOICES:
         # Functions go with the connection that made them known.
-        register_functions(database, normalise)
-    current = ", ".join(f"current_setting('{name}')::VARCHAR" for name in SETTABLE)
+        register_sql_functions(database, normalise)
+    current = ", ".join(f"current_setting('{name}')::VARCHAR" for name in UNLOCKED_DUCKDB_SETTINGS)
     (values,) = database.execute(f"SELECT {current}").fetchall()
-    first = ";".join(f"SET GLOBAL {n} = '{v}'" for n, v in zip(SETTABLE, values, strict=True))
+    first = ";".join(
+        f"SET GLOBAL {n} = '{v}'" for n, v in zip(UNLOCKED_DUCKDB_SETTINGS, values, strict=True)
+    )
     last = database.cursor()
     last.close()
 

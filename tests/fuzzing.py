@@ -32,7 +32,7 @@ import zstandard
 
 from passk_cli import read
 from passk_cli.__main__ import main
-from passk_cli.cli.output import output_sections
+from passk_cli.cli.output import output_option_groups
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.errors import PasskError
@@ -320,7 +320,7 @@ def try_file(seed: Seed, data: bytes, before: Cells, place: Path) -> Outcome:
         with warnings.catch_warnings(action="ignore"):
             counts = read(path, **seed.options)
         after, end, own_values = cells_of(counts), Outcome("read"), law(seed, data)
-        warned = any(message.name == "other-encoding" for message in counts.facts.messages)
+        warned = any(message.name == "other-encoding" for message in counts.read_facts.messages)
         if not warned if own_values == "warned" else broken(own_values, before, after):
             end = Outcome(f"law {own_values!r} broken", f"{len(before)} → {len(after)} cells")
     except PasskError as error:
@@ -429,11 +429,11 @@ def command_line(chance: random.Random, file: str) -> list[str]:
     """A command with one to three of its options, most of absurd values."""
     name = chance.choice(NAMES)
     command = load_command(name)
-    edge = (entry for _, options in output_sections(command) for entry in options)
+    edge = (entry for _, options in output_option_groups(command) for entry in options)
     options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
     for _, option, _, _, base, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
-        own_values = [*option.values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
+        own_values = [*option.allowed_values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
         # A million resamples are allowed, and take their time.
         own_values = [value for value in own_values if value != "1000000"]
         value = (
@@ -447,7 +447,7 @@ def command_line(chance: random.Random, file: str) -> list[str]:
 
 def plain_line(chance: random.Random, file: str) -> list[str]:
     """A command without options that it could refuse, in any format."""
-    name = chance.choice([name for name in NAMES if load_command(name).files != "none"])
+    name = chance.choice([name for name in NAMES if load_command(name).file_requirement != "none"])
     more = ["-f", chance.choice(["table", "csv", "json", "markdown", "latex"])]
     more = [] if name in ("convert", "report") else more
     return [name, file, *NEEDED.get(name, []), *more, "--missing", "fail", "--duplicates", "keep"]

@@ -253,13 +253,13 @@ def test_gitlab_template(tmp_path: Path, passk: Passk, monkeypatch: pytest.Monke
 def test_a_comment_has_room_for_any_number_of_tasks() -> None:
     """GitHub refuses a comment of more than 65,536 characters."""
     lines = tuple(f"task_{i}: 9 of 10 passed, now 3 of 10" for i in range(5_000))
-    rules = Table((Column("rule"),), tuple((line,) for line in lines), shown=FULL)
+    rules = Table((Column("rule"),), tuple((line,) for line in lines), visibility=FULL)
     warning = Diagnostic("few", WARNING, "warned")
     report = Report(
-        (rules, replace(rules, rows=rules.rows[:1], shown=COMMENT)),
+        (rules, replace(rules, rows=rules.rows[:1], visibility=COMMENT)),
         answer=(AnswerSentence("fails", "FAIL: it fell", {}),), checks=(GateCheck("agent", "rule",
         "fail"),),
-        changes=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
+        make_changed_tasks=lambda: (ChangedTasks("tasks flipped", lines, lines),), messages=(warning,) * 5_000,
     )  # fmt: skip
     text = markdown(report, Style())
     assert len(text) < 50_000

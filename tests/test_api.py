@@ -431,7 +431,7 @@ def test_signatures_say_what_is_taken(name: str) -> None:
     judges = name in ("gate", "trend", "watch")
     assert signature.return_annotation is (passk_cli.Verdict if judges else passk_cli.Findings)
     options = {option.field: option.default for option in load_command(name).options()}
-    data = {"data"} if load_command(name).files != "none" else set()
+    data = {"data"} if load_command(name).file_requirement != "none" else set()
     assert set(signature.parameters) == {*data, *options, "frame_as"}
     for field, parameter in signature.parameters.items():
         assert parameter.annotation is not parameter.empty
@@ -502,7 +502,7 @@ def test_groups_keep_their_type(tmp_path: Path) -> None:
 def test_counts_of_some_models() -> None:
     counts = passk_cli.read(SMALL, by="T", attempts="answer", fields={"answer": "passed"})
     filtered = counts.filter(models=["a-*"], exclude_models="a-1")
-    assert filtered.attempts["answer"].cell.max() < len(filtered.n)
+    assert filtered.attempts["answer"].row_cell_indices.max() < len(filtered.n)
     expected = counts.to_frame().query("model == 'a-2'").reset_index(drop=True)
     pd.testing.assert_frame_equal(filtered.to_frame(), expected)
     with pytest.raises(passk_cli.ParameterError, match="no model 'c'; there are a-1, a-2, b"):

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from passk_cli.commands.cost.view import FEW_TASKS_COST
-from passk_cli.commands.gate.view import FEW_RUNS_KNOWN
-from passk_cli.commands.horizon.view import FEW_FAMILIES
-from passk_cli.commands.trend.view import CORRELATED_RUNS
+from passk_cli.commands.cost.view import FEW_TASKS_COST_WARNING
+from passk_cli.commands.gate.view import FEW_HISTORY_RUNS_WARNING
+from passk_cli.commands.horizon.view import FEW_FAMILIES_WARNING
+from passk_cli.commands.trend.view import CORRELATED_RUNS_WARNING
 
 ROOT = Path(__file__).parent.parent
 BENCHMARKS = ROOT / "benchmarks"
@@ -216,10 +216,10 @@ def honest_boards() -> Iterable[str]:
             equal_costs, gate_of_history, looks, plan_used, let_through, macro_averages,
             honest_boards,
         )),
-        (CORRELATED_RUNS.why, correlated_message),
-        (FEW_RUNS_KNOWN.why, few_runs),
-        (FEW_TASKS_COST.why, lumps_message),
-        (FEW_FAMILIES.why, families_of_horizon),
+        (CORRELATED_RUNS_WARNING.why, correlated_message),
+        (FEW_HISTORY_RUNS_WARNING.why, few_runs),
+        (FEW_TASKS_COST_WARNING.why, lumps_message),
+        (FEW_FAMILIES_WARNING.why, families_of_horizon),
     ],
 )  # fmt: skip
 def test_claims_are_in_the_tables_of_benchmarks(

@@ -22,7 +22,7 @@ TAU = SAMPLES / "tau_airline.csv"
 
 
 def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
-    new = replace(FAMILIES["pass@"], meaning="Probability of {k} wonders.", cites="miller2024")
+    new = replace(FAMILIES["pass@"], meaning="Probability of {k} wonders.", citation_keys="miller2024")
     monkeypatch.setitem(FAMILIES, "wonder@", new)
     result = passk("estimate", TAU, "-m", "wonder@2", "-f", "csv")
     assert ",wonder@2,2," in result.out, result.err
@@ -33,7 +33,7 @@ def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
-    new = replace(METHODS["t"], description="a wonder", cites="miller2024")
+    new = replace(METHODS["t"], description="a wonder", citation_keys="miller2024")
     monkeypatch.setitem(METHODS, "wonder", new)
     monkeypatch.setattr("passk_cli.inference.intervals.METHOD_CHOICES", (*METHODS, "none"))
     findings = passk_cli.estimate(TAU, metrics="pass@1", interval="wonder")
@@ -61,7 +61,7 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
     assert "wonder" in {item.name for item in known_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
-        type(new)("wonder", new.pass_rule, new.source, new.recognises, new.read_contents)  # type: ignore[call-arg]
+        type(new)("wonder", new.pass_rule, new.layout_documentation, new.recognises, new.read_contents)  # type: ignore[call-arg]
 
 
 # Calls that together fill every field that a command declares; MODEL stands for models' names.
@@ -113,10 +113,10 @@ def test_every_declared_field_is_written(passk: Passk, tmp_path: Path, name: str
         assert result.code in (0, 1), result.err
         written_fields |= {*result.out.partition("\n")[0].split(",")}
     fields = {
-        column.name
-        for section in load_command(name).question.sections
+        column.field_name
+        for section in load_command(name).runner_class.sections
         for column in section.columns
         # Labels are of a judge's data, which these are not.
-        if column.name not in ("", "labels") and not column.across
+        if column.field_name not in ("", "labels") and not column.repeated_items
     }
     assert fields - written_fields == set()

@@ -20,8 +20,8 @@ import passk_cli
 from docs import man, reference, rulebook, schema, sessions
 from passk_cli.cli.app import build_app
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import all_messages
 from passk_cli.commands.command import load_command
+from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.python.python_calls import call_from_command
 from tests.conftest import ROOT, assert_same_text, mark_long_except
 from tests.words import faults, prose
@@ -111,7 +111,7 @@ def is_call_of(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_site_explains_every_column_of_a_command(name: str) -> None:
     text = reference.columns(name)
-    for _, columns in load_command(name).question.answer_columns():
+    for _, columns in load_command(name).runner_class.column_meanings_by_table():
         for _, meaning in columns:
             assert meaning in re.sub(r"\\(.)", r"\1", text)
 

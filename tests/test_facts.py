@@ -13,8 +13,8 @@ from scipy.stats import studentized_range
 import passk_cli
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
-from passk_cli.diagnostic import DECLARED
-from passk_cli.option import by_flag
+from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME
+from passk_cli.option import declared_options_by_flag
 from tests.conftest import ROOT
 
 WORDS = {"three": 3, "four": 4, "five": 5, "six": 6}
@@ -28,7 +28,7 @@ def text_of(page: str) -> str:
 def test_other_tools_denies_no_feature() -> None:
     page = text_of("docs/other-tools.md")
     for command, option in (("gate", "--tier"), ("report", "--board"), ("judge", "--truth")):
-        assert option in by_flag(load_command(command).options())
+        assert option in declared_options_by_flag(load_command(command).options())
         assert f"`passk {command}" in page or f"`{option}`" in page
     for denial in ("which passk has not", "corrects no judge", "keeps no leaderboard"):
         assert denial not in page
@@ -123,6 +123,6 @@ def test_all_sources_that_pages_cite_are_listed() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_messages_are_declared_with_words_only(name: str) -> None:
-    load_command(name).question.answer_messages()
-    for message in DECLARED.values():
-        assert not re.search(r"> \.\d|:\.\d", message.pattern), message.name
+    load_command(name).runner_class.declared_messages()
+    for message in DIAGNOSTIC_TYPE_BY_NAME.values():
+        assert not re.search(r"> \.\d|:\.\d", message.readable_template), message.name

@@ -122,7 +122,7 @@ SECURITY = {
     ],
     "passk does not follow links to folders.": [
         f"{SAFETY}:test_links_in_a_folder",
-        "tests/files/sources/test_paths.py:"
+        "tests/files/sources/test_path_templates.py:"
         "test_a_glob_skips_links_and_hidden_folders",
     ],
     "passk does not read pipes inside a folder, and never reads devices.": [

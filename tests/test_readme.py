@@ -98,7 +98,7 @@ def test_the_files_that_it_shows_contain_the_same_results(tmp_path: Path) -> Non
 def test_remedies_name_the_packages_of_their_extra() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    for extra, remedy in (("remote", remote.INSTALL), ("spark", session.INSTALL)):
+    for extra, remedy in (("remote", remote.INSTALL_COMMAND), ("spark", session.INSTALL_COMMAND)):
         packages = [re.split("[><=]", requirement)[0] for requirement in extras[extra]]
         assert sorted(shlex.split(remedy)) == sorted(["pip", "install", *packages])
 

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import passk_cli
-from passk_cli.cli.output import output_sections
+from passk_cli.cli.output import output_option_groups
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import all_messages
 from passk_cli.commands.command import load_command
+from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.errors import PasskError, PasskWarning
 from tests.commands.test_every_command import spelled_in_python
 from tests.conftest import PACKAGE, Passk, jsonl, mark_long_except, package_nodes
@@ -380,7 +380,7 @@ def test_a_remedy_for_piped_data_begins_with_a_pipe(passk: Passk, folder: Path) 
 
 def _with_remedies() -> Iterator[str]:
     """The names of messages that have remedies, and of errors that are raised with some."""
-    yield from (message.name for message in all_messages().values() if message.settles)
+    yield from (message.name for message in all_messages().values() if message.fixes)
     usual = {"ParameterError": "bad-option-value", "DataError": "unusable-data"}
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -419,7 +419,7 @@ ELSEWHERE: Mapping[str, str] = {
     "pooled-runs": "tests/files/formats: runs of harnesses",
     "pooled-temperatures": "tests/commands/test_temperature.py: files of one model",
     "unclear-score": "tests/files/formats/test_inspect.py: a log of version 1",
-    "no-task-column": "tests/files/reading/test_column_questions.py: the screen",
+    "no-task-column": "tests/files/reading/test_column_choice_errors.py: the screen",
     "possible-clusters": "tests/study/test_dependence.py",
     "one-task": "tests/commands/test_headlines.py",
     "new-model": "tests/commands/test_nights.py",
@@ -545,5 +545,5 @@ def test_every_remedy_has_options_that_there_are() -> None:
 
 def _declared(name: str) -> Iterator[tuple[str, Any]]:
     declaration = load_command(name)
-    for title, options in (*declaration.sections(), *output_sections(declaration)):
+    for title, options in (*declaration.option_sections(), *output_option_groups(declaration)):
         yield from ((title, item.option) for item in options)

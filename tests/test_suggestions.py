@@ -6,21 +6,21 @@ import random
 
 import pytest
 
-from passk_cli.cli.help_text import options_by_title
+from passk_cli.cli.help_text import options_with_titles
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.files.roles import ROLES
 from passk_cli.metrics.registry import family_patterns
 from passk_cli.suggestions import nearest_names
 
-OPTIONS = [item.option for _, item in options_by_title(load_command("compare"))]
+OPTIONS = [item.option for _, item in options_with_titles(load_command("compare"))]
 # Kind of name → the names that there are.
 NAMES = {
     "option": [flag for option in OPTIONS for flag in option.flags.split()],
     "command": list(COMMANDS),
     "metric": [name.replace("K", "8") for name in family_patterns()],
     "column": list(ROLES),
-    "choice": list(dict.fromkeys(value for option in OPTIONS for value in option.values)),
+    "choice": list(dict.fromkeys(value for option in OPTIONS for value in option.allowed_values)),
     "model": [
         "gpt-5.5", "gpt-5", "claude-opus-4.5", "claude-sonnet-4.5", "deepseek-v3.1", "qwen3-coder",
         "llama-4-maverick", "gemini-2.5-pro", "gemini-2.5-flash", "kimi-k2",

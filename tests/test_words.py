@@ -11,7 +11,7 @@ import pytest
 
 from passk_cli.cli.help_text import command_help
 from passk_cli.cli.overview import overview
-from passk_cli.cli.topics import GLOSSARY
+from passk_cli.cli.topics import GLOSSARY_PATH
 from passk_cli.commands import COMMANDS
 from tests.conftest import Write
 from tests.words import faults, prose
@@ -32,7 +32,7 @@ def test_help(name: str) -> None:
 
 
 def test_glossary() -> None:
-    assert find_faults(prose(GLOSSARY.read_text())) == []
+    assert find_faults(prose(GLOSSARY_PATH.read_text())) == []
 
 
 def test_list_of_commands() -> None:

@@ -4,4 +4,4 @@
 colours.  No module of this package reads a data file or computes a result.
 """
 
-PICTURES = (".png", ".svg", ".pdf", ".html")
+PICTURE_SUFFIXES = (".png", ".svg", ".pdf", ".html")

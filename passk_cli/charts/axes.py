@@ -14,11 +14,14 @@ from passk_cli.report.phrases import duration_text
 _MOST_TICKS, _DIGITS = 12, 4
 # On a time axis in minutes, each tick is about four times the previous tick: 1 s, 4 s, 15 s, 1 min
 # …
-_TIMES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
+_TIME_TICKS_IN_MINUTES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
 # Maps the unit of an axis to the function that writes the label of a tick.
-_WORDS: Mapping[str, Callable[[float], str]] = {"min": duration_text, "year": "{:g}".format}
-# An axis has at most _MOST_UNEVEN ticks if the values of the data are unevenly spaced.
-_MOST_UNEVEN = 5
+_TICK_FORMATTER_BY_UNIT: Mapping[str, Callable[[float], str]] = {
+    "min": duration_text,
+    "year": "{:g}".format,
+}
+# An axis has at most _MAX_UNEVEN_TICKS ticks if the values of the data are unevenly spaced.
+_MAX_UNEVEN_TICKS = 5
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,12 @@ class Axis:
     log: bool = False
     tick_values: tuple[float, ...] = ()
     required_ticks: tuple[float, ...] = ()
-    names: Mapping[float, str] = field(default_factory=dict)
+    tick_names: Mapping[float, str] = field(default_factory=dict)
     unit: str = ""
-    share: bool = False
+    is_share: bool = False
     length: float = 1
 
-    def place(self, value: float) -> float:
+    def position_of(self, value: float) -> float:
         """The position of a value on the axis, from 0 to `length`."""
         low, high, value = (math.log(v) if self.log else v for v in (self.low, self.high, value))
         return self.length * (value - low) / (high - low)
@@ -83,7 +86,7 @@ def axis_from_values(
         ends = [0.0 if end == 0 else at for end, at in zip((low, high), ends, strict=True)]
     axis = Axis(ends[0], ends[1], title, log)
     short = all(v == float(f"{v:.{_DIGITS}g}") for v in inside)
-    return replace(axis, tick_values=tuple(inside) if at_values and short else (), share=share)
+    return replace(axis, tick_values=tuple(inside) if at_values and short else (), is_share=share)
 
 
 def spread_positions(
@@ -127,12 +130,12 @@ def tick_labels(
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
-        gaps = [axis.place(b) - axis.place(a) for a, b in pairwise(inside)]
+        gaps = [axis.position_of(b) - axis.position_of(a) for a, b in pairwise(inside)]
         uneven = values is axis.tick_values and gaps and max(gaps) > 2 * min(gaps)
-        if not inside or len(inside) > (_MOST_UNEVEN if uneven else _MOST_TICKS):
+        if not inside or len(inside) > (_MAX_UNEVEN_TICKS if uneven else _MOST_TICKS):
             continue
         words = _tick_names(axis, sorted({*inside, *required_ticks}), percent)
-        room = {v: (axis.place(v), extent(text) / 2) for v, text in words.items()}
+        room = {v: (axis.position_of(v), extent(text) / 2) for v, text in words.items()}
         for required in required_ticks:
             place, half = room[required]
             words = {v: text for v, text in words.items()
@@ -142,18 +145,22 @@ def tick_labels(
         disjoint = all(b[0] - a[0] >= a[1] + b[1] for a, b in pairwise(ends))
         if disjoint and (len(words) > 1 or values is axis.tick_values):
             return {room[v][0]: text for v, text in words.items()}
-    value = axis.high if axis.log else _round_ticks(axis.low, axis.high, 6)[-1]
-    return {axis.place(value): _tick_label(float(f"{value:.3g}"), percent and axis.share)}
+    value = axis.high if axis.log else _ticks_at_round_values(axis.low, axis.high, 6)[-1]
+    return {axis.position_of(value): _tick_label(float(f"{value:.3g}"), percent and axis.is_share)}
 
 
 def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
     if axis.log and axis.unit == "min":
-        yield from (_TIMES, _TIMES[1::2], _TIMES[::3])
+        yield from (
+            _TIME_TICKS_IN_MINUTES,
+            _TIME_TICKS_IN_MINUTES[1::2],
+            _TIME_TICKS_IN_MINUTES[::3],
+        )
     yield axis.tick_values
     gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
         yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.names) + 1)]
+        choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.tick_names) + 1)]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)
@@ -162,19 +169,19 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
             yield [10.0**d for d in decades if d % step == 0]
         return
     for most in range(6, 1, -1):
-        values = _round_ticks(axis.low, axis.high, most)
+        values = _ticks_at_round_values(axis.low, axis.high, most)
         yield (
             [axis.tick_values[0], *(v for v in values if v > axis.tick_values[0])]
             if axis.tick_values
             else values
         )
     for most in (3, 6):
-        values = _round_ticks(axis.low, axis.high, most)
+        values = _ticks_at_round_values(axis.low, axis.high, most)
         ends = sorted({*values[:1], *values[-1:]})
         yield sorted({0.0, max(ends, key=abs)}) if 0.0 in values else ends
 
 
-def _round_ticks(low: float, high: float, most: int) -> list[float]:
+def _ticks_at_round_values(low: float, high: float, most: int) -> list[float]:
     step = 10.0 ** math.floor(math.log10((high - low) / most))
     step *= next(f for f in (1, 2, 5, 10) if (high - low) / (f * step) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -182,14 +189,14 @@ def _round_ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _tick_names(axis: Axis, values: Sequence[float], percent: bool) -> dict[float, str]:
-    if axis.unit in _WORDS:
-        return {v: _WORDS[axis.unit](v) for v in values}
+    if axis.unit in _TICK_FORMATTER_BY_UNIT:
+        return {v: _TICK_FORMATTER_BY_UNIT[axis.unit](v) for v in values}
     similar = axis.unit and max(values) < 10 * min(values)
     digits = max(len(f"{v:g}".partition(".")[2]) for v in values) if similar else 0
     return {
-        v: axis.names.get(v)
+        v: axis.tick_names.get(v)
         or axis.unit
-        + (f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent and axis.share))
+        + (f"{v:,.{max(digits, 2)}f}" if digits else _tick_label(v, percent and axis.is_share))
         for v in values
     }
 

@@ -26,19 +26,19 @@ from passk_cli.text import plural, short_names
 MOST_MODELS, _LEADING = 8, 5
 # A panel with more than 4 bands keeps only the first 3 bands, because many bands hide each other.
 _MOST_BANDS, _BANDED = 4, 3
-# A chart shortens the name of a model to at most _LETTERS letters.
-_LETTERS = 40
-_LIMITS = ("low", "high")
+# A chart shortens the name of a model to at most _MAX_MODEL_NAME_LETTERS letters.
+_MAX_MODEL_NAME_LETTERS = 40
+_LIMIT_ROLES = ("low", "high")
 # Maps each unit of length to the number of pixels per unit.
-_UNITS = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# HALF_PAGE is half the width of a printed page. In a picture with the width HALF_PAGE, letters have
+_PIXELS_PER_UNIT = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
+# HALF_PAGE_WIDTH is half the width of a printed page. In a picture with the width HALF_PAGE_WIDTH, letters have
 # a size of 7 to 8 points.
-HALF_PAGE = 3.25 * _UNITS["in"]
-# A side of a picture has at most _MOST_PIXELS pixels. Larger pictures take minutes to draw, and few
+HALF_PAGE_WIDTH = 3.25 * _PIXELS_PER_UNIT["in"]
+# A side of a picture has at most _MAX_PIXELS_PER_SIDE pixels. Larger pictures take minutes to draw, and few
 # programs can open them.
-_MOST_PIXELS = 10_000
-# A picture for a screen is _ON_SCREEN times as large as a picture for paper.
-_ON_SCREEN = 1.5
+_MAX_PIXELS_PER_SIDE = 10_000
+# A picture for a screen is _SCREEN_SCALE_FACTOR times as large as a picture for paper.
+_SCREEN_SCALE_FACTOR = 1.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,14 +64,14 @@ class PictureSize:
             unit = match[2] or match[4] or "px"
             width, height = float(match[1]), float(match[3]) if match[3] else None
             if all(
-                0 < side * _UNITS[unit] <= _MOST_PIXELS
+                0 < side * _PIXELS_PER_UNIT[unit] <= _MAX_PIXELS_PER_SIDE
                 for side in (width, width if height is None else height)
             ):
                 return PictureSize(width, height, unit)
         raise ParameterError(
             OptionValue("--chart-size", text),
             "this is not a size that passk can draw; write, for example, 3.25in, 8cmx5cm or"
-            f" 800x500 (in, cm, mm, pt or px), with sides of at most {_MOST_PIXELS:,}px",
+            f" 800x500 (in, cm, mm, pt or px), with sides of at most {_MAX_PIXELS_PER_SIDE:,}px",
         )
 
     @property
@@ -80,28 +80,32 @@ class PictureSize:
         return self.unit != "px"
 
     @property
-    def scale(self) -> float:
+    def pixels_per_drawing_unit(self) -> float:
         """The number of pixels per unit of the drawing."""
-        return 1.0 if self.is_for_paper else min(max(self.width / HALF_PAGE, 1.0), _ON_SCREEN)
+        return (
+            1.0
+            if self.is_for_paper
+            else min(max(self.width / HALF_PAGE_WIDTH, 1.0), _SCREEN_SCALE_FACTOR)
+        )
 
     @property
-    def room(self) -> tuple[float, float | None]:
+    def size_in_drawing_units(self) -> tuple[float, float | None]:
         """The width and the height of the picture in units of the drawing."""
-        unit = _UNITS[self.unit] / self.scale
+        unit = _PIXELS_PER_UNIT[self.unit] / self.pixels_per_drawing_unit
         return self.width * unit, None if self.height is None else self.height * unit
 
     def length_text(self, length: float) -> str:
         """A length of the drawing as text, in the unit of the picture's size and rounded up."""
         digits = {"in": 2, "cm": 1}.get(self.unit, 0)
-        size = length * self.scale / _UNITS[self.unit]
+        size = length * self.pixels_per_drawing_unit / _PIXELS_PER_UNIT[self.unit]
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# If a panel has more than _MOST_WITH_KINDS models, passk draws each kind of line in a separate
+# If a panel has more than _MAX_MODELS_WITH_LINE_KINDS models, passk draws each kind of line in a separate
 # panel.
-_MOST_WITH_KINDS = 4
-# ON_SCREEN is the size of a picture if --chart-size is not set.
-ON_SCREEN = PictureSize(HALF_PAGE * _ON_SCREEN)
+_MAX_MODELS_WITH_LINE_KINDS = 4
+# DEFAULT_PICTURE_SIZE is the size of a picture if --chart-size is not set.
+DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _SCREEN_SCALE_FACTOR)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,19 +116,19 @@ class Appearance:
     panel : a column of --by; a chart has one panel per value of this column.
     """
 
-    title: bool = True
-    bands: bool = True
+    has_title: bool = True
+    has_bands: bool = True
     highlight: tuple[str, ...] = ()
-    panel: str = ""
+    panel_column: str = ""
     size: PictureSize | None = None
 
 
 def with_appearance(report: Report, appearance: Appearance) -> Report:
     """The report with plots that have this appearance."""
-    return replace(report, draw=lambda: prepare_plots(report.plots, appearance))
+    return replace(report, make_plots=lambda: plots_with_appearance(report.plots, appearance))
 
 
-def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
+def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
     """The plots of a report, in which a model has the same colour and name everywhere.
 
     Errors: ParameterError if no model matches a name in `highlight`, or if the column for panels
@@ -132,7 +136,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
     """
     tails = (str(row["tail"]) for plot in plots for row in plot.rows if "tail" in row)
     chart_models = {name for plot in plots for name in _models_of_plot(plot)}
-    all_models = chart_models.union(tails, *(plot.models for plot in plots))
+    all_models = chart_models.union(tails, *(plot.all_models for plot in plots))
     matches = {
         pattern: [m for m in sorted(chart_models) if m == pattern or fnmatchcase(m, pattern)]
         for pattern in appearance.highlight
@@ -144,15 +148,15 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
         )
         problem = "the chart has no such model"
         raise no_such_model_error(option, problem, wrong[0], chart_models, option.option, remaining)
-    if appearance.panel:
-        plots = [_split_into_panels(plot, appearance.panel) for plot in plots]
-    plots = [_separate_kinds(plot) for plot in plots]
+    if appearance.panel_column:
+        plots = [_split_into_panels(plot, appearance.panel_column) for plot in plots]
+    plots = [_split_line_kinds_into_panels(plot) for plot in plots]
     highlighted = tuple(dict.fromkeys(model for models in matches.values() for model in models))
-    plots = [_grey_out_followers(plot, highlighted) for plot in plots]
+    plots = [_grey_out_nonleading_models(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        best = [name for plot in plots for name in plot.leading[:_LEADING] or _models_of_plot(plot)]
-        hues = assign_hues((name for plot in plots for name in plot.leading), assign_hues(best))
+        best = [name for plot in plots for name in plot.leading_models[:_LEADING] or _models_of_plot(plot)]
+        hues = assign_hues((name for plot in plots for name in plot.leading_models), assign_hues(best))
     short = _short_models(all_models)
     return tuple(
         _apply_appearance(_with_short_names(replace(plot, hues=hues), short), appearance)
@@ -163,7 +167,7 @@ def prepare_plots(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, 
 def _short_models(models: Iterable[str]) -> dict[str, str]:
     """Model → short name, for models with long names."""
     models_sorted = sorted({*models})
-    names = zip(models_sorted, short_names(models_sorted, _LETTERS), strict=True)
+    names = zip(models_sorted, short_names(models_sorted, _MAX_MODEL_NAME_LETTERS), strict=True)
     return {name: text for name, text in names if text != name}
 
 
@@ -173,9 +177,9 @@ def _with_short_names(plot: Plot, short: Mapping[str, str]) -> Plot:
     shorten = partial(name_pattern.sub, lambda name: short[name[0]])
     title_models = _models_named_in(_models_of_plot(plot), plot.title)
     parts = [part for part in plot.subtitle.split(" · ") if part not in title_models]
-    rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.rules)
+    rules = tuple(replace(rule, text=shorten(rule.text)) for rule in plot.reference_lines)
     title, subtitle = shorten(plot.title), shorten(" · ".join(parts))
-    return replace(plot, title=title, subtitle=subtitle, rules=rules, short_names=short)
+    return replace(plot, title=title, subtitle=subtitle, reference_lines=rules, short_names=short)
 
 
 def _models_of_plot(plot: Plot) -> list[str]:
@@ -188,9 +192,9 @@ def _models_named_in(models: Iterable[str], words: str) -> list[str]:
 
 
 def _split_into_panels(plot: Plot, column: str) -> Plot:
-    if column not in plot.groups:
-        suggestions = nearest_names(column, plot.groups)
-        settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.groups]
+    if column not in plot.group_columns:
+        suggestions = nearest_names(column, plot.group_columns)
+        settles = [SuggestedFix({"--panel": name}) for name in suggestions or plot.group_columns]
         settles += (
             []
             if suggestions
@@ -201,7 +205,7 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
             "the models are not split by this column",
             settles=settles,
         )
-    place = plot.groups.index(column) + 1
+    place = plot.group_columns.index(column) + 1
 
     def move_to_panel(row: Row) -> Row:
         panel, new_row = row.get("panel"), dict(row)
@@ -218,19 +222,19 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
         name = row.get("series") or row.get("label")
         return [natural_key(part) for part in getattr(name, "parts", ())[place : place + 1]]
 
-    names = {**plot.names, "panel": "panel"} if plot.kind != "heat" else plot.names
+    names = {**plot.printed_name_by_role, "panel": "panel"} if plot.kind != "heat" else plot.printed_name_by_role
     rows, points = (
         map(move_to_panel, sorted(group, key=setting)) for group in (plot.rows, plot.points)
     )
-    return replace(plot, rows=tuple(rows), points=tuple(points), names=names)
+    return replace(plot, rows=tuple(rows), points=tuple(points), printed_name_by_role=names)
 
 
-def _separate_kinds(plot: Plot) -> Plot:
+def _split_line_kinds_into_panels(plot: Plot) -> Plot:
     kinds = distinct_values(plot.rows, "kind")
-    crowded = len(_models_of_plot(plot)) > _MOST_WITH_KINDS and len(kinds) > 1
-    if plot.kind != "curves" or plot.scattered or plot.has_roles("panel") or not crowded:
+    crowded = len(_models_of_plot(plot)) > _MAX_MODELS_WITH_LINE_KINDS and len(kinds) > 1
+    if plot.kind != "curves" or plot.is_scatter_plot or plot.has_roles("panel") or not crowded:
         return plot
-    names = {role: name for role, name in plot.names.items() if role != "kind"}
+    names = {role: name for role, name in plot.printed_name_by_role.items() if role != "kind"}
     rows, points = (
         tuple(
             {role: value for role, value in {**row, "panel": row.get("kind")}.items()
@@ -240,7 +244,7 @@ def _separate_kinds(plot: Plot) -> Plot:
         for group in (plot.rows, plot.points)
     )  # fmt: skip
     return replace(
-        plot, rows=rows, points=points, names={**names, "panel": plot.names["kind"]}, y_title=""
+        plot, rows=rows, points=points, printed_name_by_role={**names, "panel": plot.printed_name_by_role["kind"]}, y_title=""
     )
 
 
@@ -267,7 +271,7 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
     return hues
 
 
-def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
+def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
     """The plot with grey models, if some models are highlighted or if there are too many models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
@@ -276,7 +280,7 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     """
     models = _models_of_plot(plot)
     if not models:
-        return replace(plot, leading=())
+        return replace(plot, leading_models=())
     height = "y" if plot.kind == "curves" else "x"
     first = plot.rows[0]
     depths: dict[str | None, list[float]] = {}
@@ -284,14 +288,14 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
         same = all(row.get(role) == first.get(role) for role in ("kind", "panel"))
         if same and row.get(height) is not None:
             depths.setdefault(model_of(row), []).append(-row[height])
-    best = [m for m in plot.leading if m in models]
+    best = [m for m in plot.leading_models if m in models]
     best += [m for m in sorted(models, key=lambda m: depths.get(m, [math.inf])) if m not in best]
     if not set(highlighted) & set(models) and len(models) <= MOST_MODELS:
-        return _limit_bands(replace(plot, leading=()), best)
+        return _limit_bands(replace(plot, leading_models=()), best)
     words = " ".join(str(piece) for sentence in plot.answer for piece in sentence)
     named = _models_named_in(models, words)
-    leaders = highlighted or (*best[: len(plot.leading)], *named) or best[:_LEADING]
-    plot = replace(plot, leading=tuple(dict.fromkeys(m for m in leaders if m in models)))
+    leaders = highlighted or (*best[: len(plot.leading_models)], *named) or best[:_LEADING]
+    plot = replace(plot, leading_models=tuple(dict.fromkeys(m for m in leaders if m in models)))
     if plot.kind != "curves":
         return plot
     behind, ahead = (
@@ -300,14 +304,14 @@ def _grey_out_followers(plot: Plot, highlighted: Sequence[str]) -> Plot:
     panels = {row.get("panel") for row in ahead}
     if any(row.get("panel") not in panels for row in behind):
         behind = [row for row in behind if row.get("panel") in panels]
-        part = f"{len(plot.leading)} of {len(models)} models"
+        part = f"{len(plot.leading_models)} of {len(models)} models"
         plot = replace(plot, subtitle=" · ".join(filter(None, (plot.subtitle, part))))
-    behind = [{**row, **dict.fromkeys(_LIMITS)} for row in behind if not plot.scattered]
+    behind = [{**row, **dict.fromkeys(_LIMIT_ROLES)} for row in behind if not plot.is_scatter_plot]
     points = tuple(
-        {**row, **dict.fromkeys(_LIMITS)} if plot.is_grey(row) else row
-        for row in plot.points if plot.scattered or not plot.is_grey(row)
+        {**row, **dict.fromkeys(_LIMIT_ROLES)} if plot.is_grey(row) else row
+        for row in plot.points if plot.is_scatter_plot or not plot.is_grey(row)
     )  # fmt: skip
-    return _limit_bands(replace(plot, rows=(*behind, *ahead), points=points), plot.leading)
+    return _limit_bands(replace(plot, rows=(*behind, *ahead), points=points), plot.leading_models)
 
 
 def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
@@ -315,7 +319,7 @@ def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
         tuple(row.get(role) for role in ("panel", "kind", "series"))
         for row in plot.rows if row.get("low") is not None
     }  # fmt: skip
-    if plot.kind != "curves" or plot.scattered or not lines:
+    if plot.kind != "curves" or plot.is_scatter_plot or not lines:
         return plot
     if max(Counter(panel for panel, *_ in lines).values()) <= _MOST_BANDS:
         return plot
@@ -325,18 +329,18 @@ def _limit_bands(plot: Plot, best: Sequence[str]) -> Plot:
         {line[-1] for line in lines}, key=lambda name: places[model_of({"series": name}) or ""]
     )
     first = tuple(series[: max(1, min(_BANDED, _MOST_BANDS // kinds))])
-    part = f"bands of {plural(len(first), 'curve' if plot.groups else 'model')}"
+    part = f"bands of {plural(len(first), 'curve' if plot.group_columns else 'model')}"
     return replace(
         plot, series_with_bands=first, subtitle=" · ".join(filter(None, (plot.subtitle, part)))
     )
 
 
 def _apply_appearance(plot: Plot, appearance: Appearance) -> Plot:
-    if not appearance.title:
+    if not appearance.has_title:
         plot = replace(plot, title="", subtitle="")
-    if appearance.bands or plot.kind != "curves":
+    if appearance.has_bands or plot.kind != "curves":
         return plot
-    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMITS} for row in group)
+    rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMIT_ROLES} for row in group)
                     for group in (plot.rows, plot.points))  # fmt: skip
-    names = {role: name for role, name in plot.names.items() if role not in _LIMITS}
-    return replace(plot, rows=rows, points=points, names=names)
+    names = {role: name for role, name in plot.printed_name_by_role.items() if role not in _LIMIT_ROLES}
+    return replace(plot, rows=rows, points=points, printed_name_by_role=names)

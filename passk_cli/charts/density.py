@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# The bandwidth of a density is at least _SMOOTH times the gap between evenly spaced values.
-_SMOOTH = 0.6
+# The bandwidth of a density is at least _MIN_BANDWIDTH_PER_GAP times the gap between evenly spaced values.
+_MIN_BANDWIDTH_PER_GAP = 0.6
 
 
 def density(
@@ -40,8 +40,8 @@ def density(
     bandwidth = 0.9 * spread * len(draws) ** -0.2
     distinct = np.unique(np.round((draws - low) / (high - low), 9))
     gap = float(np.median(np.diff(distinct))) * (high - low)
-    if bandwidth < _SMOOTH * gap:
-        bandwidth = _SMOOTH * gap
+    if bandwidth < _MIN_BANDWIDTH_PER_GAP * gap:
+        bandwidth = _MIN_BANDWIDTH_PER_GAP * gap
         low = min(low, max(low - gap / 2, within[0]))
         high = max(high, min(high + gap / 2, within[1]))
     step = (high - low) / _BINS

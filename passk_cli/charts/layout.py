@@ -14,11 +14,16 @@ from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, Row, distinct_values
 from passk_cli.text import display_width, short_names
 
-R = TypeVar("R", bound=Row)
+RowType = TypeVar("RowType", bound=Row)
 
 # Maps the kind of a line to the lengths of its dashes and gaps. Any other kind of line gets an
 # unused pattern from DASHES.
-_KINDS = {"pass@k": (1, 0), "pass^k": (6, 4), "frontier": (2, 3), "frontier of all groups": (2, 3)}
+_DASHES_BY_LINE_KIND = {
+    "pass@k": (1, 0),
+    "pass^k": (6, 4),
+    "frontier": (2, 3),
+    "frontier of all groups": (2, 3),
+}
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
 # A chart has at most _MOST_LABELS labels at line ends, and moves a label by at most _MOVABLE text
 # lines.
@@ -42,9 +47,9 @@ def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
     return [row.get(role) for row in rows for role in roles]
 
 
-def rows_by_line(rows: Iterable[R]) -> dict[tuple[Any, ...], list[R]]:
+def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]]:
     """(series, kind, panel) → the rows of a line."""
-    lines: dict[tuple[Any, ...], list[R]] = {}
+    lines: dict[tuple[Any, ...], list[RowType]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
         lines.setdefault(key, []).append(row)
@@ -73,12 +78,12 @@ class CurveLayout:
         end (x, y), and the height `at` of the text.
     """
 
-    across: Axis
-    up: Axis
+    x_axis: Axis
+    y_axis: Axis
     points: Sequence[Row]
     series: list[Any]
     dashes: dict[Any, tuple[int, ...]]
-    labels: list[Row]
+    line_end_labels: list[Row]
 
     @staticmethod
     def from_plot(
@@ -92,26 +97,28 @@ class CurveLayout:
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
-        places = [*role_values(rows, "x"), *(rule.x for rule in plot.rules)]
-        margin = 0.04 * plot.scattered
+        places = [*role_values(rows, "x"), *(rule.x for rule in plot.reference_lines)]
+        margin = 0.04 * plot.is_scatter_plot
         across = replace(
             axis_from_values(places, plot.x_title, log=plot.log_x, at_values=not margin,
             margin=margin),
-            required_ticks=tuple(rule.x for rule in plot.rules if rule.x is not None),
-            names=plot.x_names, unit=plot.x_unit,
+            required_ticks=tuple(rule.x for rule in plot.reference_lines if rule.x is not None),
+            tick_names=plot.x_tick_labels, unit=plot.x_unit,
         )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
-            heights = [*role_values(rows, "y", "low", "high"), *(rule.y for rule in plot.rules)]
+            heights = [*role_values(rows, "y", "low", "high"), *(rule.y for rule in plot.reference_lines)]
             up = axis_from_values(
                 heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share
             )
         else:
-            up = Axis(*plot.y_limits, plot.y_title, plot.log_y, share=share)
-        unlabelled = (rule.y for rule in plot.rules if rule.y is not None and not rule.text)
+            up = Axis(*plot.y_limits, plot.y_title, plot.log_y, is_share=share)
+        unlabelled = (rule.y for rule in plot.reference_lines if rule.y is not None and not rule.text)
         up = replace(up, required_ticks=tuple(unlabelled), unit=plot.y_unit)
         kinds = distinct_values(rows, "kind")
-        fixed: dict[Any, tuple[int, ...]] = {k: _KINDS[k] for k in kinds if k in _KINDS}
+        fixed: dict[Any, tuple[int, ...]] = {
+            k: _DASHES_BY_LINE_KIND[k] for k in kinds if k in _DASHES_BY_LINE_KIND
+        }
         free = iter([dash for dash in DASHES if dash not in fixed.values()])
         dashes = {kind: fixed.get(kind) or next(free, DASHES[0]) for kind in kinds}
         ahead = [row for row in plot.rows if not plot.is_grey(row)]
@@ -146,9 +153,9 @@ def _line_end_labels(rows: Sequence[Row], across: Axis, up: Axis, room: float) -
     texts = [row.get("series" if several else "kind") for row in last]
     if not 1 < len(last) <= min(_MOST_LABELS, room) or None in texts:
         return []
-    if any(across.place(row["x"]) < 0.98 for row in last):
+    if any(across.position_of(row["x"]) < 0.98 for row in last):
         return []
-    places = [up.place(row["y"]) for row in last]
+    places = [up.position_of(row["y"]) for row in last]
     heights = spread_positions(places, 1 / room, 0.2 / room, 1.0)
     if max(abs(a - b) for a, b in zip(places, heights, strict=True)) > _MOVABLE / room:
         return []
@@ -191,7 +198,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
     """The axis of a forest panel, which fits all panels with the same scale."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
-    places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.rules)]
+    places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.reference_lines)]
     draws = [row["draws"] for row in rows if "draws" in row]
     places += [float(end) for array in draws for end in (array.min(), array.max())]
     return axis_from_values(places, plot.x_title, margin=0.03, share=True, zero=plot.kind == "bars")

@@ -22,8 +22,12 @@ from passk_cli.report.plot import Plot
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
-_SERIES = tuple(f"var(--series-{place})" for place in range(len(THEMES["light"].series)))
-_PAGE = Theme("var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES)
+_SERIES_COLOUR_VARIABLES = tuple(
+    f"var(--series-{place})" for place in range(len(THEMES["light"].series))
+)
+_PAGE_THEME = Theme(
+    "var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES_COLOUR_VARIABLES
+)
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
 # A png has _SHARP pixels per pixel of the picture on a screen, and _PRINTED pixels (300 per inch)
 # on paper.
@@ -31,10 +35,10 @@ _SHARP, _PRINTED = 2.0, 300 / 96
 # One inch has _INCH pixels, and one pixel has _POINT points.
 _INCH, _POINT = 96, 0.75
 # In a page, passk replaces the placeholder POLICY by the content security policy.
-POLICY = "passk-policy"
-_STYLES = re.compile(r"<style>(.*?)</style>", re.DOTALL)
-_PANELS = re.compile(r'style="(--panel:[0-9]+px)"')
-_STYLE = """
+POLICY_PLACEHOLDER = "passk-policy"
+_STYLE_ELEMENT_PATTERN = re.compile(r"<style>(.*?)</style>", re.DOTALL)
+_PANEL_STYLE_PATTERN = re.compile(r'style="(--panel:[0-9]+px)"')
+_PAGE_CSS = """
 :root { color-scheme: light dark; %(light)s }
 @media (prefers-color-scheme: dark) { :root { %(dark)s } }
 body { margin: 0 auto; padding: 16px; max-width: 1000px; font: 13px/1.5 %(font)s;
@@ -56,7 +60,7 @@ footer p { margin: 4px 0; }
 """
 
 
-def picture(
+def picture_bytes(
     report: Report, suffix: str, theme: str = "light", percent: bool = False,
     size: PictureSize | None = None,
 ) -> bytes:  # fmt: skip
@@ -66,7 +70,7 @@ def picture(
     """
     if suffix == ".html":
         return html_document(report, percent).encode()
-    draw = partial(svg.picture, report.plots, THEMES[theme], percent, size)
+    draw = partial(svg.svg_document, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
     if suffix == ".pdf":
@@ -120,7 +124,7 @@ def inline_chart(plot: Plot, percent: bool = False) -> str:
     """
     count = len(layout.panel_names(plot))
     width = _WIDE if plot.kind == "heat" else _WIDTHS[min(count, len(_WIDTHS)) - 1]
-    legend, panels = svg.draw_legend_and_panels(plot, _PAGE, percent, width)
+    legend, panels = svg.draw_legend_and_panels(plot, _PAGE_THEME, percent, width)
     items = "".join(item.element(_SCALE) for item in legend)
     above = f'<div class="legend">{items}</div>' if items else ""
     elements = "".join(panel.element(_SCALE) for panel in panels)
@@ -143,14 +147,14 @@ def add_security_policy(page: str, script: str) -> str:
     >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """
-    styles = [*_STYLES.findall(page.partition("</head>")[0])]
-    panels = [*dict.fromkeys(_PANELS.findall(page))]
+    styles = [*_STYLE_ELEMENT_PATTERN.findall(page.partition("</head>")[0])]
+    panels = [*dict.fromkeys(_PANEL_STYLE_PATTERN.findall(page))]
     hashed = [
         *map(_script_hash, styles),
         *(["'unsafe-hashes'", *map(_script_hash, panels)] if panels else []),
     ]
     policy = f"default-src 'none'; script-src {_script_hash(script)}; img-src data:"
-    return page.replace(POLICY, f"{policy}; style-src {' '.join(hashed)}", 1)
+    return page.replace(POLICY_PLACEHOLDER, f"{policy}; style-src {' '.join(hashed)}", 1)
 
 
 def _script_hash(text: str) -> str:
@@ -167,7 +171,7 @@ def html_document(report: Report, percent: bool = False) -> str:
     texts = [f"{message.severity}: {printable(message.text)}" for message in report.messages]
     texts += [signature_line(report)] if report.signature else []
     below = "\n".join(f"<p>{html.escape(text)}</p>" for text in texts)
-    style = _STYLE % {
+    style = _PAGE_CSS % {
         "font": FONT,
         "light": colour_variables("light"),
         "dark": colour_variables("dark"),
@@ -176,7 +180,7 @@ def html_document(report: Report, percent: bool = False) -> str:
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY_PLACEHOLDER}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
 <title>{html.escape(title)}</title>

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
 # _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
-_COVERING = 20.0
-# A point covers a square, and _RADIUS is half the width of the square.
-_RADIUS = 3.2
+_OBSTACLE_PENALTY = 20.0
+# A point covers a square, and _POINT_HALF_WIDTH is half the width of the square.
+_POINT_HALF_WIDTH = 3.2
 
 Box = tuple[float, float, float, float]
 
@@ -25,20 +25,20 @@ class PlacedName:
     leader : end of the leader line at the name, or None for a name next to its point.
     """
 
-    place: int
+    point_index: int
     box: Box
     point: tuple[float, float]
-    leader: tuple[float, float] | None
+    leader_end: tuple[float, float] | None
 
     @property
-    def distance(self) -> float:
+    def leader_length(self) -> float:
         """The length of the leader line."""
-        return math.dist(self.point, self.leader or self.point)
+        return math.dist(self.point, self.leader_end or self.point)
 
     @property
-    def parts(self) -> list[Box]:
+    def covered_boxes(self) -> list[Box]:
         """The box of the name, and small boxes that cover its leader line."""
-        boxes, end = [self.box], self.leader or self.point
+        boxes, end = [self.box], self.leader_end or self.point
         steps = int(math.dist(self.point, end) / 3)
         for step in range(2, steps):
             x, y = (a + (b - a) * step / steps for a, b in zip(self.point, end, strict=True))
@@ -58,26 +58,29 @@ def place_names(
     >>> [name.place for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
     [0, 1]
     """
-    circles = [(x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS) for x, y in points]
+    circles = [
+        (x - _POINT_HALF_WIDTH, y - _POINT_HALF_WIDTH, x + _POINT_HALF_WIDTH, y + _POINT_HALF_WIDTH)
+        for x, y in points
+    ]
     taken, placed, avoided = [*circles], list[PlacedName](), [*obstacles]
     for place, (point, width) in enumerate(zip(points, widths, strict=True)):
         blocked = [box for box in taken if box != circles[place]]
         candidates = [
-            name for name in _candidates(place, point, width, height)
+            name for name in _candidate_positions(place, point, width, height)
             if _is_inside(name.box, frame) and _is_free(name, blocked)
         ]  # fmt: skip
-        free = sorted(candidates, key=lambda name: name.distance + _COVERING * sum(
+        free = sorted(candidates, key=lambda name: name.leader_length + _OBSTACLE_PENALTY * sum(
             not _is_free(name, [box]) for box in avoided))  # fmt: skip
         placed += free[:1]
-        taken += [part for name in free[:1] for part in name.parts]
+        taken += [part for name in free[:1] for part in name.covered_boxes]
     return placed
 
 
 def _is_free(name: PlacedName, boxes: Iterable[Box]) -> bool:
-    return not any(_overlap(part, box) for box in boxes for part in name.parts)
+    return not any(_overlap(part, box) for box in boxes for part in name.covered_boxes)
 
 
-def _candidates(
+def _candidate_positions(
     place: int, point: tuple[float, float], width: float, height: float
 ) -> Iterator[PlacedName]:
     x, y = point

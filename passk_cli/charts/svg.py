@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 
 from passk_cli.charts import layout
 from passk_cli.charts.axes import Axis, tick_labels
-from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
+from passk_cli.charts.chart_options import DEFAULT_PICTURE_SIZE, PictureSize
 from passk_cli.charts.layout import panel_rows
 from passk_cli.charts.point_names import PlacedName, place_names
-from passk_cli.charts.text_metrics import chart_lines, text_width
+from passk_cli.charts.text_metrics import text_width, wrapped_chart_text
 from passk_cli.charts.theme import FONT, Theme, mix_colours
 from passk_cli.errors import ParameterError
-from passk_cli.report.plot import Plot, ReferenceLine, Row
+from passk_cli.report.plot import Plot, ReferenceLine, Row, distinct_values
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
@@ -35,7 +35,7 @@ _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Row names use at most 45 % of the width in a plot with one panel, and at most 42 % in a plot with
 # several panels.
-_MOST_NAMES = 0.45, 0.42
+_MAX_ROW_NAME_SHARES = 0.45, 0.42
 # A picture becomes at most _GROWTH times as wide to show full row names. Names at line ends use at
 # most a share of _MOST_ENDS of the width.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
@@ -48,11 +48,11 @@ _MOST_NAMED_POINTS = 8
 # _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
 _POINT, _HOVER_RADIUS, _STROKE, _INTERVAL, _FINE = 2.7, 5.0, 1.4, 1.7, 0.8
-_RAISED = re.compile("[⁰⁴-⁹]+")
-_SHADE = 0.42
+_SUPERSCRIPT_PATTERN = re.compile("[⁰⁴-⁹]+")
+_MAX_PAPER_SHARE = 0.42
 # Each shape that marks points in a chart is a list of corners. A point with the shape None is a
 # circle.
-_CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
+_POINT_SHAPE_CORNERS: tuple[tuple[tuple[float, float], ...] | None, ...] = (
     None,
     ((-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)),
     ((0, -1.3), (1.1, 0.65), (-1.1, 0.65)),
@@ -93,11 +93,11 @@ def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[SvgFragment], list[SvgFragment]]:
     """The legend items and the panels of a plot, for an html page with tooltips."""
-    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, still=False, columns=1)
+    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, has_no_tooltips=False, panels_per_line=1)
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
 
-def picture(
+def svg_document(
     plots: Sequence[Plot], theme: Theme, percent: bool, size: PictureSize | None = None,
     factor: float = 1.0,
 ) -> str:  # fmt: skip
@@ -107,7 +107,7 @@ def picture(
     factor : the size of the file, relative to `size`.
     Errors: ParameterError if the size is too small for a plot.
     """
-    room, height = (size or ON_SCREEN).room
+    room, height = (size or DEFAULT_PICTURE_SIZE).size_in_drawing_units
     inside = room - 2 * _ROOM
     charts = [_chart(plot, theme, percent, inside, size) for plot in plots]
     room = max(chart.width for chart in charts) + 2 * _ROOM
@@ -117,7 +117,7 @@ def picture(
         charts = [_chart(plot, theme, percent, inside, size, spare) for plot in plots]
     elements, top = [], _ROOM
     for chart in charts:
-        elements.append(_translated(_ROOM, top, chart.elements))
+        elements.append(_translated_group(_ROOM, top, chart.elements))
         top += chart.height + _GAP
     titles = "; ".join(plot.title for plot in plots if plot.title) or "passk"
     words = "\n".join(filter(None, (plot.description for plot in plots)))
@@ -127,18 +127,18 @@ def picture(
     attributes = f' role="img" font-family="{FONT}"'
     if size and size.is_for_paper and factor == 1:
         return body.element(size.width / room, attributes, size.unit)
-    return body.element((size or ON_SCREEN).scale * factor, attributes)
+    return body.element((size or DEFAULT_PICTURE_SIZE).pixels_per_drawing_unit * factor, attributes)
 
 
 def _chart(
     plot: Plot, theme: Theme, percent: bool, room: float, size: PictureSize | None,
     spare: float = 0.0,
 ) -> SvgFragment:  # fmt: skip
-    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare=spare, size=size)
-    room = drawer.room
-    title = chart_lines(plot.title, _TITLE, room, bold=True)
+    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, spare_height=spare, size=size)
+    room = drawer.available_width
+    title = wrapped_chart_text(plot.title, _TITLE, room, bold=True)
     words = [(line, _TITLE, theme.text, "bold") for line in title]
-    below = chart_lines(plot.subtitle, _SMALL, room, joint=" · ")
+    below = wrapped_chart_text(plot.subtitle, _SMALL, room, joint=" · ")
     words += [(line, _SMALL, theme.faint, "") for line in below]
     elements, y = [], 0.0
     for text, high, paint, weight in words:
@@ -149,16 +149,16 @@ def _chart(
     for item in drawer.legend():
         if x and x + item.width > room:
             x, y = 0.0, y + item.height
-        elements.append(_translated(x, y, item.elements))
+        elements.append(_translated_group(x, y, item.elements))
         x, height = x + item.width + _GAP, item.height
     y += height + 3 if x else 0
     x = 0.0
     for place, panel in enumerate(drawer.panels):
-        first = place % drawer.columns == 0
+        first = place % drawer.panels_per_line == 0
         fragment = drawer.panel(panel, first)
         if first and place:
             x, y = 0.0, y + fragment.height + _PANEL_GAP
-        elements.append(_translated(x, y, fragment.elements))
+        elements.append(_translated_group(x, y, fragment.elements))
         x += fragment.width
     return SvgFragment(room, y + fragment.height, "".join(elements))
 
@@ -175,38 +175,38 @@ class _PlotDrawer:
     plot: Plot
     theme: Theme
     percent: bool
-    room: float
-    still: bool = True
-    columns: int = 0
-    spare: float = 0.0
+    available_width: float
+    has_no_tooltips: bool = True
+    panels_per_line: int = 0
+    spare_height: float = 0.0
     size: PictureSize | None = None
     left_margin: float = field(init=False, default=0.0)
     right_margin: float = field(init=False, default=10.0)
-    height: float = field(init=False, default=0.0)
-    narrowest: ClassVar[float] = 84.0
+    panel_height: float = field(init=False, default=0.0)
+    min_panel_width: ClassVar[float] = 84.0
     # Without --chart-size, a picture is widened at most by the factor `growth` to keep its panels
     # in one line.
     growth: ClassVar[float] = 1.0
-    lowest: float = field(init=False, default=_LOWEST)
+    min_panel_height: float = field(init=False, default=_LOWEST)
 
     def __post_init__(self) -> None:
-        self.panels, self.default_width = layout.panel_names(self.plot), self.room
-        words = (self.size or ON_SCREEN).length_text
-        if not self.columns:
-            self.columns, count = 1, len(self.panels)
-            self.measure()
-            least = self.narrowest + self.right_margin + _PANEL_GAP
-            widest = max(self.room, self.growth * self.default_width * (self.size is None))
+        self.panels, self.default_width = layout.panel_names(self.plot), self.available_width
+        words = (self.size or DEFAULT_PICTURE_SIZE).length_text
+        if not self.panels_per_line:
+            self.panels_per_line, count = 1, len(self.panels)
+            self.measure_panel()
+            least = self.min_panel_width + self.right_margin + _PANEL_GAP
+            widest = max(self.available_width, self.growth * self.default_width * (self.size is None))
             fitting = int((widest - self.left_margin + _PANEL_GAP) // least)
-            self.columns = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
-        lines = -(-len(self.panels) // self.columns)
-        self.measure()
-        self.height += self.spare / lines
-        gaps = _PANEL_GAP * (self.columns - 1)
-        self.width = (self.room - self.left_margin - gaps) / self.columns - self.right_margin
+            self.panels_per_line = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
+        lines = -(-len(self.panels) // self.panels_per_line)
+        self.measure_panel()
+        self.panel_height += self.spare_height / lines
+        gaps = _PANEL_GAP * (self.panels_per_line - 1)
+        self.width = (self.available_width - self.left_margin - gaps) / self.panels_per_line - self.right_margin
         for lacking, side, parameter in (
-            ((self.lowest - self.height) * lines, "height", "height"),
-            ((_SLIMMEST - self.width) * self.columns, "width", "size"),
+            ((self.min_panel_height - self.panel_height) * lines, "height", "height"),
+            ((_SLIMMEST - self.width) * self.panels_per_line, "width", "size"),
         ):
             if lacking > 1e-9:
                 raise ParameterError(
@@ -214,13 +214,13 @@ class _PlotDrawer:
                     f"the chart needs {words(lacking)} more {side}; choose a larger {side}, or"
                     f" leave the {parameter} out",
                 )  # fmt: skip
-        self.name_height = max(len(self.heading(panel)) for panel in self.panels) * _LINE
-        self.arrange()
+        self.name_height = max(len(self.heading_lines(panel)) for panel in self.panels) * _LINE
+        self.compute_positions()
 
-    def measure(self) -> None:
+    def measure_panel(self) -> None:
         """Compute the height and the margins of a panel."""
 
-    def arrange(self) -> None:
+    def compute_positions(self) -> None:
         """Compute the positions that depend on the final size of a panel."""
 
     def legend(self) -> Iterator[SvgFragment]:
@@ -241,9 +241,9 @@ class _PlotDrawer:
             return self.theme.text
         if self.plot.is_grey(row) or place >= len(self.theme.series):
             return self.theme.faint
-        at, settings = self.plot.setting_index(row)
+        at, settings = self.plot.setting_index_and_count(row)
         return mix_colours(
-            self.theme.series[place], self.theme.paper, _SHADE * at / max(settings - 1, 1)
+            self.theme.series[place], self.theme.paper, _MAX_PAPER_SHARE * at / max(settings - 1, 1)
         )
 
     def point(self, row: Row, place: tuple[float, float], paint: str = "") -> str:
@@ -251,7 +251,7 @@ class _PlotDrawer:
         paint = paint or self.colour_of(row)
         if self.plot.is_grey(row):
             return _point(0, *place, f' fill="{paint}" fill-opacity="0.5"')
-        shape = (self.plot.colour_index(row) or 0) + 3 * self.plot.setting_index(row)[0]
+        shape = (self.plot.colour_index(row) or 0) + 3 * self.plot.setting_index_and_count(row)[0]
         hollow = f'{self.theme.paper}" stroke="{paint}'
         return _point(shape, *place, f' fill="{paint if row.get("filled", True) else hollow}"')
 
@@ -261,11 +261,12 @@ class _PlotDrawer:
         roles : the roles to show.  By default, the tooltip shows only roles that the drawing does
             not show.
         """
-        if self.still:
+        if self.has_no_tooltips:
             return ""
         lines = [
-            f"{self.plot.names[role]}: {self._value_text(role, row[role])}"
-            for role in roles or [role for role in self.plot.names if role not in _NOT_IN_TOOLTIP]
+            f"{self.plot.printed_name_by_role[role]}: {self._value_text(role, row[role])}"
+            for role in roles
+            or [role for role in self.plot.printed_name_by_role if role not in _ROLES_NOT_IN_TOOLTIP]
             if row.get(role) is not None
         ]
         return f' data-say="{"&#10;".join(map(escape, lines))}"'
@@ -279,7 +280,7 @@ class _PlotDrawer:
             return f"{100 * value:.4g}%"
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
-    def heading(self, panel: Any) -> list[tuple[str, float, str]]:
+    def heading_lines(self, panel: Any) -> list[tuple[str, float, str]]:
         """The lines of a panel's name and settings, with text size and weight."""
         if panel is None:
             return []
@@ -288,17 +289,17 @@ class _PlotDrawer:
         names = [str(name).split(" · ")[0] for name in self.panels]
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
-        lines = [(line, _NAME, "bold") for line in chart_lines(name, _NAME, room, bold=True)]
-        x_axis_height = [line for part in settings for line in chart_lines(part, _SMALL, room)]
+        lines = [(line, _NAME, "bold") for line in wrapped_chart_text(name, _NAME, room, bold=True)]
+        x_axis_height = [line for part in settings for line in wrapped_chart_text(part, _SMALL, room)]
         return lines + [(line, _SMALL, "") for line in x_axis_height]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> SvgFragment:
         """A panel with its name and all margins."""
         x = self.left_margin if first else _PANEL_GAP
         names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
-                 for place, (line, size, weight) in enumerate(self.heading(panel))]  # fmt: skip
+                 for place, (line, size, weight) in enumerate(self.heading_lines(panel))]  # fmt: skip
         top = self.name_height + 3 * bool(self.name_height)
-        inside = _translated(x, top, elements)
+        inside = _translated_group(x, top, elements)
         return SvgFragment(
             x + self.width + self.right_margin, top + height, "".join([*names, inside])
         )
@@ -313,58 +314,58 @@ class _PlotDrawer:
         words = _texts(
             ((at, height, text) for at, text in ticks.items()), self.theme.faint, "middle"
         )
-        wide = self.room - self.left_margin - self.right_margin
+        wide = self.available_width - self.left_margin - self.right_margin
         title = "".join(
-            _text(axis.length / 2 if self.columns == 1 else wide / 2, height + _LINE * number,
+            _text(axis.length / 2 if self.panels_per_line == 1 else wide / 2, height + _LINE * number,
                    text, self.theme.text, anchor="middle")
-            for number, text in enumerate(self.axis_title(axis) if first else (), 1)
+            for number, text in enumerate(self.axis_title_lines(axis) if first else (), 1)
         )  # fmt: skip
         return line + words + title
 
-    def axis_title(self, axis: Axis) -> list[str]:
-        room = axis.length + _PANEL_GAP if self.columns == 1 else self.room - self.left_margin
-        return chart_lines(axis.title, _NAME, room) if axis.title else []
+    def axis_title_lines(self, axis: Axis) -> list[str]:
+        room = axis.length + _PANEL_GAP if self.panels_per_line == 1 else self.available_width - self.left_margin
+        return wrapped_chart_text(axis.title, _NAME, room) if axis.title else []
 
-    def below(self, axis: Axis) -> float:
+    def x_axis_height(self, axis: Axis) -> float:
         """The height of the x-axis with its labels and title."""
-        return _TICK + _SMALL + 2.6 + _LINE * len(self.axis_title(axis))
+        return _TICK + _SMALL + 2.6 + _LINE * len(self.axis_title_lines(axis))
 
 
 @dataclass
 class _CurveDrawer(_PlotDrawer):
     """Draws curves, with bands, points with intervals, and names at the ends of lines."""
 
-    def measure(self) -> None:
-        series = layout.distinct_values((*self.plot.rows, *self.plot.points), "series")
-        crowded = self.plot.scattered and len(series) > _MOST_NAMED_POINTS
-        self.room = self.default_width * (_GROWTH if crowded and self.size is None else 1.0)
-        self.height = max(0.5 * self.room / self.columns, 90.0)
-        inner = self.height + self.spare / -(-len(self.panels) // self.columns)
+    def measure_panel(self) -> None:
+        series = distinct_values((*self.plot.rows, *self.plot.points), "series")
+        crowded = self.plot.is_scatter_plot and len(series) > _MOST_NAMED_POINTS
+        self.available_width = self.default_width * (_GROWTH if crowded and self.size is None else 1.0)
+        self.panel_height = max(0.5 * self.available_width / self.panels_per_line, 90.0)
+        inner = self.panel_height + self.spare_height / -(-len(self.panels) // self.panels_per_line)
         usual, extent = _MOST_ENDS * self.default_width, partial(text_width, size=_NAME)
         most = usual + (_GROWTH - 1) * self.default_width * (self.size is None) - 19
         self.lines = layout.CurveLayout.from_plot(
             self.plot, max(inner, 1.0) / (_LINE - 0.6), most, extent
         )
-        ends = [extent(end["text"]) + 19 for end in self.lines.labels]
+        ends = [extent(end["text"]) + 19 for end in self.lines.line_end_labels]
         if self.size is None and ends:
-            self.room += max(max(ends) - usual, 0.0)
-        self.up = replace(self.lines.up, length=max(inner, 1.0))
+            self.available_width += max(max(ends) - usual, 0.0)
+        self.up = replace(self.lines.y_axis, length=max(inner, 1.0))
         self.ticks = tick_labels(self.up, self.percent, lambda _: 1.5 * _SMALL)
         self.left_margin = (
             max((text_width(text, _SMALL) for text in self.ticks.values()), default=0) + 6
         )
-        last = list(tick_labels(self.lines.across).values())[-1:] or [""]
+        last = list(tick_labels(self.lines.x_axis).values())[-1:] or [""]
         self.right_margin = max([text_width(last[0], _SMALL) / 2, 6.0, *ends])
         self.several = len(self.lines.series) > 1
 
-    def arrange(self) -> None:
-        self.axis = replace(self.lines.across, length=self.width)
+    def compute_positions(self) -> None:
+        self.axis = replace(self.lines.x_axis, length=self.width)
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
-        for rule in sorted((r for r in self.plot.rules if r.x is not None), key=lambda r: r.x or 0):
-            x = self.axis.place(rule.x or 0)
+        for rule in sorted((r for r in self.plot.reference_lines if r.x is not None), key=lambda r: r.x or 0):
+            x = self.axis.position_of(rule.x or 0)
             room = max(x, self.width - x + self.right_margin) - 2
-            lines = chart_lines(rule.text, _SMALL, room, joint=" · ")
+            lines = wrapped_chart_text(rule.text, _SMALL, room, joint=" · ")
             wide, count = max(text_width(line, _SMALL) for line in lines), len(lines)
             turned = x + wide + 2 > self.width + self.right_margin
             start = x - wide - 2 if turned else x + 2
@@ -377,14 +378,14 @@ class _CurveDrawer(_PlotDrawer):
         self.top = 7 + _LINE * len(line_ends) + (_LINE + 1) * bool(self.up.title)
 
     def legend(self) -> Iterator[SvgFragment]:
-        labelled = bool(self.lines.labels)
+        labelled = bool(self.lines.line_end_labels)
         first: Row = self.plot.rows[0] if self.plot.rows else {}
         lone = self.theme.text if self.several else self.colour_of(first)
         all_filled = all(row.get("filled", True) for row in self.lines.points)
         point = {"filled": all_filled} if self.several else first
         dashes = (
             _dash_attribute(next(iter(self.lines.dashes.values()), ()))
-            if self.plot.scattered
+            if self.plot.is_scatter_plot
             else ""
         )
         marks = {
@@ -402,13 +403,13 @@ class _CurveDrawer(_PlotDrawer):
         # A panel with only one series needs no legend, because the title of the panel names the
         # series.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
-        named_at_points = self.plot.scattered and len(self.panels) == 1
+        named_at_points = self.plot.is_scatter_plot and len(self.panels) == 1
         if self.several and not labelled and len(panel_series) > len(self.panels):
             # If there is no room for a model's name next to its point, the legend names the model.
             placed = [row["series"] for row, _, _ in self._placed_names]
             series_left = [series for series in self.lines.series if series not in placed]
             short = layout.short_series_names(
-                self.plot, series_left, self.room - 11, partial(text_width, size=_NAME)
+                self.plot, series_left, self.available_width - 11, partial(text_width, size=_NAME)
             ) if series_left else {}  # fmt: skip
             for series, text in short.items():
                 yield self._legend_item(self.point({"series": series}, (4, 6)), 11, text)
@@ -416,11 +417,11 @@ class _CurveDrawer(_PlotDrawer):
             grey := [row for row in (*self.lines.points, *self.plot.rows) if self.plot.is_grey(row)]
         ):
             line = f'<path d="M0 6h18" stroke="{self.theme.faint}" stroke-opacity="0.5"/>'
-            mark = self.point(grey[0], (4, 6)) if self.plot.scattered else line
-            yield self._legend_item(mark, 11 if self.plot.scattered else 22, "other models")
+            mark = self.point(grey[0], (4, 6)) if self.plot.is_scatter_plot else line
+            yield self._legend_item(mark, 11 if self.plot.is_scatter_plot else 22, "other models")
 
     def _legend_item(self, mark: str, x: int, text: str) -> SvgFragment:
-        text = _shortened(text, _NAME, self.room - x)
+        text = _shortened_text(text, _NAME, self.available_width - x)
         words = _text(x, 9.4, text, self.theme.text)
         return SvgFragment(x + text_width(text, _NAME), _LINE + 1, mark + words)
 
@@ -432,37 +433,37 @@ class _CurveDrawer(_PlotDrawer):
         elements = "".join([
             f'<path d="{path}" stroke="{self.theme.grid}" fill="none"/>',
             _texts(ticks, self.theme.faint, "end") if first else "",
-            *map(self._labelled_reference_line, self.plot.rules), *self._lines(rows),
+            *map(self._labelled_reference_line, self.plot.reference_lines), *self._lines(rows),
             *self._points(rows, points),
-            *self._labels(), *self._point_names(), self.draw_x_axis(self.axis, height, first),
+            *self._line_end_labels(), *self._point_names(), self.draw_x_axis(self.axis, height, first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
             title = _text(-self.left_margin, _NAME, self.up.title, self.theme.text)
         return self.titled_panel(
-            panel, first, self.top + height + self.below(self.axis),
-            title + _translated(0, self.top, elements),
+            panel, first, self.top + height + self.x_axis_height(self.axis),
+            title + _translated_group(0, self.top, elements),
         )  # fmt: skip
 
-    def _place(self, row: Row, role: str = "y") -> tuple[float, float]:
-        return self.axis.place(row["x"]), self.up.length - self.up.place(row[role])
+    def _position_of_row(self, row: Row, role: str = "y") -> tuple[float, float]:
+        return self.axis.position_of(row["x"]), self.up.length - self.up.position_of(row[role])
 
     def _lines(self, rows: Sequence[Row]) -> Iterator[str]:
         lines = list(layout.rows_by_line(rows).values())
         for line in lines if self.plot.has_roles("low", "high") else ():
             if self.plot.series_with_bands and line[0]["series"] not in self.plot.series_with_bands:
                 continue
-            for run in _defined_parts(line, "low", "high"):
-                edge = [self._place(row, "high") for row in run]
-                edge += [self._place(row, "low") for row in reversed(run)]
+            for run in _runs_of_defined_rows(line, "low", "high"):
+                edge = [self._position_of_row(row, "high") for row in run]
+                edge += [self._position_of_row(row, "low") for row in reversed(run)]
                 paint = self.colour_of(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
-            path = "".join(_path(map(self._place, run)) for run in _defined_parts(line, "y"))
+            path = "".join(_path(map(self._position_of_row, run)) for run in _runs_of_defined_rows(line, "y"))
             dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
             # In a scatter plot, the points are the data, so the line through the points of a model
             # is thin.
-            fine = self.plot.scattered and self.plot.colour_index(line[0]) is not None
+            fine = self.plot.is_scatter_plot and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
                 style = f'stroke-opacity="0.5" stroke-width="{_FINE}"'
@@ -470,27 +471,27 @@ class _CurveDrawer(_PlotDrawer):
             yield f'<path d="{path}" fill="none" stroke="{paint}" {style}{dash}/>'
 
     def _points(self, rows: Sequence[Row], points: Sequence[Row]) -> Iterator[str]:
-        width = _FINE if self.plot.scattered else _INTERVAL
+        width = _FINE if self.plot.is_scatter_plot else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
-                ends = _path([self._place(row, "low"), self._place(row, "high")])
+                ends = _path([self._position_of_row(row, "low"), self._position_of_row(row, "high")])
                 yield f'<path d="{ends}" stroke="{self.colour_of(row)}" stroke-width="{width}"/>'
         for row in points:
             if row["y"] is not None:
-                yield self.point(row, self._place(row))
-        if self.still:
+                yield self.point(row, self._position_of_row(row))
+        if self.has_no_tooltips:
             return
         yield '<g fill-opacity="0">'
         for row in (*rows, *points):
             if row["y"] is not None:
-                x, y = map(_length_text, self._place(row))
-                tooltip = self.tooltip(row, self.plot.names)
+                x, y = map(_length_text, self._position_of_row(row))
+                tooltip = self.tooltip(row, self.plot.printed_name_by_role)
                 yield f'<circle cx="{x}" cy="{y}" r="{_HOVER_RADIUS:g}"{tooltip}/>'
         yield "</g>"
 
-    def _labels(self) -> Iterator[str]:
-        for end in self.lines.labels:
-            (x, y), (_, at) = self._place(end), self._place(end, "at")
+    def _line_end_labels(self) -> Iterator[str]:
+        for end in self.lines.line_end_labels:
+            (x, y), (_, at) = self._position_of_row(end), self._position_of_row(end, "at")
             stroke = _path([(x + 2, y), (x + 8, at)])
             yield f'<path d="{stroke}" stroke="{self.colour_of(end)}" stroke-opacity="0.6"/>'
             if self.several:
@@ -500,7 +501,7 @@ class _CurveDrawer(_PlotDrawer):
     @cached_property
     def _placed_names(self) -> list[tuple[Row, str, PlacedName]]:
         """The points of a scatter plot that have a name, with the name and its place."""
-        if not (self.plot.scattered and self.several and len(self.panels) == 1):
+        if not (self.plot.is_scatter_plot and self.several and len(self.panels) == 1):
             return []
         points = panel_rows(self.lines.points, self.panels[0])
         named = [row for row in points if row["y"] is not None and row.get("series")]
@@ -511,25 +512,25 @@ class _CurveDrawer(_PlotDrawer):
         )  # fmt: skip
         texts = [short[row["series"]] for row in named]
         bars = [
-            (x - 0.5, self._place(row, "high")[1], x + 0.5, self._place(row, "low")[1])
-            for row in named if row.get("low") is not None for x, _ in [self._place(row)]
+            (x - 0.5, self._position_of_row(row, "high")[1], x + 0.5, self._position_of_row(row, "low")[1])
+            for row in named if row.get("low") is not None for x, _ in [self._position_of_row(row)]
         ]  # fmt: skip
         for line in layout.rows_by_line(panel_rows(self.plot.rows, self.panels[0])).values():
             if line[0].get("series") and len(line) == 2:
-                (left, y), (right, _) = map(self._place, line)
+                (left, y), (right, _) = map(self._position_of_row, line)
                 bars.append((left, y - 0.5, right, y + 0.5))
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
         names = place_names(
-            [self._place(row) for row in named], [text_width(text, _SMALL) for text in texts],
+            [self._position_of_row(row) for row in named], [text_width(text, _SMALL) for text in texts],
             _SMALL, frame, bars,
         )  # fmt: skip
-        return [(named[name.place], texts[name.place], name) for name in names]
+        return [(named[name.point_index], texts[name.point_index], name) for name in names]
 
     def _point_names(self) -> Iterator[str]:
         """The names of points in a scatter plot, with lines to points that are further away."""
         for row, text, name in self._placed_names:
-            if name.leader:
-                path = _path([name.point, name.leader])
+            if name.leader_end:
+                path = _path([name.point, name.leader_end])
                 yield f'<path d="{path}" stroke="{self.theme.faint}" stroke-width="{_FINE / 2}"/>'
             paint = self.theme.faint if self.plot.is_grey(row) else self.theme.text
             yield _text(name.box[0], name.box[3] - 2, text, paint, size=_SMALL)
@@ -545,8 +546,8 @@ class _CurveDrawer(_PlotDrawer):
             return _reference_line(x, top - 5, x, height, rule, self.theme) + word
         if rule.y is None:
             return ""
-        y = height - self.up.place(rule.y)
-        text = _shortened(rule.text, _SMALL, width - 4)
+        y = height - self.up.position_of(rule.y)
+        text = _shortened_text(rule.text, _SMALL, width - 4)
         word = _text(2, y - 3 if y > _LINE else y + 9.4, text, self.theme.faint, size=_SMALL)
         return _reference_line(0, y, width, y, rule, self.theme) + word
 
@@ -555,16 +556,16 @@ class _CurveDrawer(_PlotDrawer):
 class _RowDrawer(_PlotDrawer):
     """Base class for plots with one row per name, and with headings for groups of rows."""
 
-    narrowest: ClassVar[float] = 32.0
+    min_panel_width: ClassVar[float] = 32.0
     growth: ClassVar[float] = _GROWTH
     # Rows are 14.0 pixels high in a plot with at most 40 rows, and 10.6 pixels high in a plot with
     # more rows.
-    heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
+    row_limit_and_heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
-    def measure(self) -> None:
+    def measure_panel(self) -> None:
         """Compute the positions of rows, which depend on their names."""
         most, indent = (
-            _MOST_NAMES[len(self.panels) > 1] * self.default_width,
+            _MAX_ROW_NAME_SHARES[len(self.panels) > 1] * self.default_width,
             8 * self.plot.has_roles("head"),
         )
         extent = partial(text_width, size=_SMALL)
@@ -576,17 +577,17 @@ class _RowDrawer(_PlotDrawer):
         )
         self.left_margin = 7 + names
         if self.size is None:
-            legible = _LEGIBLE if self.plot.rules else _LEGIBLE_ESTIMATES
-            row = self.columns * (legible + self.right_margin + _PANEL_GAP) - _PANEL_GAP
-            self.room = max(
+            legible = _LEGIBLE if self.plot.reference_lines else _LEGIBLE_ESTIMATES
+            row = self.panels_per_line * (legible + self.right_margin + _PANEL_GAP) - _PANEL_GAP
+            self.available_width = max(
                 self.default_width, self.default_width + names - most, self.left_margin + row
             )
-        lines_of_panels = -(-len(self.panels) // self.columns)
-        few, tall, low = self.heights
+        lines_of_panels = -(-len(self.panels) // self.panels_per_line)
+        few, tall, low = self.row_limit_and_heights
         self.names = {label: text for label, text in lines if label is not None}
-        self.height = len(lines) * (tall if len(self.names) <= few else low)
-        self.step = (self.height + self.spare / lines_of_panels) / len(lines)
-        self.lowest = len(lines) * _LOWEST_ROW
+        self.panel_height = len(lines) * (tall if len(self.names) <= few else low)
+        self.step = (self.panel_height + self.spare_height / lines_of_panels) / len(lines)
+        self.min_panel_height = len(lines) * _LOWEST_ROW
         places = [((at + 0.5) * self.step, *line) for at, line in enumerate(lines)]
         self.places = {label: y for y, label, _ in places if label is not None}
         self.headings = [(y, text) for y, label, text in places if label is None]
@@ -614,11 +615,11 @@ class _ForestDrawer(_RowDrawer):
 
     def measure(self) -> None:
         roomy = self.size is None or len(self.panels) == 1
-        if self.plot.kind in ("forest", "ranking") and not self.plot.rules and roomy:
+        if self.plot.kind in ("forest", "ranking") and not self.plot.reference_lines and roomy:
             numbers = {self._number(row) for row in self.plot.rows}
             self.numbers_width = max(text_width(text, _SMALL, bold=True) for text in numbers)
             self.right_margin = 10 + self.numbers_width + self.letters_width()
-        super().measure()
+        super().measure_panel()
 
     def letters_width(self) -> float:
         """The width of the letters of ties, which only a ranking shows."""
@@ -643,10 +644,10 @@ class _ForestDrawer(_RowDrawer):
         return replace(layout.forest_axis(self.plot, panel), length=self.width)
 
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
-        height, axis = self.height, self.axis(panel)
+        height, axis = self.panel_height, self.axis(panel)
         rules = "".join(
-            _reference_line(axis.place(rule.x), 0, axis.place(rule.x), height, rule, self.theme)
-            for rule in self.plot.rules
+            _reference_line(axis.position_of(rule.x), 0, axis.position_of(rule.x), height, rule, self.theme)
+            for rule in self.plot.reference_lines
             if rule.x is not None
         )
         rows = "".join(self._row(row, axis) for row in panel_rows(self.plot.rows, panel))
@@ -659,14 +660,14 @@ class _ForestDrawer(_RowDrawer):
             + self.draw_x_axis(axis, height, first)
         )
         return self.titled_panel(
-            panel, first, 2 + height + self.below(axis), _translated(0, 2, elements)
+            panel, first, 2 + height + self.x_axis_height(axis), _translated_group(0, 2, elements)
         )
 
     def _grid(self, axis: Axis) -> str:
         if self.plot.kind == "bars":
             return ""
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
-        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.height)}" for at in ticks)
+        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
         path += "".join(
             f"M0 {_length_text(y)}h{_length_text(axis.length)}" for y in self.places.values()
         )
@@ -682,10 +683,10 @@ class _ForestDrawer(_RowDrawer):
         if row["x"] is None:
             return ""
         fill = paint if row.get("filled", True) else self.theme.paper
-        point = _point(0, axis.place(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
+        point = _point(0, axis.position_of(row["x"]), y, f' fill="{fill}" stroke="{paint}"')
         bar, ends = "", [row["low"], row["high"]]
         if None not in ends:
-            path = _path([(axis.place(end), y) for end in ends])
+            path = _path([(axis.position_of(end), y) for end in ends])
             bar = f'<path d="{path}" stroke="{paint}" stroke-width="{_INTERVAL}"/>'
         return f"<g{self.tooltip(row)}>{bar}{point}</g>"
 
@@ -694,7 +695,7 @@ class _ForestDrawer(_RowDrawer):
 class _RankingDrawer(_ForestDrawer):
     """Draws a ranking of models, with ranks at the left, and numbers with letters at the right."""
 
-    def measure(self) -> None:
+    def measure_panel(self) -> None:
         extent = partial(text_width, size=_SMALL)
         rows = self.plot.rows
         self.places_width = max((extent(row["place"] or "") for row in rows), default=0.0) + 6
@@ -706,13 +707,13 @@ class _RankingDrawer(_ForestDrawer):
 
     def colour_of(self, row: Row) -> str:
         if not row["tied"]:
-            return mix_colours(self.theme.faint, self.theme.paper, _SHADE * 0.8)
+            return mix_colours(self.theme.faint, self.theme.paper, _MAX_PAPER_SHARE * 0.8)
         place = self.plot.colour_index(row) or 0
         return self.theme.series[place] if place < len(self.theme.series) else self.theme.text
 
     def _grid(self, axis: Axis) -> str:
         ticks = tick_labels(axis, self.percent, lambda text: text_width(text, _SMALL) + 4)
-        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.height)}" for at in ticks)
+        path = "".join(f"M{_length_text(at)} 0v{_length_text(self.panel_height)}" for at in ticks)
         tied = [self.places[row["label"]] for row in self.plot.rows if row["tied"]]
         band = ""
         if len(tied) > 1:
@@ -753,9 +754,9 @@ class _BarDrawer(_ForestDrawer):
         return replace(axis, length=self.width - text_width(most, _SMALL))
 
     def _row(self, row: Row, axis: Axis) -> str:
-        y, height, end = self.places[row["label"]], self.step - 3, axis.place(row["x"])
-        bar = f'<rect x="{_length_text(axis.place(0))}" y="{_length_text(y - height / 2)}"'
-        bar += f' width="{_length_text(end - axis.place(0))}" height="{_length_text(height)}"'
+        y, height, end = self.places[row["label"]], self.step - 3, axis.position_of(row["x"])
+        bar = f'<rect x="{_length_text(axis.position_of(0))}" y="{_length_text(y - height / 2)}"'
+        bar += f' width="{_length_text(end - axis.position_of(0))}" height="{_length_text(height)}"'
         bar += f' fill="{self.colour_of(row)}"/>'
         number = _text(end + 3, y + 3.2, f"{row['x']:,}", self.theme.text, size=_SMALL)
         return f"<g{self.tooltip(row)}>{bar}</g>{number if row['x'] else ''}"
@@ -765,16 +766,16 @@ class _BarDrawer(_ForestDrawer):
 class _DensityDrawer(_ForestDrawer):
     """Draws densities, with one row per name: a density above an interval."""
 
-    heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
+    row_limit_and_heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
-    def measure(self) -> None:
+    def measure_panel(self) -> None:
         super().measure()
         self.places = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
         self.outlines = layout.density_outlines(self.plot)
 
     def _row(self, row: Row, axis: Axis) -> str:
         bottom, outline = self.places[row["label"]], self.outlines[row["label"], row.get("panel")]
-        edge = [(axis.place(x), bottom - self.step * height) for x, height in outline]
+        edge = [(axis.position_of(x), bottom - self.step * height) for x, height in outline]
         edge = [(edge[0][0], bottom), *edge, (edge[-1][0], bottom)] if edge else []
         shape = f'<path d="{_path(edge)}z" fill="{self.colour_of(row)}" fill-opacity="0.3"/>'
         return shape * bool(edge) + super()._row(row, axis)
@@ -784,18 +785,18 @@ class _DensityDrawer(_ForestDrawer):
 class _HeatDrawer(_RowDrawer):
     """Draws heat maps.  The colour of a cell shows a share, and undefined shares have no cell."""
 
-    narrowest: ClassVar[float] = 150.0
+    min_panel_width: ClassVar[float] = 150.0
 
     def legend(self) -> Iterator[SvgFragment]:
         """The colour scale from 0 to 1."""
-        name = self.plot.names["y"]
+        name = self.plot.printed_name_by_role["y"]
         x, wide, steps = text_width(name, _NAME) + 10, 120, 24
         bar = "".join(
             f'<rect x="{_length_text(x + wide * i / steps)}" y="1" width="{wide / steps + 0.4:g}"'
             f' height="8" fill="{_heat_colour((i + 0.5) / steps)}"/>'
             for i in range(steps)
         )
-        axis = Axis(0.0, 1.0, share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
+        axis = Axis(0.0, 1.0, is_share=True, tick_values=(0, 0.25, 0.5, 0.75, 1), length=wide)
         places = tick_labels(axis, self.percent).items()
         words = _texts(((x + at, 19, word) for at, word in places), self.theme.faint, "middle")
         title = _text(0, 9, name, self.theme.text)
@@ -810,8 +811,8 @@ class _HeatDrawer(_RowDrawer):
             (
                 low,
                 high,
-            ): f' x="{_length_text(axis.place(low))}" height="{_length_text(self.step + 0.3)}"'
-            f' width="{_length_text(axis.place(high) - axis.place(low) + 0.3)}"'
+            ): f' x="{_length_text(axis.position_of(low))}" height="{_length_text(self.step + 0.3)}"'
+            f' width="{_length_text(axis.position_of(high) - axis.position_of(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
         fill = cache(self._cell_attributes)
@@ -820,7 +821,7 @@ class _HeatDrawer(_RowDrawer):
             elements += self._row(list(cells), self.places[label] - self.step / 2, columns, fill)
         foot, words = self._task_names_or_axis(rows, axis, first)
         return self.titled_panel(
-            panel, first, 2 + self.height + foot, _translated(0, 2, elements + words)
+            panel, first, 2 + self.panel_height + foot, _translated_group(0, 2, elements + words)
         )
 
     def _row(
@@ -847,24 +848,24 @@ class _HeatDrawer(_RowDrawer):
     ) -> tuple[float, str]:
         names = {row["low"]: str(row["words"]) for row in rows}
         if not (axis.high == len(names) and axis.length / len(names) >= _LOWEST_ROW):
-            return self.below(axis), self.draw_x_axis(axis, self.height, first)
+            return self.x_axis_height(axis), self.draw_x_axis(axis, self.panel_height, first)
         short = short_names(list(names.values()), 90, partial(text_width, size=_SMALL))
         texts = dict(zip(names, short, strict=True))
         longest = max(text_width(text, _SMALL) for text in texts.values())
         parts = [
-            f'<text transform="translate({_length_text(axis.place(at + 0.5) + 3)}'
-            f' {_length_text(self.height + 6)}) rotate(-60)">{escape(text)}</text>'
+            f'<text transform="translate({_length_text(axis.position_of(at + 0.5) + 3)}'
+            f' {_length_text(self.panel_height + 6)}) rotate(-60)">{escape(text)}</text>'
             for at, text in texts.items()
         ]
         style = f'font-size="{_SMALL}" fill="{self.theme.faint}" text-anchor="end"'
         foot = 0.87 * longest + 10
-        below = self.height + foot + _LINE - 2
+        below = self.panel_height + foot + _LINE - 2
         title = _text(axis.length / 2, below, axis.title, self.theme.text, anchor="middle")
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
 # A tooltip leaves out roles that the drawing already shows by colour or position.
-_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
+_ROLES_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,
     "curves": _CurveDrawer,
@@ -875,11 +876,11 @@ _DRAWERS: dict[str, type[_PlotDrawer]] = {
 }
 
 
-def _shortened(text: str, size: float, longest: float) -> str:
+def _shortened_text(text: str, size: float, longest: float) -> str:
     return short_names([text], longest, partial(text_width, size=size))[0]
 
 
-def _defined_parts(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
+def _runs_of_defined_rows(line: Sequence[Row], *roles: str) -> Iterator[list[Row]]:
     for defined, run in groupby(line, lambda row: all(row.get(r) is not None for r in roles)):
         if defined:
             yield list(run)
@@ -893,7 +894,7 @@ def _reference_line(
 
 
 def _point(shape: int, x: float, y: float, attributes: str) -> str:
-    corners = _CORNERS[shape % len(_CORNERS)]
+    corners = _POINT_SHAPE_CORNERS[shape % len(_POINT_SHAPE_CORNERS)]
     if corners is None:
         return f'<circle cx="{_length_text(x)}" cy="{_length_text(y)}" r="{_POINT}"{attributes}/>'
     path = _path([(x + _POINT * a, y + _POINT * b) for a, b in corners])
@@ -923,7 +924,7 @@ def _text(
     place = f'x="{_length_text(x)}" y="{_length_text(y)}" font-size="{size}" fill="{paint}"'
     # The font contains only the superscripts ¹, ² and ³, so other superscripts are drawn as raised
     # digits.
-    raised = _RAISED.sub(
+    raised = _SUPERSCRIPT_PATTERN.sub(
         lambda m: f'<tspan dy="-{_length_text(size / 3)}" font-size="{_length_text(0.75 * size)}">'
         f"{unicodedata.normalize('NFKC', m[0])}</tspan>"
         f'<tspan dy="{_length_text(size / 3)}">\u200b</tspan>', escape(text),
@@ -939,7 +940,7 @@ def _texts(words: Iterable[tuple[float, float, str]], paint: str, anchor: str) -
     return f'<g font-size="{_SMALL}" fill="{paint}" text-anchor="{anchor}">{texts}</g>'
 
 
-def _translated(x: float, y: float, elements: str) -> str:
+def _translated_group(x: float, y: float, elements: str) -> str:
     return f'<g transform="translate({_length_text(x)} {_length_text(y)})">{elements}</g>'
 
 

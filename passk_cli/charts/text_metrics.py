@@ -8,7 +8,7 @@ from functools import partial
 from passk_cli.text import display_width, wrap_text
 
 # Maps each letter to its width in Liberation Sans and Arial, as a share of the font size.
-_WIDTHS = {
+_LETTER_WIDTHS = {
     letter: width / 1000
     for width, letters in {
         191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r·", 355: '"', 389: "*",
@@ -23,12 +23,12 @@ _WIDTHS = {
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """The width of a text in units of the drawing (approximate for scripts other than Latin)."""
     text = text.replace("\u00a0", " ")
-    width = sum(_WIDTHS.get(letter, 0.62 * display_width(letter)) for letter in text)
+    width = sum(_LETTER_WIDTHS.get(letter, 0.62 * display_width(letter)) for letter in text)
     # Bold words are at most 8 % wider than normal words.
     return size * width * (1.08 if bold else 1.0)
 
 
-def chart_lines(
+def wrapped_chart_text(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
     """The text in lines of at most the given width, without a line break inside "p = 0.03"."""

@@ -19,8 +19,8 @@ from passk_cli.cli.process import exit_if_signalled
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command, option_suggestion
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.limits import MORE_MEMORY
-from passk_cli.option import DATA, Option
+from passk_cli.limits import MORE_MEMORY_ADVICE
+from passk_cli.option import ANY_DATA, Option
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
@@ -28,17 +28,17 @@ from passk_cli.version import __version__
 HELP, MESSAGES, DEMO = "help", "messages", "demo"
 # A shell sets an environment variable in COMPLETING to request completions for `passk` or
 # `passk-cli`.
-COMPLETING = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
-_SETTINGS: Any = {
+COMPLETION_VARIABLES = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
+_TYPER_SETTINGS: Any = {
     "rich_markup_mode": None,
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 # typer raises this error for a wrong command line, but exports only a subclass of the error.
-USAGE_ERROR: Any = typer.BadParameter.__base__
+TYPER_USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
-class DeclaredCommand(TyperCommand):
+class CommandWithPasskHelp(TyperCommand):
     """A typer command that prints the help text of passk."""
 
     def get_help(self, ctx: Any) -> str:
@@ -53,7 +53,7 @@ class DeclaredCommand(TyperCommand):
         return overview() if self.name == HELP else command_help(str(self.name))
 
 
-class DeclaredGroup(TyperGroup):
+class GroupWithPasskHelp(TyperGroup):
     """The group of all commands of passk."""
 
     def get_help(self, ctx: Any) -> str:
@@ -71,7 +71,7 @@ def _print_version(requested: bool) -> None:
 
 def _topics_with_prefix(incomplete: str) -> list[str]:
     from passk_cli.cli.topics import TOPICS
-    from passk_cli.commands.catalogue import all_messages
+    from passk_cli.commands.diagnostic_lookup import all_messages
 
     topics = (*COMMANDS, DEMO, MESSAGES, *TOPICS, *all_messages())
     return [topic for topic in topics if topic.startswith(incomplete)]
@@ -96,7 +96,7 @@ def _print_help(
 
         typer.echo(HELP_TEXT)
     else:
-        from passk_cli.commands.catalogue import all_messages
+        from passk_cli.commands.diagnostic_lookup import all_messages
 
         catalogue = all_messages()
         if topic == MESSAGES:
@@ -113,16 +113,16 @@ def _demo() -> None:
     """Show what passk does, on sample data that it contains."""
     from passk_cli.cli.demo import run_demo
 
-    if code := run_demo(run_words):
+    if code := run_demo(run_command_line):
         raise typer.Exit(code)
 
 
-_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _print_help, DEMO: _demo}
+_COMMANDS_WITHOUT_DATA: dict[str, Callable[..., None]] = {HELP: _print_help, DEMO: _demo}
 
 
 def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.Typer:
     """The app that lists all commands.  Only the commands in `names` get options and can be run."""
-    app = typer.Typer(name="passk", cls=DeclaredGroup, no_args_is_help=True, **_SETTINGS)
+    app = typer.Typer(name="passk", cls=GroupWithPasskHelp, no_args_is_help=True, **_TYPER_SETTINGS)
 
     @app.callback()
     def options(
@@ -135,8 +135,8 @@ def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.T
     ) -> None:
         pass
 
-    for name in (*COMMANDS, *_WITHOUT_DATA):
-        function = _WITHOUT_DATA.get(name)
+    for name in (*COMMANDS, *_COMMANDS_WITHOUT_DATA):
+        function = _COMMANDS_WITHOUT_DATA.get(name)
         if function is None:
             is_run = name in names
             function = (
@@ -144,7 +144,7 @@ def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.T
                 if is_run
                 else _command_without_options(name, completing)
             )
-        app.command(name, cls=DeclaredCommand)(function)
+        app.command(name, cls=CommandWithPasskHelp)(function)
     return app
 
 
@@ -168,14 +168,14 @@ def _typer_function(
         slow in typer.  None declares all options.
     completing : whether a shell asks for completions, so that typer needs completion functions.
     """
-    from passk_cli.cli.output import output_sections
+    from passk_cli.cli.output import output_option_groups
 
     declaration = load_command(name)
-    edge = (option for _, options in output_sections(declaration) for option in options)
+    edge = (option for _, options in output_option_groups(declaration) for option in options)
     options = [*declaration.options(), *edge]
     parameters = []
-    if declaration.files != "none":
-        required = declaration.files == "needed"
+    if declaration.file_requirement != "none":
+        required = declaration.file_requirement == "needed"
         argument = typer.Argument(
             metavar="FILE..." if required else "[FILE...]", show_default=False
         )
@@ -185,7 +185,7 @@ def _typer_function(
     for option in options:
         if words is not None and not _is_option_among(words, option.option):
             continue
-        flag = option.base is bool
+        flag = option.base_type is bool
         # typer collects the values of an option in a list, so that passk can report a repeated
         # The library typer collects the values of an option in a list, so that passk can report a
         # repeated option.
@@ -193,7 +193,7 @@ def _typer_function(
         completion = completion_function(option.option) if completing else None
         info: Any = (
             typer.Argument(metavar=f"[{option.option.flags}]", autocompletion=completion)
-            if option.option.is_boolean_flag
+            if option.option.is_positional
             else typer.Option(
                 *option.option.flags.split(), help=option.option.help, autocompletion=completion
             )
@@ -212,7 +212,7 @@ def _typer_function(
 
         for field, option, kind, default, base, repeatable in options:
             texts = values.setdefault(field, default if base is bool else [])
-            if base is bool or repeatable or (kind is DATA and len(texts) > 1):
+            if base is bool or repeatable or (kind is ANY_DATA and len(texts) > 1):
                 continue
             if len(texts) > 1:
                 raise ParameterError(
@@ -223,7 +223,7 @@ def _typer_function(
         if code := run_command(declaration, files or [], values):
             raise typer.Exit(code)
 
-    run.__doc__ = declaration.meaning[0] if completing else None
+    run.__doc__ = declaration.help_paragraphs[0] if completing else None
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
@@ -233,20 +233,20 @@ def _is_option_among(words: Iterable[str], option: Option) -> bool:
     """Whether a command line may contain an option; -k may also appear as -k5 or -qk."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
-    return option.is_boolean_flag or any(name in word for name in names for word in options)
+    return option.is_positional or any(name in word for name in names for word in options)
 
 
-def run_words(words: Sequence[str]) -> int:
+def run_command_line(words: Sequence[str]) -> int:
     """Run the words of a command line, the first of which is a command; return the exit code."""
     name, *arguments = words
-    app = typer.Typer(add_completion=False, **_SETTINGS)
-    function = _WITHOUT_DATA.get(name)
+    app = typer.Typer(add_completion=False, **_TYPER_SETTINGS)
+    function = _COMMANDS_WITHOUT_DATA.get(name)
     if function is None:
         helped = arguments in (["--help"], ["-h"])
         function = _command_without_options(name, False) if helped else _typer_function(name, words)
-    topic = {**_SETTINGS["context_settings"], "ignore_unknown_options": True}
+    topic = {**_TYPER_SETTINGS["context_settings"], "ignore_unknown_options": True}
     settings = topic if name == HELP else None
-    app.command(name, cls=DeclaredCommand, context_settings=settings)(function)
+    app.command(name, cls=CommandWithPasskHelp, context_settings=settings)(function)
     return int(app(arguments, standalone_mode=False) or 0)
 
 
@@ -260,13 +260,13 @@ def main() -> None:
     words = sys.argv[1:]
     code: Any
     try:
-        first, completing = words[:1], any(name in os.environ for name in COMPLETING)
+        first, completing = words[:1], any(name in os.environ for name in COMPLETION_VARIABLES)
         if completing:
             code = build_app(words_being_completed()[:1], completing=True)(
                 words, standalone_mode=False
             )
-        elif first and (first[0] in COMMANDS or first[0] in _WITHOUT_DATA):
-            code = run_words(words)
+        elif first and (first[0] in COMMANDS or first[0] in _COMMANDS_WITHOUT_DATA):
+            code = run_command_line(words)
         else:
             code = build_app()(words or ["--help"], standalone_mode=False)
         # Without arguments, `passk` prints the help. The exit code without arguments is 2, because
@@ -275,7 +275,7 @@ def main() -> None:
     except PasskError as error:
         exit_if_signalled()
         code = write_error(error, words)
-    except USAGE_ERROR as error:
+    except TYPER_USAGE_ERROR as error:
         code = write_error(_usage_error(error, words), words)
     except MemoryError:
         exit_if_signalled()
@@ -283,7 +283,7 @@ def main() -> None:
             DataError(
                 "memory",
                 "there is not enough memory for this command",
-                MORE_MEMORY,
+                MORE_MEMORY_ADVICE,
                 name="out-of-memory",
             ),
             words,
@@ -317,8 +317,8 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
             problem = "; ".join(filter(None, (f"no such option: {option}", question)))
     elif first.startswith("-") and (later := [word for word in arguments if word in COMMANDS]):
         problem = f"no such option: {first}; the command comes first: passk {later[0]} {first} …"
-    elif not first.startswith("-") and first not in _WITHOUT_DATA:
-        similar = nearest_names(first, (*COMMANDS, *_WITHOUT_DATA))
+    elif not first.startswith("-") and first not in _COMMANDS_WITHOUT_DATA:
+        similar = nearest_names(first, (*COMMANDS, *_COMMANDS_WITHOUT_DATA))
         problem = f"no such command: {first}" + (f"; {did_you_mean(similar)}" if similar else "")
     stop = "" if problem.endswith("?") else ";"
     problem = f"{problem[:1].lower()}{problem[1:]}{stop} see {path} --help"

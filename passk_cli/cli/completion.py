@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# passk completes names of models only if the files have at most MOST_BYTES bytes in total.
-MOST_BYTES = 4_000_000
+# passk completes names of models only if the files have at most MAX_COMPLETION_FILE_BYTES bytes in total.
+MAX_COMPLETION_FILE_BYTES = 4_000_000
 
-Complete = Callable[[str], list[str]]
+CompletionFunction = Callable[[str], list[str]]
 
 
 def words_being_completed() -> list[str]:
@@ -20,14 +20,14 @@ def words_being_completed() -> list[str]:
     return line.split()[1:]
 
 
-def completion_function(option: Option) -> Complete | None:
+def completion_function(option: Option) -> CompletionFunction | None:
     """The function that completes the value of an option, or None if any value is possible."""
-    if option.complete:
-        complete: Complete = load_object(option.complete)
+    if option.completion_function_name:
+        complete: CompletionFunction = load_object(option.completion_function_name)
         return complete
     if option.choices:
-        return lambda incomplete: [v for v in option.values if v.startswith(incomplete)]
-    if not option.of_models:
+        return lambda incomplete: [v for v in option.allowed_values if v.startswith(incomplete)]
+    if not option.is_model_name:
         return None
 
     def models(incomplete: str) -> list[str]:
@@ -42,11 +42,11 @@ def models_of_small_files(files: Sequence[str]) -> list[str]:
     """The models in small files, or [] if the files are too large or cannot be read."""
     from passk_cli.files.load import load
     from passk_cli.files.request import Request
-    from passk_cli.files.sources.arguments import real_paths
+    from passk_cli.files.sources.arguments import resolved_file_paths
 
     try:
-        sizes = [os.path.getsize(path) for path in real_paths(files)]
-        if not sizes or sum(sizes) > MOST_BYTES:
+        sizes = [os.path.getsize(path) for path in resolved_file_paths(files)]
+        if not sizes or sum(sizes) > MAX_COMPLETION_FILE_BYTES:
             return []
         counts = load(list(files), Request(), tolerant=True)
     except (PasskError, OSError):

@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-FILE = Path(__file__).parent / "sample_data" / "cruxeval.csv"
-STEPS = {
-    "How good is each model?": f"passk estimate {FILE.name}",
-    "Is one model better, or lucky?": f"passk compare {FILE.name} -m pass@10,pass@1",
+SAMPLE_FILE = Path(__file__).parent / "sample_data" / "cruxeval.csv"
+DEMO_COMMAND_BY_QUESTION = {
+    "How good is each model?": f"passk estimate {SAMPLE_FILE.name}",
+    "Is one model better, or lucky?": f"passk compare {SAMPLE_FILE.name} -m pass@10,pass@1",
     "Is a model good enough to ship? The exit code of this command is the answer.": (
-        f"passk gate {FILE.name} --model gpt-3.5-turbo-0613 --min pass@1=0.4"
+        f"passk gate {SAMPLE_FILE.name} --model gpt-3.5-turbo-0613 --min pass@1=0.4"
     ),
 }
 HELP_TEXT = """Usage: passk demo
@@ -28,9 +28,11 @@ def run_demo(run: Callable[[Sequence[str]], int]) -> int:
 
     run : runs the words of a command line after `passk`, and returns the exit code.
     """
-    print(f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {FILE}")
-    with contextlib.chdir(FILE.parent):
-        for goal, line in STEPS.items():
+    print(
+        f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {SAMPLE_FILE}"
+    )
+    with contextlib.chdir(SAMPLE_FILE.parent):
+        for goal, line in DEMO_COMMAND_BY_QUESTION.items():
             words = shlex.split(line)
             print(f"\n# {goal}\n$ {line}", flush=True)
             sys.argv[1:] = words[1:]

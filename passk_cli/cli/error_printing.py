@@ -8,24 +8,24 @@ from collections.abc import Sequence
 
 from passk_cli.diagnostic import ERROR
 from passk_cli.errors import PasskError
-from passk_cli.render.data import error_document
+from passk_cli.render.csv_json import error_document
 
 
 def write_error(error: PasskError, words: Sequence[str]) -> int:
     """Print an error and return its exit code. words : the words of the command line."""
-    from passk_cli.cli.fix_commands import add_commands, error_with_commands
+    from passk_cli.cli.fix_commands import add_commands_to_error, error_text_with_commands
     from passk_cli.cli.output import print_message
 
-    add_commands(error, words)
-    print_message(error_with_commands(error, words), ERROR)
-    form = json_form(words)
+    add_commands_to_error(error, words)
+    print_message(error_text_with_commands(error, words), ERROR)
+    form = requested_json_format(words)
     if form is not None:
         sys.stdout.write(error_document(error, form))
         sys.stdout.flush()
     return error.exit_code
 
 
-def json_form(words: Sequence[str]) -> str | None:
+def requested_json_format(words: Sequence[str]) -> str | None:
     """The value of --format if it is "json" or "jsonl", even if the command line is not valid.
 
     >>> json_form(["estimate", "x.csv", "-f", "json"]), json_form(["gate", "--format=jsonl"])

@@ -6,45 +6,45 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from passk_cli.cli.help_text import options_by_title
+from passk_cli.cli.help_text import options_with_titles
 from passk_cli.cli.output import output_suffixes
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import PasskError
-from passk_cli.option import DeclaredOption, accepts_value, by_flag
+from passk_cli.option import DeclaredOption, accepts_value, declared_options_by_flag
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 from passk_cli.text import cut_long_words, join_clauses, printable, without_secrets
 
 
-def add_commands(error: PasskError, words: Sequence[str]) -> None:
+def add_commands_to_error(error: PasskError, words: Sequence[str]) -> None:
     """Add commands to an error, and remove fixes with options that the command does not have."""
-    error.settles = applicable_fixes(error.settles, words)
-    error.remedies = commands_for_fixes(error.settles, words)
+    error.fixes = applicable_fixes(error.fixes, words)
+    error.remedies = commands_for_fixes(error.fixes, words)
 
 
-def error_with_commands(error: PasskError, words: Sequence[str]) -> str:
+def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
     """An error in the style of a compiler, followed by one command per fix.
 
     A fix with a placeholder is a part of the error's sentence and not a command.
     """
-    open_fixes = [str(settle) for settle in error.settles if not settle.is_complete]
+    open_fixes = [str(settle) for settle in error.fixes if not settle.is_complete]
     lines = [join_clauses(str(error.args[0]), *open_fixes)]
     if error.candidates:
-        from passk_cli.files.reading.column_questions import candidate_lines
+        from passk_cli.files.reading.column_choice_errors import candidate_lines
 
         describe = words[:1] == ["describe"]
         lines += candidate_lines(error.candidates, str, columns=describe, full="--full" in words)
-    settles = [settle for settle in error.settles if settle.is_complete]
+    settles = [settle for settle in error.fixes if settle.is_complete]
     for settle, command in zip(settles, error.remedies, strict=True):
-        lines.append(f"{command}  # {settle.why}" if settle.why else command)
+        lines.append(f"{command}  # {settle.effect}" if settle.effect else command)
     return f"error[{error.name}]: " + "\n  ".join(cut_long_words(printable(line)) for line in lines)
 
 
 def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
     """A message with commands that resolve the message."""
-    settles = applicable_fixes(message.settles, words)
-    return replace(message, settles=settles, remedies=commands_for_fixes(settles, words))
+    settles = applicable_fixes(message.fixes, words)
+    return replace(message, fixes=settles, remedies=commands_for_fixes(settles, words))
 
 
 def applicable_fixes(
@@ -55,7 +55,7 @@ def applicable_fixes(
         settle
         for settle in settles
         if settle.options.keys() <= options_by_flag(settle.command or "".join(words[:1])).keys()
-        and settle.labels.keys() <= {*words}
+        and settle.label_by_file.keys() <= {*words}
     )
 
 
@@ -78,7 +78,7 @@ def _reads_stdin(words: Sequence[str]) -> bool:
     return any(
         parts[-1].rpartition("=")[2] == "-"
         for option, _, parts in _parse_options(words[1:], options_by_flag(words[0]))
-        if option is None or option.option.file == "read"
+        if option is None or option.option.file_use == "read"
     )
 
 
@@ -115,12 +115,12 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     result = [name]
     before, after = (output_suffixes(load_command(command)) for command in (words[0], name))
     writes = name != words[0] and any(
-        other_flags[flag].option.file == "written" for flag in settle.options
+        other_flags[flag].option.file_use == "written" for flag in settle.options
     )
     for option, text, parts in _parse_options(arguments, flags):
         counterpart = option and other_flags.get(option.option.name)
         applies = counterpart and (
-            counterpart is option or counterpart.base is bool or accepts_value(counterpart, text)
+            counterpart is option or counterpart.base_type is bool or accepts_value(counterpart, text)
         )
         if option is not None and option.field == "output":
             suffix = Path(text).suffix.lower()
@@ -131,7 +131,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
             result += parts
     return [
         *result,
-        *(str(word) for option_words in settle.words() for word in option_words),
+        *(str(word) for option_words in settle.command_line_words() for word in option_words),
         *trailing,
     ]
 
@@ -160,7 +160,7 @@ def _parse_options(
             flag, text = word[:2], word[2:]
             equals = text
         option = flags.get(flag)
-        width = 1 if option is None or equals or option.base is bool else 2
+        width = 1 if option is None or equals or option.base_type is bool else 2
         text = text if width == 1 else "".join(words[place + 1 : place + 2])
         yield option, text, words[place : place + width]
         place += width
@@ -168,5 +168,5 @@ def _parse_options(
 
 def options_by_flag(command: str) -> Mapping[str, DeclaredOption]:
     """Flag → option, for all options of a command."""
-    options = options_by_title(load_command(command)) if command in COMMANDS else ()
-    return by_flag(option for _, option in options)
+    options = options_with_titles(load_command(command)) if command in COMMANDS else ()
+    return declared_options_by_flag(option for _, option in options)

@@ -8,10 +8,10 @@ from textwrap import indent
 
 from passk_cli.cli.overview import GAP, LEFT, Row, terminal_width, two_columns, wrap_lines
 from passk_cli.commands.command import Command, load_command
-from passk_cli.diagnostic import ERROR, DiagnosticType, template_pattern
+from passk_cli.diagnostic import ERROR, DiagnosticType, readable_template
 from passk_cli.option import DeclaredOption
 
-FILES = "Paths, globs, folders, URLs, label=path, - (stdin)."
+FILE_ARGUMENT_HELP = "Paths, globs, folders, URLs, label=path, - (stdin)."
 _LINES, _FEWEST, _SHARED = 60, 5, (
     "k", "by", "where", "fields", "form", "metrics", "output", "chart", "models", "threshold",
     "cluster", "level", "full", "verbose", "quiet",
@@ -27,9 +27,9 @@ def command_help(name: str, *, full: bool = False) -> str:
         )
     # If a command has pages or verdicts, the help of the command lists --output first, because
     # users usually write files.
-    first = ("output",) if declaration.paged or declaration.judges else ()
+    first = ("output",) if declaration.writes_page or declaration.gives_verdict else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
-    count = len(list(options_by_title(declaration)))
+    count = len(list(options_with_titles(declaration)))
     last = wrap_lines(f"passk help {name}: all {count} options, columns and messages")
     while True:
         text = f"{_help_with_sections(name, _option_sections(declaration, shared))}\n\n{last}"
@@ -40,7 +40,7 @@ def command_help(name: str, *, full: bool = False) -> str:
 
 def _help_with_sections(name: str, sections: list[tuple[str, list[Row]]]) -> str:
     declaration, width = load_command(name), terminal_width()
-    paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.meaning)
+    paragraphs = "\n\n".join(wrap_lines(part, width) for part in declaration.help_paragraphs)
     examples = [f"  {note}\n{_wrapped_example(line, width)}" for note, line in declaration.examples]
     blocks = [f"Usage: {usage(name, declaration)}", paragraphs, "\n".join(["Examples:", *examples])]
     labels = [len(label) for _, rows in sections for label, _ in rows]
@@ -63,7 +63,7 @@ def _wrapped_example(line: str, width: int) -> str:
 
 def message_page(message: DiagnosticType) -> str:
     """The help page of a message: its text, its meaning, why it matters, and what to do."""
-    blocks = [f"{message.severity}[{message.name}]", wrap_lines(message.pattern)]
+    blocks = [f"{message.severity}[{message.name}]", wrap_lines(message.readable_template)]
     for title, text in message_parts(message):
         lines = wrap_lines(text, terminal_width() - 2)
         blocks.append(f"{title}:\n{indent(lines, '  ')}")
@@ -77,10 +77,10 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
     # The import is local, so that `--help` does not load the code that reads files.
     from passk_cli.files.checks import CHECKS
 
-    remedies = [message.remedy] if isinstance(message.remedy, str) else message.settles
-    texts = [template_pattern(str(remedy)) for remedy in remedies]
+    remedies = [message.remedy] if isinstance(message.remedy, str) else message.fixes
+    texts = [readable_template(str(remedy)) for remedy in remedies]
     do = [message.advice or " ".join(f"{text[:1].upper()}{text[1:]}." for text in texts if text)]
-    if any(check.message.name == message.name for check in CHECKS):
+    if any(check.message_type.name == message.name for check in CHECKS):
         do.append(
             "If the data contains a clear error, passk stops and prints options that correct"
             " the error."
@@ -99,22 +99,22 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
 
 def message_list(messages: Iterable[DiagnosticType]) -> str:
     """A list of the names and texts of all messages."""
-    rows = [(message.name, f"{message.severity}: {message.pattern}") for message in messages]
+    rows = [(message.name, f"{message.severity}: {message.readable_template}") for message in messages]
     return "\n".join(two_columns(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
     """The usage line of a command, for example "passk gate FILE... [OPTIONS]"."""
-    files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.files]
-    flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_boolean_flag)
+    files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.file_requirement]
+    flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_positional)
     return f"passk {name}{files}{flags} [OPTIONS]"
 
 
-def options_by_title(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
+def options_with_titles(declaration: Command) -> Iterator[tuple[str, DeclaredOption]]:
     """All options of a command, with the titles of their groups."""
-    from passk_cli.cli.output import output_sections
+    from passk_cli.cli.output import output_option_groups
 
-    for title, options in (*declaration.sections(), *output_sections(declaration)):
+    for title, options in (*declaration.option_sections(), *output_option_groups(declaration)):
         yield from ((title, option) for option in options)
 
 
@@ -126,15 +126,15 @@ def _option_sections(
     shared : fields of the shared options in a short help text, which leaves out rare options.
         None explains all options in full.
     """
-    own_titles = declaration.titles
+    own_titles = declaration.option_names_by_title
     rows: dict[str, list[Row]] = {title: [] for title in own_titles}
-    if declaration.files != "none":
-        rows["Input"] = [("FILE...", FILES)]
-    for title, option in options_by_title(declaration):
+    if declaration.file_requirement != "none":
+        rows["Input"] = [("FILE...", FILE_ARGUMENT_HELP)]
+    for title, option in options_with_titles(declaration):
         if shared is None:
             included = True
         elif title in own_titles:
-            included = not option.option.rare
+            included = not option.option.only_in_full_help
         else:
             included = option.field in shared
         if included:
@@ -146,16 +146,16 @@ def _result_sections(declaration: Command) -> Iterator[tuple[str, list[Row]]]:
     from passk_cli.metrics.registry import family_patterns
 
     if any(
-        option.field == "metrics" and option.option.complete
-        for _, option in options_by_title(declaration)
+        option.field == "metrics" and option.option.completion_function_name
+        for _, option in options_with_titles(declaration)
     ):
         yield "Metrics by name", list(family_patterns().items())
-    for part, columns in declaration.question.answer_columns():
+    for part, columns in declaration.runner_class.column_meanings_by_table():
         yield f"Columns {part}".rstrip(), columns
-    if fields := declaration.question.answer_fields():
+    if fields := declaration.runner_class.data_field_meanings():
         yield "Fields of csv, json and Python", list(fields.items())
-    if messages := declaration.question.answer_messages():
-        names = [(name, message.pattern) for name, message in messages.items()]
+    if messages := declaration.runner_class.declared_messages():
+        names = [(name, message.readable_template) for name, message in messages.items()]
         yield "Messages (`passk help messages` lists all messages)", names
 
 
@@ -169,7 +169,7 @@ def option_row(declared: DeclaredOption, full: bool) -> Row:
     if choices:
         words = (f"{choice} (default)" if choice == default else choice for choice in choices)
         text = f"{text.removesuffix('.')}: {', '.join(words)}."
-    elif declared.base is not bool and not declared.repeatable and default not in (None, ""):
+    elif declared.base_type is not bool and not declared.repeatable and default not in (None, ""):
         number = f"{default:,g}" if isinstance(default, int | float) else default
         text = f"{text.removesuffix('.')} (default {number})."
     return label, f"{text} {option.detail_with_choices}".rstrip() if full else text

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cli.output import output_sections
+from passk_cli.cli.output import output_option_groups
 from passk_cli.commands.command import load_command
 from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.request import Request
-from passk_cli.files.roles import POSITION, column_parts, first_key
+from passk_cli.files.roles import POSITION_AS_TASK, column_parts, first_key
 from passk_cli.option import fill_options, split_at_commas
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -27,7 +27,7 @@ _QUESTIONS = {
     "passes": "What passes?",
     "setting": "Which column is a setting that splits the results of a model?",
 }
-_SHOWN = 12
+_MAX_LISTED_CHOICES = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
@@ -35,7 +35,7 @@ def can_ask(values: Mapping[str, Any]) -> bool:
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
+def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
     """Ask about undecided columns, write the map, and return the path of the map.
 
     If you stop the questions, passk writes no map and returns "".
@@ -48,9 +48,9 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     try:
         for role in _QUESTIONS:
             if role in draft.open_questions or (
-                role == "setting" and draft.best_place.get("setting")
+                role == "setting" and draft.likeliest_candidates.get("setting")
             ):
-                _ask(console, draft, role)
+                _ask_about_role(console, draft, role)
     except (KeyboardInterrupt, EOFError):
         # The process ends 0.3 seconds after Ctrl-C, and printing a message with rich would take
         # longer.
@@ -62,27 +62,29 @@ def interview(files: Sequence[str], values: Mapping[str, Any]) -> str:
     return path
 
 
-def estimate_options(files: Sequence[str], path: str) -> dict[str, Any]:
+def switch_to_estimate_command(files: Sequence[str], path: str) -> dict[str, Any]:
     """Set the command line to `passk estimate FILE --map PATH`, and return its option values."""
     sys.argv[1:] = ["estimate", *files, "--map", path]
     declaration = load_command("estimate")
-    edge = (option for _, options in output_sections(declaration) for option in options)
+    edge = (option for _, options in output_option_groups(declaration) for option in options)
     options = [*declaration.options(), *edge]
     unset: dict[str, Any] = {}
-    unset |= {o.field: False if o.base is bool else [] if o.repeatable else None for o in options}
+    unset |= {o.field: False if o.base_type is bool else [] if o.repeatable else None for o in options}
     return {**unset, "map": path}
 
 
-def _ask(console: Console, draft: MapDraft, role: str) -> None:
+def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
     from rich.prompt import Prompt
 
-    choices = [*_choices(draft, role)]
+    choices = [*_choices_for_role(draft, role)]
     optional = role == "setting"
     console.print(f"\n{_QUESTIONS[role]}", style="bold", markup=False)
-    for number, (option, note) in enumerate(choices[:_SHOWN], 1):
+    for number, (option, note) in enumerate(choices[:_MAX_LISTED_CHOICES], 1):
         console.print(f"  {number}  {_choice_text(option)}  {note}", markup=False)
-    if len(choices) > _SHOWN:
-        console.print(f"     and {len(choices) - _SHOWN:,} more, by name", markup=False)
+    if len(choices) > _MAX_LISTED_CHOICES:
+        console.print(
+            f"     and {len(choices) - _MAX_LISTED_CHOICES:,} more, by name", markup=False
+        )
     hint = "Number, or words that mean pass" if role == "passes" else "Number, or a column name"
     hint += ", or Enter for none" * optional
     while True:
@@ -96,26 +98,29 @@ def _ask(console: Console, draft: MapDraft, role: str) -> None:
         if fix is not None:
             draft.choices[role] = fix
             return
-        names = [*draft.best_place.columns]
+        names = [*draft.likeliest_candidates.summary_by_column]
         question = did_you_mean_or_list(reply, names, f"the columns are {first_few(names)}")
-        if role == "passes" and draft.outcome:
-            question = f"the data has no outcome {reply}; its outcomes are {draft.outcome.tally}"
+        if role == "passes" and draft.outcome_candidate:
+            question = f"the data has no outcome {reply}; its outcomes are {draft.outcome_candidate.values_summary}"
         console.print(f"  {question}", markup=False)
 
 
-def _choices(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
+def _choices_for_role(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix, str]]:
     if role == "passes":
-        outcome = draft.outcome
-        yield from ((way, way.why) for way in (outcome.passing if outcome else ()))
+        outcome = draft.outcome_candidate
+        yield from ((way, way.effect) for way in (outcome.pass_definitions if outcome else ()))
         return
     for name in (role, *["counts"] * (role == "outcome")):
         yield from (
-            (candidate.option, candidate.tally) for candidate in draft.best_place.get(name, ())
+            (candidate.option, candidate.values_summary) for candidate in draft.likeliest_candidates.get(name, ())
         )
     if role == "outcome" and draft.all_flags_fix:
         yield draft.all_flags_fix, "all of these words mean pass"
-    if role == "task" and not draft.best_place.get("task"):
-        yield SuggestedFix({"--field": {"task": POSITION}}), "the position of a record in its list"
+    if role == "task" and not draft.likeliest_candidates.get("task"):
+        yield (
+            SuggestedFix({"--field": {"task": POSITION_AS_TASK}}),
+            "the position of a record in its list",
+        )
 
 
 def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None:
@@ -125,7 +130,7 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
                 {"--threshold": str(float(reply))}, f"scores of {reply} or more pass"
             )
         except ValueError:
-            tally = draft.outcome.tally.lower() if draft.outcome else ""
+            tally = draft.outcome_candidate.values_summary.lower() if draft.outcome_candidate else ""
             occurs = all(
                 word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split_at_commas(reply)
             )
@@ -134,8 +139,8 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
                 if occurs
                 else None
             )
-    columns = {first_key(column) for column in draft.best_place.columns} | {
-        *draft.best_place.columns
+    columns = {first_key(column) for column in draft.likeliest_candidates.summary_by_column} | {
+        *draft.likeliest_candidates.summary_by_column
     }
     if not all({part, first_key(part)} & columns for part in column_parts(reply)):
         return None

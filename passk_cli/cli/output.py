@@ -14,38 +14,38 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import passk_cli.pages as pages
-from passk_cli.charts import PICTURES
-from passk_cli.cleanup import file_mode, unwritable_error, write_atomically, write_together
+from passk_cli.charts import PICTURE_SUFFIXES
+from passk_cli.cleanup import file_mode, unwritable_error, write_all_or_none, write_atomically
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
-from passk_cli.diagnostic import DECLARED, NOTE, Diagnostic
+from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME, NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
-from passk_cli.files.sources.arguments import real_paths
+from passk_cli.files.sources.arguments import resolved_file_paths
 from passk_cli.option import (
     DeclaredOption,
     Option,
-    changed_options,
+    changed_option_names,
     load_object,
     options_by_field,
     options_by_group,
 )
 from passk_cli.render import (
-    ANNOTATIONS,
-    CODE_QUALITY,
-    FAILURES,
-    FORMATS,
-    OF_VERDICTS,
-    SUFFIXES,
-    SUFFIXES_OF_VERDICTS,
+    CODE_QUALITY_FILE_PREFIX,
+    ERROR_WRITER_BY_FORMAT,
+    FORMAT_BY_SUFFIX,
+    GITHUB_ANNOTATION_WRITER,
+    VERDICT_FORMAT_BY_SUFFIX,
+    VERDICT_FORMATS,
+    WRITER_BY_FORMAT,
 )
-from passk_cli.render.data import error_document
+from passk_cli.render.csv_json import error_document
 from passk_cli.render.style import (
     Style,
     answer_text,
     message_line,
+    report_for_charts,
     sentence_text,
     warnings_first,
-    with_rounded_texts,
 )
 from passk_cli.report.data_types import Report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -60,8 +60,8 @@ _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 def output_suffixes(declaration: Command) -> list[str]:
     """The file suffixes, for example ".csv", of the formats that a command can write."""
-    fitting = [*(pages.SUFFIXES if declaration.paged else ()), *SUFFIXES,
-               *(SUFFIXES_OF_VERDICTS if declaration.judges else ())]  # fmt: skip
+    fitting = [*(pages.FORMAT_BY_SUFFIX if declaration.writes_page else ()), *FORMAT_BY_SUFFIX,
+               *(VERDICT_FORMAT_BY_SUFFIX if declaration.gives_verdict else ())]  # fmt: skip
     return list(dict.fromkeys(fitting))
 
 
@@ -74,7 +74,7 @@ class ChartOptions:
     # fmt: off
     chart: Annotated[tuple[str, ...], Option(
         "--chart", "FILE", "Write a chart to a file.",
-        detail=f"The suffix names the format: {', '.join(PICTURES)}. Repeatable.")] = ()
+        detail=f"The suffix names the format: {', '.join(PICTURE_SUFFIXES)}. Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"
@@ -104,7 +104,7 @@ class ChartOptions:
 
     def check(self) -> None:
         """Raise ParameterError for chart options without --chart, and for unknown suffixes."""
-        if not self.chart and (choices := changed_options(self)):
+        if not self.chart and (choices := changed_option_names(self)):
             raise ParameterError(
                 OptionValue(choices[0]),
                 "this option applies only to charts, but no chart is drawn",
@@ -118,11 +118,11 @@ class ChartOptions:
                 settles=[SuggestedFix({"--chart": (Placeholder("FILE.png"),)}, "draws a picture")],
             )  # fmt: skip
         for file in self.chart:
-            if Path(file).suffix.lower() not in PICTURES:
+            if Path(file).suffix.lower() not in PICTURE_SUFFIXES:
                 raise ParameterError(
                     OptionValue("--chart", file),
                     "passk draws no pictures with this suffix; use"
-                    f" {', '.join(PICTURES)}", name="bad-output",
+                    f" {', '.join(PICTURE_SUFFIXES)}", name="bad-output",
                 )  # fmt: skip
 
     @property
@@ -145,14 +145,14 @@ class ChartOptions:
         # A picture is often shown without the text of its report, so the title of the picture
         # contains the answer.
         plots = report.plots_in_picture(style.full)
-        report = replace(report, draw=lambda: plots)
-        report = with_appearance(with_rounded_texts(report, style), self.appearance)
+        report = replace(report, make_plots=lambda: plots)
+        report = with_appearance(report_for_charts(report, style), self.appearance)
         for file in self.chart:
-            from passk_cli.charts.picture import picture
+            from passk_cli.charts.picture import picture_bytes
 
             with show_activity("drawing"):
                 suffix = Path(file).suffix.lower()
-                content = picture(report, suffix, self.chart_theme, style.percent, self.size)
+                content = picture_bytes(report, suffix, self.chart_theme, style.percent, self.size)
             write_atomically(Path(file), content)
 
 
@@ -164,7 +164,7 @@ class OutputOptions:
 
     # fmt: off
     form: Annotated[str | None, Option(
-        "-f --format", "NAME", "Format.", choices=tuple(FORMATS),
+        "-f --format", "NAME", "Format.", choices=tuple(WRITER_BY_FORMAT),
         detail="By default, the suffix of the output file sets the format. Without a file, the"
         " format is table in a terminal and plain in a pipe.",
     )] = None
@@ -217,20 +217,20 @@ class OutputOptions:
                 name="contradicting-options",
                 settles=[SuggestedFix({"--format": "latex"})],
             )  # fmt: skip
-        if len(self._targets) - len(self._files) > 1:
+        if len(self._targets) - len(self._output_files) > 1:
             raise ParameterError(
                 OptionValue("-o", "-"),
                 "stdout is given as the output twice, but only one result can be written to stdout",
                 name="bad-output",
             )
-        if targets := [*self._files, *further_outputs, *charting.chart]:
+        if targets := [*self._output_files, *further_outputs, *charting.chart]:
             _require_valid_paths(targets, inputs)
-        if self._files:
+        if self._output_files:
             self._require_formats(declaration)
 
     def _require_formats(self, declaration: Command) -> None:
         """Raise ParameterError for unknown suffixes, and for --format with several outputs."""
-        files = self._files
+        files = self._output_files
         fitting = output_suffixes(declaration)
         unknown = [file for file in files if Path(file).suffix.lower() not in fitting]
         guessed = [file for file in unknown if stat.S_ISREG(file_mode(file))]
@@ -255,7 +255,7 @@ class OutputOptions:
         return [None if target == "-" else target for target in self.output] or [None]
 
     @property
-    def _files(self) -> list[str]:
+    def _output_files(self) -> list[str]:
         return [target for target in self._targets if target is not None]
 
     def _format_of_target(self, target: str | None, *, paged: bool = False) -> str:
@@ -264,14 +264,18 @@ class OutputOptions:
         --format sets the format of a single output.  If there are several outputs, the suffix of
         each file sets its format, and --format is used only for files with unknown suffixes.
         """
-        suffixes = {**SUFFIXES, **SUFFIXES_OF_VERDICTS, **(pages.SUFFIXES if paged else {})}
+        suffixes = {
+            **FORMAT_BY_SUFFIX,
+            **VERDICT_FORMAT_BY_SUFFIX,
+            **(pages.FORMAT_BY_SUFFIX if paged else {}),
+        }
         by_suffix = suffixes.get(Path(target or "").suffix.lower())
-        if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY):
+        if by_suffix == "json" and Path(target or "").name.startswith(CODE_QUALITY_FILE_PREFIX):
             by_suffix = "gitlab"
         name = (by_suffix or self.form) if len(self.output) > 1 else (self.form or by_suffix)
         return name or ("table" if target is None and sys.stdout.isatty() else "plain")
 
-    def words(self, message: Diagnostic) -> str:
+    def message_text(self, message: Diagnostic) -> str:
         """The text of a message, with numbers rounded as --digits and --percent require."""
         return sentence_text(message.pieces(), self._style(False, False))
 
@@ -285,26 +289,26 @@ class OutputOptions:
         on_terminal, opens = sys.stdout.isatty(), False
         try:
             if charting.highlight or charting.panel:
-                from passk_cli.charts.chart_options import prepare_plots
+                from passk_cli.charts.chart_options import plots_with_appearance
 
                 # An unknown model or column must raise an error before passk prints anything.
-                prepare_plots(report.plots, charting.appearance)
+                plots_with_appearance(report.plots, charting.appearance)
             for target in self._targets:
                 name = self._format_of_target(target, paged=report.page is not None)
                 opens |= target is None and name in ("table", "plain", "markdown")
                 style = self._style(name == "table", target is None and on_terminal)
-                paged = report.page is not None and name in pages.FORMATS
+                paged = report.page is not None and name in pages.SUFFIX_BY_FORMAT
                 if target is None and paged:
-                    printed = pages.document(report, name, style)[""].decode()
+                    printed = pages.page_files_by_name(report, name, style)[""].decode()
                 elif target is None:
-                    printed, form = load_object(FORMATS[name])(report, style), name
+                    printed, form = load_object(WRITER_BY_FORMAT[name])(report, style), name
                 elif paged:
                     with show_activity("drawing"):
-                        contents |= pages.document_files(report, name, Path(target), style)
+                        contents |= pages.page_files_by_path(report, name, Path(target), style)
                     page_files.append(Path(target))
                 else:
-                    contents[Path(target)] = load_object(FORMATS[name])(report, style)
-            with write_together(contents):
+                    contents[Path(target)] = load_object(WRITER_BY_FORMAT[name])(report, style)
+            with write_all_or_none(contents):
                 print(shield_from_runner(printed, form), end="", flush=True)
             for path in page_files if sys.stderr.isatty() and not self.quiet else ():
                 size = f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
@@ -313,14 +317,16 @@ class OutputOptions:
                 charting.write(report, self._style(on_terminal, on_terminal))
             if report.checks and (summary := self._step_summary_file):
                 style = Style(self.digits, self.percent)
-                _append_to_file(summary, load_object(FORMATS["markdown"])(report, style))
+                _append_to_file(summary, load_object(WRITER_BY_FORMAT["markdown"])(report, style))
         finally:
             self.write_messages(report)
             if report.checks and not opens:
                 line = cut_long_words(answer_text(report, self._style(False, False)))
                 print(shield_from_runner(f"passk: {line}"), file=sys.stderr)
             if report.checks and self._writes_annotations:
-                text = load_object(ANNOTATIONS)(report, Style(self.digits, self.percent))
+                text = load_object(GITHUB_ANNOTATION_WRITER)(
+                    report, Style(self.digits, self.percent)
+                )
                 print(text, end="", file=sys.stderr)
 
     @property
@@ -347,7 +353,7 @@ class OutputOptions:
             return
         messages = warnings_first(report.messages)
         if not (self.full or self.verbose):
-            late = {name for name, message in DECLARED.items() if message.full}
+            late = {name for name, message in DIAGNOSTIC_TYPE_BY_NAME.items() if message.only_with_full}
             messages = [message for message in messages if message.name not in late]
         if self.quiet:
             messages = [message for message in messages if message.severity != NOTE]
@@ -368,7 +374,7 @@ class OutputOptions:
         colour = coloured and _colours_are_allowed()
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
-            with_signature=self.verbose, stacked=self.stacked, methods=self.methods,
+            with_signature=self.verbose, intervals_below_estimates=self.stacked, with_methods=self.methods,
         )  # fmt: skip
 
     def write_gate_error(self, error: PasskError, *, file: bool) -> None:
@@ -382,9 +388,9 @@ class OutputOptions:
             name = self._format_of_target(target)
             if target is not None and name in ("json", "jsonl"):
                 contents[Path(target)] = error_document(error, name)
-            if name not in FAILURES:
+            if name not in ERROR_WRITER_BY_FORMAT:
                 continue
-            text = load_object(FAILURES[name])(problem)
+            text = load_object(ERROR_WRITER_BY_FORMAT[name])(problem)
             if target is None:
                 print(text, end="", flush=True)
             else:
@@ -392,12 +398,17 @@ class OutputOptions:
         # A failure to write an output must not hide the original error.
         with suppress(ParameterError):
             if file:
-                with write_together(contents):
+                with write_all_or_none(contents):
                     pass
             if self._writes_annotations:
-                print(load_object(FAILURES["github"])(problem), end="", file=sys.stderr)
+                print(
+                    load_object(ERROR_WRITER_BY_FORMAT["github"])(problem), end="", file=sys.stderr
+                )
             if self._step_summary_file:
-                _append_to_file(self._step_summary_file, load_object(FAILURES["markdown"])(problem))
+                _append_to_file(
+                    self._step_summary_file,
+                    load_object(ERROR_WRITER_BY_FORMAT["markdown"])(problem),
+                )
 
 
 def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
@@ -409,7 +420,7 @@ def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
             problem = f"{folder}: the folder of the output does not exist; create it first"
         elif os.path.isdir(target):
             problem = f"{target}: this is a folder; name a file in it"
-        elif os.path.exists(target) and place in real_paths(inputs):
+        elif os.path.exists(target) and place in resolved_file_paths(inputs):
             problem = f"{target} is also an input file; choose another name for the output"
         elif places.count(place) > 1:
             problem = f"{target} is the file of two outputs; choose different names"
@@ -418,15 +429,15 @@ def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
         raise ParameterError(problem, name="bad-output")
 
 
-def output_sections(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
+def output_option_groups(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
     """The titles and options of a command's option groups for charts and output."""
-    edge = (ChartOptions, OutputOptions) if declaration.charts else (OutputOptions,)
-    without = [*options_by_field(declaration.options_type), *declaration.without]
-    without += [] if declaration.methods else ["methods"]
+    edge = (ChartOptions, OutputOptions) if declaration.has_charts else (OutputOptions,)
+    without = [*options_by_field(declaration.options_type), *declaration.excluded_options]
+    without += [] if declaration.has_methods_text else ["methods"]
     for group, options in options_by_group(edge, without):
-        if not declaration.judges:
+        if not declaration.gives_verdict:
             # The formats junit, github and gitlab are only for commands with verdicts.
-            plain = tuple(name for name in FORMATS if name not in OF_VERDICTS)
+            plain = tuple(name for name in WRITER_BY_FORMAT if name not in VERDICT_FORMATS)
             options = [
                 option._replace(option=replace(option.option, choices=plain))
                 if option.field == "form" else option

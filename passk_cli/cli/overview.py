@@ -15,13 +15,13 @@ ABOUT = (
     "pass@k and pass^k from evaluation results: estimates with confidence intervals, comparisons,"
     " gates."
 )
-_BELOW = (
+_FOOTER_LINES = (
     "passk demo: an example, on sample data that passk contains",
     "passk COMMAND --help: options of a command · passk help WORD: full explanation",
     "-V, --version · -h, --help · --install-completion · --show-completion",
     "Exit codes: 0 done, 1 check failed, 2 usage, 3 data, 4 internal error, 5 not yet",
 )
-_NARROWEST = 40
+_MIN_TERMINAL_WIDTH = 40
 # Names in the left column of a help text are at most LEFT characters wide, and the gap between the
 # columns is GAP. A name that is wider than LEFT gets a separate line.
 LEFT, GAP = 24, 2
@@ -41,7 +41,7 @@ def overview() -> str:
         rows.append((f"{heading:{section_width}}{name}", entry.purpose.removesuffix(".")))
     width = terminal_width()
     lines = two_columns(rows, section_width + name_width, width)
-    below = [wrap_lines(line, width) for line in _BELOW]
+    below = [wrap_lines(line, width) for line in _FOOTER_LINES]
     usage = "Usage: passk COMMAND FILE... [OPTIONS]"
     return "\n".join([usage, "", wrap_lines(ABOUT, width), "", *lines, "", *below])
 
@@ -74,4 +74,4 @@ def wrap_lines(text: str, width: int = 0) -> str:
 
 def terminal_width() -> int:
     """The width of the terminal in characters: at least 40, or 80 without a terminal."""
-    return max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST)
+    return max(shutil.get_terminal_size((80, 24)).columns, _MIN_TERMINAL_WIDTH)

@@ -18,8 +18,8 @@ from passk_cli.errors import ParameterError
 
 # After a signal, a command has SECONDS_TO_END seconds to end by itself.
 SECONDS_TO_END = 0.3
-_ENDING = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
-_received: list[int] = []
+_ENDING_SIGNALS = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]
+_received_signals: list[int] = []
 
 
 @contextmanager
@@ -36,13 +36,15 @@ def end_on_signals() -> Iterator[None]:
         return
     default_handlers = (signal.SIG_DFL, signal.default_int_handler)
     before = {
-        s: signal.getsignal(s) for s in _ENDING if s and signal.getsignal(s) in default_handlers
+        s: signal.getsignal(s)
+        for s in _ENDING_SIGNALS
+        if s and signal.getsignal(s) in default_handlers
     }
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     unheard = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     threading.Thread(
-        target=_wait_for_signal, args=(reading, frozenset(before)), daemon=True
+        target=_exit_after_signal, args=(reading, frozenset(before)), daemon=True
     ).start()
     for number in before:
         signal.signal(number, _interrupt_main_thread)
@@ -58,8 +60,8 @@ def end_on_signals() -> Iterator[None]:
 
 def exit_if_signalled() -> None:
     """End the process if a signal has arrived, because the signal may have caused an error."""
-    if _received:
-        _exit_by_signal(_received[0])
+    if _received_signals:
+        _exit_by_signal(_received_signals[0])
 
 
 def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
@@ -68,9 +70,9 @@ def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
     A C library may end the process with its own message if its import is interrupted.  During an
     import, the second thread ends the process after a short delay.
     """
-    if _received:
+    if _received_signals:
         return
-    _received.append(number)
+    _received_signals.append(number)
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib."):
             return
@@ -78,7 +80,7 @@ def _interrupt_main_thread(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _wait_for_signal(heard: int, numbers: frozenset[int]) -> None:
+def _exit_after_signal(heard: int, numbers: frozenset[int]) -> None:
     while number := os.read(heard, 1):
         if number[0] in numbers:
             time.sleep(SECONDS_TO_END)
@@ -92,7 +94,7 @@ def _exit_by_signal(number: int) -> None:
 
 
 @contextmanager
-def open_streams() -> Iterator[None]:
+def robust_standard_streams() -> Iterator[None]:
     """Replace stdin, stdout and stderr by streams that work even if they are closed.
 
     If the process that reads a stream ends, further text is dropped, so that the exit code of the

@@ -11,8 +11,8 @@ from passk_cli.activity import current_activity, report_activity
 from passk_cli.cleanup import undo_at_end
 
 SECONDS_BEFORE_PROGRESS = 1.0
-# passk updates the progress line every _SECONDS_BETWEEN seconds.
-_SECONDS_BETWEEN = 0.2
+# passk updates the progress line every _SECONDS_BETWEEN_UPDATES seconds.
+_SECONDS_BETWEEN_UPDATES = 0.2
 
 
 @contextmanager
@@ -50,5 +50,5 @@ def _show_elapsed_seconds(stopped: threading.Event) -> None:
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(current_activity())
-        while not stopped.wait(_SECONDS_BETWEEN):
+        while not stopped.wait(_SECONDS_BETWEEN_UPDATES):
             progress.update(task, description=current_activity())

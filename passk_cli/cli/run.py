@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import temporary_folder
-from passk_cli.cli.output import ChartOptions, OutputOptions, output_sections
+from passk_cli.cli.output import ChartOptions, OutputOptions, output_option_groups
 from passk_cli.cli.process import exit_if_signalled
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command, load_command
+from passk_cli.commands.runner import command_report
 from passk_cli.commands.message_filter import MessageOptions
-from passk_cli.commands.question import answer_question
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
 from passk_cli.files.sources.remote import shared_downloads
-from passk_cli.option import check_value, fill_options, options_by_field
+from passk_cli.option import fill_options, options_by_field, parse_option_value
 from passk_cli.outcomes.counts import Counts
-from passk_cli.render import FORMATS
+from passk_cli.render import WRITER_BY_FORMAT
 from passk_cli.study.data_notes import reading_notes
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import (
@@ -42,23 +42,29 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
     """
     with shared_downloads():
         if values.get("init"):
-            from passk_cli.cli.interview import can_ask, estimate_options, interview
+            from passk_cli.cli.interview import (
+                ask_and_write_map,
+                can_ask,
+                switch_to_estimate_command,
+            )
 
             if can_ask(values):
-                path = interview(files, values)
+                path = ask_and_write_map(files, values)
                 estimate_command = load_command("estimate")
                 return (
-                    run_command(estimate_command, files, estimate_options(files, path))
+                    run_command(estimate_command, files, switch_to_estimate_command(files, path))
                     if path
                     else 130
                 )
-        if not declaration.streams or values["output"] not in (None, "-"):
-            return _run(declaration, files, values)
+        if not declaration.writes_table_to_output or values["output"] not in (None, "-"):
+            return _run_and_write_report(declaration, files, values)
         # passk first writes a streamed table to a temporary file, so that no part of the table is
         # printed after an error.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
-            code = _run(declaration, files, {**values, **table}, messages_only=True)
+            code = _run_and_write_report(
+                declaration, files, {**values, **table}, messages_only=True
+            )
             sys.stdout.flush()
             _print_table_file(table["output"], table["form"])
         return code
@@ -76,14 +82,14 @@ def _print_table_file(path: str, form: str) -> None:
     sys.stdout.buffer.flush()
 
 
-def _run(
+def _run_and_write_report(
     declaration: Command, files: Sequence[str], values: Mapping[str, Any], *,
     messages_only: bool = False,
 ) -> int:  # fmt: skip
     """Run a command. messages_only : whether passk prints only messages and no report."""
     own_options, writable = options_by_field(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
-    if declaration.paged and edge["form"] == "html":
+    if declaration.writes_page and edge["form"] == "html":
         has_page = any(Path(file).suffix == ".html" for file in edge["output"] or ())
         raise ParameterError(
             OptionValue("--format", "html"), "an HTML page must be written to a file",
@@ -91,58 +97,58 @@ def _run(
             settles=[SuggestedFix({"--format": None} | ({} if has_page else {"-o": "report.html"}),
                             "writes it")],
         )  # fmt: skip
-    for option in (option for _, options in output_sections(declaration) for option in options):
-        if option.field == "form" and edge["form"] not in (None, *FORMATS):
-            check_value(option, edge["form"])
+    for option in (option for _, options in output_option_groups(declaration) for option in options):
+        if option.field == "form" and edge["form"] not in (None, *WRITER_BY_FORMAT):
+            parse_option_value(option, edge["form"])
     output, charting = fill_options(OutputOptions, edge), fill_options(ChartOptions, edge)
     message_filter = fill_options(MessageOptions, values)
     named_files: dict[str, list[str]] = {"read": [], "written": []}
     for name, option in own_options.items():
-        if option.option.file and values[name]:
+        if option.option.file_use and values[name]:
             value = values[name]
-            named_files[option.option.file] += value if isinstance(value, list) else [value]
+            named_files[option.option.file_use] += value if isinstance(value, list) else [value]
 
     def read(request: Request, source: Any = None) -> Counts:
         from passk_cli.files.load import load
 
         with show_activity("reading"):
             data = files if source is None else source
-            counts = load(data, request, tolerant=declaration.question.tolerant)
-        if declaration.streams and message_filter.error:
+            counts = load(data, request, tolerant=declaration.runner_class.tolerates_invalid_data)
+        if declaration.writes_table_to_output and message_filter.error:
             # A streaming command writes rows while it computes, so passk checks --error before the
             # first row.
-            message_filter.raise_errors(reading_notes(counts), output.words)
+            message_filter.raise_errors(reading_notes(counts), output.message_text)
         return counts
 
     try:
         inputs = [*files, *filter(is_file_argument, named_files["read"])]
         output.check(inputs, named_files["written"], charting, declaration)
         writable = True
-        question, options = declaration.question.ask(
-            values, files or None, requires_data=declaration.files == "needed"
+        question, options = declaration.runner_class.parse_options(
+            values, files or None, requires_data=declaration.file_requirement == "needed"
         )
-        if question.inputs:
+        if question.additional_input_files:
             writable = False
-            output.check([*inputs, *question.inputs], named_files["written"], charting, declaration)
+            output.check([*inputs, *question.additional_input_files], named_files["written"], charting, declaration)
             writable = True
         with show_activity("computing"):
-            report = answer_question(
+            report = command_report(
                 question,
                 options,
                 read,
-                lambda message: message_filter.filter_report(message, output.words),
+                lambda message: message_filter.filter_report(message, output.message_text),
             )
     except PasskError as error:
         # A CI pipeline expects a verdict in the output files, so an error is also written to the
         # output files.
-        if declaration.judges:
-            from passk_cli.cli.fix_commands import add_commands
+        if declaration.gives_verdict:
+            from passk_cli.cli.fix_commands import add_commands_to_error
 
             exit_if_signalled()
-            add_commands(error, sys.argv[1:])
+            add_commands_to_error(error, sys.argv[1:])
             output.write_gate_error(error, file=writable)
         raise
-    if any(message.settles for message in report.messages):
+    if any(message.fixes for message in report.messages):
         from passk_cli.cli.fix_commands import message_with_commands
 
         messages = tuple(

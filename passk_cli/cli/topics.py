@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from passk_cli.cli.help_text import FILES, option_row, options_by_title
+from passk_cli.cli.help_text import FILE_ARGUMENT_HELP, option_row, options_with_titles
 from passk_cli.cli.overview import ABOUT, wrap_lines
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
@@ -14,9 +14,9 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
-_TERM = re.compile(r"\*\*(.+?)\*\* —")
+_TERM_PATTERN = re.compile(r"\*\*(.+?)\*\* —")
 # GLOSSARY is the path of the glossary, which is also a page of the documentation.
-GLOSSARY = Path(__file__).with_name("glossary.md")
+GLOSSARY_PATH = Path(__file__).with_name("glossary.md")
 # Maps topics of `passk help` to their texts. Glossary terms and names of messages are also topics
 # of `passk help`, but they need no entry in TOPICS.
 TOPICS = {
@@ -25,7 +25,7 @@ TOPICS = {
     " message that --error turns into an error · 4 an internal error · 5 not yet decided, because"
     " passk watch needs more attempts of the run. A script can distinguish a gate that failed (1)"
     " from a gate that could not be checked (2 or 3).",
-    "files": f"FILE...: {FILES} A folder is read completely, except for hidden folders in it. You"
+    "files": f"FILE...: {FILE_ARGUMENT_HELP} A folder is read completely, except for hidden folders in it. You"
     " need not unpack compressed files (.gz, .bz2, .xz, .zst, .zip, .tar). `passk describe FILE`"
     " shows how a file is read, and `passk formats` lists the formats of harnesses.",
     "ci": "In CI: `passk gate FILE --baseline OLD --no-regression` ends with exit code 1 if the"
@@ -41,7 +41,7 @@ TOPICS = {
     " latency_ms to seconds. If a name contains no unit, use --field cost=price:cents.",
     "metrics": "Metrics that you can choose with -m NAME[,NAME…], for example -m pass@1,pass^4:",
 }
-_ROLES = {
+_DESCRIPTION_BY_ROLE = {
     "task": "one item of a benchmark, for example a problem, a question or an instance",
     "outcome": "whether an attempt passed: true or false, 1 or 0, pass or fail",
     "attempt": "one try of one model at one task. The column contains a number or a time",
@@ -52,7 +52,7 @@ _ROLES = {
     "answer": "the final answer of an attempt, for maj@k",
     "solution": "the text or code that an attempt wrote, for diversity",
 }
-_ALSO = {
+_SYNONYMS_BY_TOPIC = {
     "exit": "exitcode exitcodes exit-code exit-codes status 0 1 2 3 4 5", "metrics": "metric",
     "files": "file input stdin pipe glob folder -", "ci": "github gitlab junit actions pipeline",
     "completion": "completions shell autocomplete bash zsh fish", "unit": "units currency",
@@ -69,7 +69,7 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     texts: dict[str, dict[str, list[str]]] = {}
     for name, text, user in _declared_words():
         texts.setdefault(name, {}).setdefault(text, []).append(user)
-    topics = {same: name for name, words in _ALSO.items() for same in words.split()}
+    topics = {same: name for name, words in _SYNONYMS_BY_TOPIC.items() for same in words.split()}
     metric = re.sub(r"(?<=[@^])(\d+|k?)(:.*)?$", "k", respell_metric(word))
     bare = word.lower().strip("-") or word
     spellings = [word.lower(), bare, metric, bare.replace("-", " "), re.sub("[ _]", "-", bare)]
@@ -88,7 +88,7 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
     for text, users in sorted(
         texts.get(spelling, {}).items(), key=lambda entry: entry[0][:6] != "option"
     ):
-        paragraphs.append(f"{text} In {_command_names(users)}." if users[0] else text)
+        paragraphs.append(f"{text} In {_command_names_text(users)}." if users[0] else text)
     if not paragraphs:
         names = dict.fromkeys([*commands_and_messages, *TOPICS, *texts, *terms])
         question = did_you_mean_or_list(spelling, names, "`passk --help` lists commands")
@@ -101,16 +101,16 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
 def glossary() -> dict[str, str]:
     """Term of the glossary in lower case → the paragraph that explains the term."""
     terms = {}
-    for paragraph in GLOSSARY.read_text(encoding="utf-8").split("\n\n"):
+    for paragraph in GLOSSARY_PATH.read_text(encoding="utf-8").split("\n\n"):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
-        plain = re.sub(r"\*(\w+)\*", r"\1", _TERM.sub(r"\1:", text)).replace("\\", "")
-        for names in _TERM.findall(text):
+        plain = re.sub(r"\*(\w+)\*", r"\1", _TERM_PATTERN.sub(r"\1:", text)).replace("\\", "")
+        for names in _TERM_PATTERN.findall(text):
             for term in names.replace("\\", "").partition(" (")[0].lower().split(", "):
                 terms[term] = " ".join(plain.split())
     return terms
 
 
-def _command_names(commands: Sequence[str]) -> str:
+def _command_names_text(commands: Sequence[str]) -> str:
     lacking = [name for name in COMMANDS if name not in commands]
     most = "every command" + f" but {join_names(lacking)}" * bool(lacking)
     return most if len(lacking) < len(COMMANDS) // 3 else ", ".join(dict.fromkeys(commands))
@@ -118,11 +118,11 @@ def _command_names(commands: Sequence[str]) -> str:
 
 def _declared_words() -> Iterator[tuple[str, str, str]]:
     """Each declared word in lower case, with its explanation, and with its command or ""."""
-    from passk_cli.files.formats import NAMES
+    from passk_cli.files.formats import FORMAT_NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, family_patterns
     from passk_cli.study.methods_text import (
-        ADJUSTMENTS,
+        ADJUSTMENT_DESCRIPTIONS,
         descriptions_of_intervals,
         descriptions_of_tests,
         references,
@@ -131,31 +131,31 @@ def _declared_words() -> Iterator[tuple[str, str, str]]:
     for (pattern, meaning), family in zip(
         family_patterns().items(), FAMILIES.values(), strict=True
     ):
-        cited = f" ({references()[family.cites].label})" if family.cites else ""
+        cited = f" ({references()[family.citation_keys].label})" if family.citation_keys else ""
         name = pattern.lower().partition(":")[0]
         yield name, f"metric {pattern}: {meaning.rstrip('.')}{cited}.", ""
     methods_of_kind = {
         "interval": descriptions_of_intervals(),
         "test": descriptions_of_tests(),
-        "adjustment": ADJUSTMENTS,
+        "adjustment": ADJUSTMENT_DESCRIPTIONS,
     }
     for kind, methods in methods_of_kind.items():
         for name, (text, _) in methods.items():
             yield name.lower(), f"{kind} {name}: {text or 'none'}.", ""
-    for name, meaning in _ROLES.items():
-        usual = ", ".join(ROLES[name].names[0][:4])
+    for name, meaning in _DESCRIPTION_BY_ROLE.items():
+        usual = ", ".join(ROLES[name].names_by_likelihood[0][:4])
         yield name, f"role {name}: {meaning}. Usual names: {usual}; --field {name}=COLUMN.", ""
-    for name in NAMES:
+    for name in FORMAT_NAMES:
         yield name, f"format {name}: `passk formats {name}` shows how it is read.", ""
     for name in COMMANDS:
         declaration = load_command(name)
-        for _, option in options_by_title(declaration):
+        for _, option in options_with_titles(declaration):
             label, text = option_row(option, full=True)
             for flag in option.option.flags.split():
                 yield flag.lstrip("-").lower(), f"option {label}: {text}", name
-            for value in option.option.values:
+            for value in option.option.allowed_values:
                 yield value.lower(), f"value of {option.option.name}: {text}", name
-        question = declaration.question
-        tables = [column for _, columns in question.answer_columns() for column in columns]
-        for header, meaning in (*tables, *question.answer_fields().items()):
+        question = declaration.runner_class
+        tables = [column for _, columns in question.column_meanings_by_table() for column in columns]
+        for header, meaning in (*tables, *question.data_field_meanings().items()):
             yield header.lower(), f"column {header}: {meaning}", name

@@ -14,20 +14,26 @@ from passk_cli.suggestions import did_you_mean, nearest_names, probable_share
 from passk_cli.text import first_few
 
 if TYPE_CHECKING:
-    from passk_cli.commands.question import Question
+    from passk_cli.commands.runner import CommandRunner
 
-DEFAULT_TITLE = "Options"
+DEFAULT_OPTIONS_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
 # command line.
-_EXAMPLE = "# "
-# Earlier versions had the options in _REMOVED in every command. If you use a removed option, an
+_EXAMPLE_PREFIX = "# "
+# Earlier versions had the options in _REMOVED_OPTION_ADVICE in every command. If you use a removed option, an
 # error explains what to use instead.
-_FIRST = "count on the cluster first: "
-_SHELL = "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
-_PYTHON = 'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
-_REMOVED = {
-    **dict.fromkeys(("--engine", "--spark-master"), _FIRST + _SHELL),
-    **dict.fromkeys(("engine", "spark_master"), f"{_FIRST}passk_cli.{_PYTHON}"),
+_CLUSTER_COUNT_ADVICE = "count on the cluster first: "
+_CONVERT_SHELL_COMMAND = (
+    "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
+)
+_CONVERT_PYTHON_CALL = (
+    'convert(ADDRESS, counts=True, engine="spark", map="passk.toml", output="counts.parquet")'
+)
+_REMOVED_OPTION_ADVICE = {
+    **dict.fromkeys(("--engine", "--spark-master"), _CLUSTER_COUNT_ADVICE + _CONVERT_SHELL_COMMAND),
+    **dict.fromkeys(
+        ("engine", "spark_master"), f"{_CLUSTER_COUNT_ADVICE}passk_cli.{_CONVERT_PYTHON_CALL}"
+    ),
 }
 
 
@@ -35,7 +41,7 @@ class HelpExample(NamedTuple):
     """An example in the help: a comment that begins with "# ", and the command line."""
 
     comment: str
-    line: str
+    command_line: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,62 +63,66 @@ class Command:
     """
 
     options_type: type
-    groups: tuple[type, ...]
-    without: tuple[str, ...] = ()
-    files: str = "needed"
-    streams: bool = False
-    charts: bool = False
-    paged: bool = False
-    judges: bool = False
-    methods: bool = False
-    lacking: Mapping[str, str] = field(default_factory=dict)
-    view: str = ""
+    option_groups: tuple[type, ...]
+    excluded_options: tuple[str, ...] = ()
+    file_requirement: str = "needed"
+    writes_table_to_output: bool = False
+    has_charts: bool = False
+    writes_page: bool = False
+    gives_verdict: bool = False
+    has_methods_text: bool = False
+    absent_option_reasons: Mapping[str, str] = field(default_factory=dict)
+    runner_path: str = ""
 
     @property
-    def question(self) -> type[Question]:
+    def runner_class(self) -> type[CommandRunner]:
         """The class that computes the report, imported when this property is read."""
-        question: type[Question] = load_object(self.view)
+        question: type[CommandRunner] = load_object(self.runner_path)
         return question
 
     @property
-    def meaning(self) -> list[str]:
+    def help_paragraphs(self) -> list[str]:
         """The paragraphs of the help that describe the command, without the examples."""
-        return [text for text in self._paragraphs if not text.startswith(_EXAMPLE)]
+        return [text for text in self._docstring_paragraphs if not text.startswith(_EXAMPLE_PREFIX)]
 
     @property
     def examples(self) -> list[HelpExample]:
         """The examples of the help. You can run them in a folder that contains `sample_data`."""
-        texts = (text.split("\n", 1) for text in self._paragraphs if text.startswith(_EXAMPLE))
+        texts = (
+            text.split("\n", 1) for text in self._docstring_paragraphs if text.startswith(_EXAMPLE_PREFIX)
+        )
         return [HelpExample(comment, " ".join(line.split())) for comment, line in texts]
 
     @property
-    def _paragraphs(self) -> list[str]:
+    def _docstring_paragraphs(self) -> list[str]:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        groups = options_by_group((self.options_type, *self.groups, MessageOptions), self.without)
+        groups = options_by_group((self.options_type, *self.option_groups, MessageOptions), self.excluded_options)
         return [option for _, options in groups for option in options]
 
-    def sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
+    def option_sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
         """Title and options of each group. Groups that only this command has come first."""
         own_section, *shared = options_by_group(
-            (self.options_type, *self.groups, MessageOptions), self.without
+            (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
         )
-        for title, fields in self.titles.items():
+        for title, fields in self.option_names_by_title.items():
             yield title, [option for option in own_section[1] if option.field in fields]
         for group, options in shared:
             yield getattr(group, "title", ""), options
 
     @property
-    def titles(self) -> dict[str, list[str]]:
+    def option_names_by_title(self) -> dict[str, list[str]]:
         titles: dict[str, list[str]] = {}
         for name in options_by_field(self.options_type):
             owner = next(c for c in self.options_type.__mro__ if name in inspect.get_annotations(c))
             is_own = owner is self.options_type
-            title = DEFAULT_TITLE if is_own else getattr(owner, "title", DEFAULT_TITLE)
+            title = (
+                DEFAULT_OPTIONS_TITLE if is_own else getattr(owner, "title", DEFAULT_OPTIONS_TITLE)
+            )
             titles.setdefault(title, []).append(name)
-        if DEFAULT_TITLE in titles:
-            titles[DEFAULT_TITLE] = titles.pop(DEFAULT_TITLE)
+        if DEFAULT_OPTIONS_TITLE in titles:
+            titles[DEFAULT_OPTIONS_TITLE] = titles.pop(DEFAULT_OPTIONS_TITLE)
         return titles
 
 
@@ -129,7 +139,7 @@ def option_suggestion(
 
     spelled : returns the options of a command by their spelling on the command line or in Python.
     """
-    if reason := {**_REMOVED, **load_command(command).lacking}.get(word):
+    if reason := {**_REMOVED_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(word):
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"
@@ -140,7 +150,7 @@ def option_suggestion(
         # A significance level of 0.05 corresponds to the confidence level 0.95.
         share = 1 - share if word.strip("-") in ("alpha", "significance") else share
         suggestions = [f"{suggestions[0]} {share:g}"] if share >= 0.5 else suggestions
-    elif suggestions and word.strip("-") in options[suggestions[0]].option.values:
+    elif suggestions and word.strip("-") in options[suggestions[0]].option.allowed_values:
         suggestions = [f"{suggestions[0]} {word.strip('-')}"]
     if not word.startswith("-"):
         suggestions = [text.replace(" ", "=") for text in suggestions]

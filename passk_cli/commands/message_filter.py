@@ -23,12 +23,12 @@ class MessageOptions:
         "--error", "NAME|all", "Make a message an error (exit code 3).",
         detail="NAME is the name of a message, or all for all warnings. You can repeat the option."
         " `passk help NAME` explains a message.",
-        parse="passk_cli.commands.catalogue:parse_message_names")] = ()
+        parse="passk_cli.commands.diagnostic_lookup:parse_message_names_or_all")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Do not print this message.",
         detail="NAME is the name of a message. You can repeat the option. The last line of"
                " the report lists the ignored messages.",
-        parse="passk_cli.commands.catalogue:parse_names")] = ()
+        parse="passk_cli.commands.diagnostic_lookup:parse_note_and_warning_names")] = ()
     # fmt: on
 
     def raise_errors(
@@ -38,8 +38,8 @@ class MessageOptions:
         for message in messages:
             applies_to_all = self.error == ("all",) and message.severity != NOTE
             if message.name not in self.ignore and (message.name in self.error or applies_to_all):
-                text = words(replace(message, settles=()))
-                raise DataError("", text, name=message.name, settles=message.settles)
+                text = words(replace(message, fixes=()))
+                raise DataError("", text, name=message.name, settles=message.fixes)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
         """The report without the messages of --ignore; a DataError for a message of --error."""
@@ -48,4 +48,4 @@ class MessageOptions:
         self.raise_errors(report.messages, words)
         messages = tuple(message for message in report.messages if message.name not in self.ignore)
         ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
-        return replace(report, messages=messages, sign=lambda: {**report.signature, **ignored})
+        return replace(report, messages=messages, make_signature=lambda: {**report.signature, **ignored})

@@ -13,7 +13,7 @@ from passk_cli.arrays import Floats, Ints
 FEWEST_TEMPERATURES = 3
 
 
-def best_temperature_by_k(values: Floats) -> Ints:
+def best_temperature_index_by_k(values: Floats) -> Ints:
     """The index of the best temperature at each k; the lowest temperature if several are tied.
 
     values : (… × temperatures × k's), for increasing temperatures.  Returns ints (… × k's).
@@ -26,7 +26,7 @@ def best_temperature_by_k(values: Floats) -> Ints:
     return places
 
 
-def power_law_of_switches(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
+def fit_power_law_to_switches(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
     """Fit the power law T* = factor · k^exponent to the switches of the best temperature.
 
     With only a few temperatures, T*(k) is a step function. Its first and last step are only bounds,
@@ -45,7 +45,7 @@ def power_law_of_switches(temperatures: Floats, ks: Ints, values: Floats) -> tup
     >>> exponent.round(6).tolist(), factor.round(6).tolist()
     ([0.4], [0.214355])
     """
-    best = best_temperature_by_k(values)
+    best = best_temperature_index_by_k(values)
     with np.errstate(divide="ignore"):
         logs = np.log(temperatures)[best]
     finite = np.isfinite(logs)

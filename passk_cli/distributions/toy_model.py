@@ -22,24 +22,24 @@ from passk_cli.arrays import Floats
 from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
-FAMILIES = ("gaussian", "exponential", "power-law")
+TASK_FAMILIES = ("gaussian", "exponential", "power-law")
 # GRID_SCALES and GRID_KS are the scales and values of k in the article's grid. The article finds a
-# power law of T* if pass@k is in FIT_RANGE.
+# power law of T* if pass@k is in FIT_PASS_AT_K_RANGE.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
-FIT_RANGE = (0.03, 0.98)
-SCALING_FROM = 20
+FIT_PASS_AT_K_RANGE = (0.03, 0.98)
+POWER_LAW_FIT_ABOVE_K = 20
 LARGEST_TASK = 1 << 20
 # Larger parameter values are refused, because sums over tasks would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# The tasks that are left out have a total weight of _NEGLIGIBLE, which is below the rounding error
+# The tasks that are left out have a total weight of _NEGLIGIBLE_TASK_WEIGHT, which is below the rounding error
 # of a sum.
-_NEGLIGIBLE = 2.0**-60
-# The search for the best temperature uses steps of _SCAN_STEP in log T, because a peak of pass@k is
+_NEGLIGIBLE_TASK_WEIGHT = 2.0**-60
+# The search for the best temperature uses steps of _LOG_TEMPERATURE_STEP in log T, because a peak of pass@k is
 # wider than one step.
-_SCAN_STEP = 0.4
-_ALL_PASS = 1e-12
+_LOG_TEMPERATURE_STEP = 0.4
+_ALL_PASS_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class ToyTasks:
     The tasks c and −c are equally hard and share one entry. The weights sum to 1.
     """
 
-    c: Floats
+    task_integers: Floats
     weights: Floats
 
     @property
     def spread(self) -> float:
         """The standard deviation √(Σ w c²) of the signed c."""
-        return math.sqrt(float(self.weights @ self.c**2))
+        return math.sqrt(float(self.weights @ self.task_integers**2))
 
 
 class BestTemperature(NamedTuple):
@@ -74,9 +74,9 @@ class PowerLawFit(NamedTuple):
 
     factor: float
     k_exponent: float
-    s_exponent: float
+    spread_exponent: float
     r2: float
-    points: int | None
+    point_count: int | None
 
 
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
@@ -88,7 +88,7 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
     >>> log_probability([0, 1, 2], 1.0).round(6).tolist()
     [-0.918939, -1.418939, -2.918939]
     """
-    t = _positive(temperature)
+    t = _checked_positive(temperature)
     return -(np.asarray(c, dtype=np.float64) ** 2) / (2 * t) - _log_sum_and_second_moment(t)[0]
 
 
@@ -100,7 +100,7 @@ def second_moment(temperature: float) -> float:
     >>> round(second_moment(1.0), 6), round(second_moment(0.1), 6)
     (1.0, 0.013297)
     """
-    return _log_sum_and_second_moment(_positive(temperature))[1]
+    return _log_sum_and_second_moment(_checked_positive(temperature))[1]
 
 
 def temperature_of_moment(moment: float) -> float:
@@ -130,8 +130,8 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     """
     # If the toy model samples at the temperature scale², its answers follow a discrete normal
     # distribution.
-    reach = _positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE))
-    return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
+    reach = _checked_positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE_TASK_WEIGHT))
+    return _symmetric_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
 
 def exponential_tasks(scale: float) -> ToyTasks:
@@ -140,8 +140,8 @@ def exponential_tasks(scale: float) -> ToyTasks:
     >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
     """
-    reach = -math.log(_NEGLIGIBLE) * _positive(scale)
-    return _two_sided(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
+    reach = -math.log(_NEGLIGIBLE_TASK_WEIGHT) * _checked_positive(scale)
+    return _symmetric_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -c / scale)
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
@@ -151,8 +151,8 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
     >>> tasks.weights.tolist(), tasks.spread**2
     ([0.8, 0.2], 1.6)
     """
-    _positive(gamma)
-    return _two_sided(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
+    _checked_positive(gamma)
+    return _symmetric_tasks(np.arange(1.0, largest + 1.0), lambda c: -gamma * np.log(c))
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
@@ -166,8 +166,8 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
     [16.0, 16.0, 16.01]
     """
-    if family not in FAMILIES:
-        question = did_you_mean_or_list(family, FAMILIES)
+    if family not in TASK_FAMILIES:
+        question = did_you_mean_or_list(family, TASK_FAMILIES)
         raise ParameterError(f"the toy model has no family named {family!r}; {question}")
     if not 0 < spread <= LARGEST_SPREAD:
         raise ParameterError(
@@ -201,11 +201,11 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     0.6477
     """
     if temperature == 0:
-        return float(tasks.weights[tasks.c == 0].sum())
+        return float(tasks.weights[tasks.task_integers == 0].sum())
     # A task with |c| above `reach` passes with a probability of at most 1e-20.
     reach = math.sqrt(2 * temperature * (math.log(k) + 46))
-    reached = slice(0, int(np.searchsorted(tasks.c, reach, side="right")))
-    failing = _log_failure_probability(tasks.c[reached], temperature)
+    reached = slice(0, int(np.searchsorted(tasks.task_integers, reach, side="right")))
+    failing = _log_failure_probability(tasks.task_integers[reached], temperature)
     return -float(tasks.weights[reached] @ np.expm1(k * failing))
 
 
@@ -226,16 +226,17 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
     """
     if max(ks) > LARGEST_K:
         raise ParameterError(f"k must be at most {LARGEST_K:,} in the toy model; got {max(ks)}")
-    c = tasks.c[tasks.weights > 0]
+    c = tasks.task_integers[tasks.weights > 0]
     low, high = (temperature_of_moment(float(end) ** 2) for end in (c[0], c[-1]))
     if low == high:
         return [BestTemperature(low, expected_pass_at_k(tasks, k, low)) for k in ks]
     low = low or 0.5 / math.log(1e18 * max(ks))
-    points = 2 + math.ceil(math.log(high / low) / _SCAN_STEP)
+    points = 2 + math.ceil(math.log(high / low) / _LOG_TEMPERATURE_STEP)
     scan = np.exp(np.linspace(math.log(low), math.log(high), points))
     values = np.array([[expected_pass_at_k(tasks, k, t) for k in ks] for t in scan])
     return [
-        _refined(tasks, k, scan, int(at)) for k, at in zip(ks, values.argmax(axis=0), strict=True)
+        _refined_best_temperature(tasks, k, scan, int(at))
+        for k, at in zip(ks, values.argmax(axis=0), strict=True)
     ]
 
 
@@ -274,7 +275,7 @@ class BestTemperaturePoint(NamedTuple):
 
     family: str
     gamma: float | None
-    largest: int | None
+    largest_task: int | None
     spread: float
     k: int
     temperature: float | None
@@ -283,15 +284,15 @@ class BestTemperaturePoint(NamedTuple):
     @property
     def is_in_fit(self) -> bool:
         """Whether the regression uses this point, which is in the range with a power law of T*."""
-        scaling = self.largest is None or self.k > SCALING_FROM
-        return scaling and FIT_RANGE[0] < self.pass_at_k < FIT_RANGE[1]
+        scaling = self.largest_task is None or self.k > POWER_LAW_FIT_ABOVE_K
+        return scaling and FIT_PASS_AT_K_RANGE[0] < self.pass_at_k < FIT_PASS_AT_K_RANGE[1]
 
 
 def best_temperature_points(
     family: str, tasks: ToyTasks, ks: Sequence[int], gamma: float
 ) -> list[BestTemperaturePoint]:
     """T* of a set of tasks at each k ≥ 1.  gamma : exponent of a power law of tasks."""
-    exponent, largest = (gamma, int(tasks.c[-1])) if family == "power-law" else (None, None)
+    exponent, largest = (gamma, int(tasks.task_integers[-1])) if family == "power-law" else (None, None)
     spread = tasks.spread
     return [
         BestTemperaturePoint(
@@ -319,13 +320,13 @@ def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
     return sets
 
 
-def _positive(value: float) -> float:
+def _checked_positive(value: float) -> float:
     if not 0 < value < math.inf:
         raise ValueError("a temperature, scale or exponent must be positive and finite")
     return value
 
 
-def _two_sided(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
+def _symmetric_tasks(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyTasks:
     weights = np.exp(log_weights(c))
     weights[c > 0] *= 2
     return ToyTasks(c, weights / weights.sum())
@@ -358,7 +359,7 @@ def _log_failure_probability(c: Floats, t: float) -> Floats:
     return failing
 
 
-def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
+def _refined_best_temperature(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
     from scipy.optimize import brentq
 
     around = scan[max(at - 1, 0)], scan[min(at + 1, len(scan) - 1)]
@@ -369,11 +370,11 @@ def _refined(tasks: ToyTasks, k: int, scan: Floats, at: int) -> BestTemperature:
     value, at_zero = expected_pass_at_k(tasks, k, t), expected_pass_at_k(tasks, k, 0.0)
     if at_zero >= value - 1e-15:
         return BestTemperature(0.0, at_zero)
-    return BestTemperature(t if value < 1 - _ALL_PASS else math.nan, value)
+    return BestTemperature(t if value < 1 - _ALL_PASS_TOLERANCE else math.nan, value)
 
 
 def _pass_at_k_slope(tasks: ToyTasks, k: int, t: float) -> float:
-    logs = log_probability(tasks.c, t)
-    exponents = logs + (k - 1) * _log_failure_probability(tasks.c, t)
-    gains = np.exp(exponents - exponents.max()) * (tasks.c**2 - second_moment(t))
+    logs = log_probability(tasks.task_integers, t)
+    exponents = logs + (k - 1) * _log_failure_probability(tasks.task_integers, t)
+    gains = np.exp(exponents - exponents.max()) * (tasks.task_integers**2 - second_moment(t))
     return float(tasks.weights @ gains)

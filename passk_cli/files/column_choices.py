@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from passk_cli.errors import DataError
 from passk_cli.files.checks import CheckContext, CheckFinding
-from passk_cli.files.checks.settings import POOLED_SETTINGS
+from passk_cli.files.checks.setting_columns import POOLED_SETTINGS_WARNING
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.request import Request
 from passk_cli.files.roles import column_parts
 from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.outcomes.provenance import ColumnChoice
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import short_names, truncated
+from passk_cli.text import short_names, truncated_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -49,13 +49,13 @@ def column_choices(
     tallies = {name: _values_text(profile, name) for name in profile.columns}
     if place is not None:
         known_tallies = {
-            **place.columns,
-            **{task.column: task.tally for task in place.get("task", ())},
+            **place.summary_by_column,
+            **{task.column: task.values_summary for task in place.get("task", ())},
         }
         tallies = known_tallies | tallies if place.coverage else tallies | known_tallies
     for role, column in roles:
         option = SuggestedFix({"--field": {role: column}}) if place else None
-        yield ColumnChoice(role, column, option, tallies.get(column, ""), used=True)
+        yield ColumnChoice(role, column, option, tallies.get(column, ""), has_role=True)
     for column in request.by:
         yield ColumnChoice(
             "setting", column, SuggestedFix({"--by": (column,)}), tallies.get(column, ""), True
@@ -67,15 +67,15 @@ def column_choices(
             if not candidate_columns & used_columns or (
                 role == "outcome" and (role, candidate.column) not in roles
             ):
-                values = tallies.get(candidate.column, candidate.tally)
+                values = tallies.get(candidate.column, candidate.values_summary)
                 yield ColumnChoice(role, candidate.column, candidate.option, values)
                 used_columns |= candidate_columns
     pooled = {
-        str(f.fields["column"]) for f in findings if f.message is POOLED_SETTINGS
+        str(f.message_fields["column"]) for f in findings if f.message_type is POOLED_SETTINGS_WARNING
     } - used_columns
     for column in sorted(pooled):
         option = SuggestedFix({"--by": (column,)})
-        yield ColumnChoice("setting", column, option, tallies.get(column, ""), pooled=True)
+        yield ColumnChoice("setting", column, option, tallies.get(column, ""), varies_within_tasks=True)
     for column in tallies:
         if column not in used_columns | pooled:
             yield ColumnChoice("", column, None, tallies[column])
@@ -96,16 +96,16 @@ def _candidates_with_used_columns(
         places = find_candidates(con, sources, request)
     place = max(
         places,
-        key=lambda candidate_place: len(used_columns & candidate_place.columns.keys()),
+        key=lambda candidate_place: len(used_columns & candidate_place.summary_by_column.keys()),
         default=None,
     )
-    return place if place is not None and used_columns & place.columns.keys() else None
+    return place if place is not None and used_columns & place.summary_by_column.keys() else None
 
 
 def _values_text(profile: DataProfile, name: str) -> str:
     column = profile.columns[name]
-    values = [truncated(text) for text in profile.texts(name, _SHOWN_VALUES)]
+    values = [truncated_text(text) for text in profile.distinct_texts(name, _SHOWN_VALUES)]
     texts = short_names(values, _SHOWN_LETTERS)
-    more = column.distinct - len(texts)
+    more = column.distinct_count - len(texts)
     missing = f"; {1 - column.present_share:.0%} missing" if column.present_share < 1 else ""
     return ", ".join(texts) + (f" and {more:,} more" if more > 0 else "") + missing

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Answer = TypeVar("Answer")
+RunResult = TypeVar("RunResult")
 # The column FILE_COLUMN contains the path of the file that a row comes from.
 FILE_COLUMN = "#source"
 # The column PLACE_COLUMN contains the place of a row in its original file, for messages.
 PLACE_COLUMN = "#place"
-# The column NUMBER_COLUMN contains the number of a row in its file, from 1.
-NUMBER_COLUMN = "#number"
-# Without the option AS_IT_IS, DuckDB would replace columns of the file by columns from folders
+# The column ROW_NUMBER_COLUMN contains the number of a row in its file, from 1.
+ROW_NUMBER_COLUMN = "#number"
+# Without the option NO_HIVE_PARTITIONING_SQL, DuckDB would replace columns of the file by columns from folders
 # named key=value.
-AS_IT_IS = ", hive_partitioning=false"
+NO_HIVE_PARTITIONING_SQL = ", hive_partitioning=false"
 
 
 def quote_name(name: str) -> str:
@@ -92,13 +92,13 @@ def quote_text(text: str) -> str:
 
 
 # passk locks all settings of DuckDB except for the settings in SETTABLE, which passk changes later.
-SETTABLE = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
+UNLOCKED_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# After a result with at least _MANY_ROWS rows, DuckDB must return memory to the operating system.
-_MANY_ROWS = 1 << 14
-_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+# After a result with at least _MEMORY_RELEASE_ROWS rows, DuckDB must return memory to the operating system.
+_MEMORY_RELEASE_ROWS = 1 << 14
+_BYTES_BY_UNIT = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
 def connect(
@@ -125,7 +125,7 @@ def connect(
         "TimeZone": "'UTC'",
         "allowed_paths": f"[{', '.join(map(quote_text, paths))}]",
         "allowed_directories": f"[{', '.join(quote_text(str(f)) for f in folders)}]",
-        "allowed_configs": str([*SETTABLE]),
+        "allowed_configs": str([*UNLOCKED_DUCKDB_SETTINGS]),
         "python_enable_replacements": "false",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
@@ -142,7 +142,7 @@ def connect(
         ).fetchall()
         number, unit = most.split()
         little = max(int(threads) * _THREAD_BYTES, _LEAST_BYTES)
-        if little < float(number) * _UNITS[unit]:
+        if little < float(number) * _BYTES_BY_UNIT[unit]:
             settings["memory_limit"] = f"'{little} bytes'"
     settings |= {"enable_external_access": "false", "lock_configuration": "true"}
     con.execute("; ".join(f"SET GLOBAL {name} = {value}" for name, value in settings.items()))
@@ -172,7 +172,7 @@ class TextColumn:
     """
 
     codes: NDArray[np.int32]
-    names: tuple[str, ...]
+    distinct_texts: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
         """The column for a selection of rows, which is a mask or an array of indices."""
@@ -181,7 +181,7 @@ class TextColumn:
     def text_at(self, row: int) -> str | None:
         """The string in a row, or None if the value is missing."""
         code = int(self.codes[row])
-        return None if code < 0 else self.names[code]
+        return None if code < 0 else self.distinct_texts[code]
 
     @property
     def missing_mask(self) -> NDArray[np.bool_]:
@@ -189,19 +189,21 @@ class TextColumn:
         return self.codes < 0
 
     @property
-    def as_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    def texts_and_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
         """The names and codes, with "" for a missing value. A name may occur twice."""
         codes = self.codes.astype("int64")
-        codes[codes < 0] = len(self.names)
-        return (*self.names, ""), codes
+        codes[codes < 0] = len(self.distinct_texts)
+        return (*self.distinct_texts, ""), codes
 
     @property
-    def sorted_names(self) -> list[str]:
+    def present_texts(self) -> list[str]:
         """The distinct strings that occur in the rows, sorted."""
-        return [self.names[code] for code in sorted({*self.codes.tolist()} - {-1})]
+        return [self.distinct_texts[code] for code in sorted({*self.codes.tolist()} - {-1})]
 
 
-def retry_without_memory_limit(con: duckdb.DuckDBPyConnection, run: Callable[[], Answer]) -> Answer:
+def retry_without_memory_limit(
+    con: duckdb.DuckDBPyConnection, run: Callable[[], RunResult]
+) -> RunResult:
     """Run a function. If the memory limit is too low, run the function again without the limit."""
     import duckdb
 
@@ -267,7 +269,7 @@ def coded_columns(
     varying: dict[str, Any] = {}
     if selection:
         varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
-    if rows > _MANY_ROWS:
+    if rows > _MEMORY_RELEASE_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
         # Setting a memory limit makes DuckDB return the memory of dropped tables to the system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
@@ -323,11 +325,11 @@ def shared_connection() -> duckdb.DuckDBPyConnection:
 
     Creating a new database takes as long as reading a small file.
     """
-    return _process_database().cursor()
+    return _shared_database().cursor()
 
 
 @cache
-def _process_database() -> duckdb.DuckDBPyConnection:
+def _shared_database() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     con = duckdb.connect()

@@ -10,7 +10,7 @@ from errno import EIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from passk_cli.cleanup import atomic_write, unwritable_error
+from passk_cli.cleanup import file_moved_at_end, unwritable_error
 from passk_cli.errors import ParameterError
 from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.text import decode_name
@@ -18,8 +18,14 @@ from passk_cli.text import decode_name
 if TYPE_CHECKING:
     import duckdb
 
-FORMS = {"csv": "FORMAT csv, HEADER", "jsonl": "FORMAT json", "parquet": "FORMAT parquet"}
-_FORM_OPTIONS = FORMS | {"every-eval-ever": FORMS["jsonl"]}
+COPY_OPTIONS_BY_FORMAT = {
+    "csv": "FORMAT csv, HEADER",
+    "jsonl": "FORMAT json",
+    "parquet": "FORMAT parquet",
+}
+_ALL_COPY_OPTIONS_BY_FORMAT = COPY_OPTIONS_BY_FORMAT | {
+    "every-eval-ever": COPY_OPTIONS_BY_FORMAT["jsonl"]
+}
 
 
 def output_format(path: Path, form: str | None = None) -> str:
@@ -34,8 +40,8 @@ def output_format(path: Path, form: str | None = None) -> str:
         )
     require_folder(path)
     form = form or path.suffix[1:]
-    if form not in _FORM_OPTIONS:
-        suffixes = ", ".join(f".{name}" for name in FORMS)
+    if form not in _ALL_COPY_OPTIONS_BY_FORMAT:
+        suffixes = ", ".join(f".{name}" for name in COPY_OPTIONS_BY_FORMAT)
         raise ParameterError(
             f"{path}: choose a file name with one of the suffixes {suffixes}", name="bad-output"
         )
@@ -67,16 +73,16 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     form = output_format(path, form)
     con = shared_connection()
     con.register("columns_", dict(columns))
-    with atomic_write(path) as file:
-        copy_rows(con, "FROM columns_", str(file), form)
+    with file_moved_at_end(path) as file:
+        write_query_rows(con, "FROM columns_", str(file), form)
 
 
-def copy_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
+def write_query_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
     """Write the rows of a query to a file. Errors: OSError if the disk is full. duckdb.Error."""
     import duckdb
 
     try:
-        con.execute(f"COPY ({query}) TO {quote_text(file)} ({_FORM_OPTIONS[form]})")
+        con.execute(f"COPY ({query}) TO {quote_text(file)} ({_ALL_COPY_OPTIONS_BY_FORMAT[form]})")
     except duckdb.IOException as error:
         if file not in str(error):
             raise

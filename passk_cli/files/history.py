@@ -15,26 +15,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import atomic_write
+from passk_cli.cleanup import file_moved_at_end
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.database import AS_IT_IS, quote_name, quote_text, shared_connection
+from passk_cli.files.database import (
+    NO_HIVE_PARTITIONING_SQL,
+    quote_name,
+    quote_text,
+    shared_connection,
+)
 from passk_cli.files.export import (
-    copy_rows,
     exclusive_access,
     require_folder,
     translate_write_errors,
+    write_query_rows,
 )
-from passk_cli.files.roles import HISTORY_COLUMNS, UNITS
+from passk_cli.files.roles import AMOUNT_UNITS, HISTORY_COLUMNS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 # RUN_COLUMNS lists the columns of a history that describe the run, in addition to the counts of the
 # run.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
-SETTINGS = "settings"
+SETTINGS_COLUMN = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
-_UNIT_NAMES = {"cost": "cost_usd", "duration": "duration_s"}
-ATTEMPT_LISTS = {"outcome": "each_passed"} | {r: f"each_{_UNIT_NAMES.get(r, r)}" for r in UNITS}
-RESERVED = (*_REQUIRED_COLUMNS, *ATTEMPT_LISTS.values())
+_NAME_WITH_UNIT_BY_ROLE = {"cost": "cost_usd", "duration": "duration_s"}
+ATTEMPT_LIST_COLUMN_BY_ROLE = {"outcome": "each_passed"} | {
+    r: f"each_{_NAME_WITH_UNIT_BY_ROLE.get(r, r)}" for r in AMOUNT_UNITS
+}
+RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *ATTEMPT_LIST_COLUMN_BY_ROLE.values())
 
 
 def is_folder_history(to: str) -> bool:
@@ -42,7 +49,7 @@ def is_folder_history(to: str) -> bool:
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
-def parse_history(to: str) -> str:
+def parse_history_path(to: str) -> str:
     """Check the path of a history, which must be a .parquet file or a folder.
 
     Errors: ParameterError for any other suffix, or if the folder of the file does not exist.
@@ -67,7 +74,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     old file, so a killed process leaves the old file unchanged.
 
     columns : name → array with the rows of one run: run, at, revision, suite, model, groups, task,
-        n, c, settings, and some columns of ATTEMPT_LISTS with lists.
+        n, c, settings, and some columns of ATTEMPT_LIST_COLUMN_BY_ROLE with lists.
     Errors: DataError if the run is already recorded, if the history has other groups, or if the
     file is not a history. ParameterError if the history cannot be written.
     """
@@ -77,7 +84,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     # missing.
     lists = ", ".join(
         f"{name}::{'BOOLEAN' if role == 'outcome' else 'DOUBLE'}[] AS {name}"
-        for role, name in ATTEMPT_LISTS.items() if name in columns
+        for role, name in ATTEMPT_LIST_COLUMN_BY_ROLE.items() if name in columns
     )  # fmt: skip
     con.execute(f"CREATE TEMP VIEW run_ AS SELECT *{lists and f' REPLACE ({lists})'} FROM given_")
     if not is_folder_history(to):
@@ -86,9 +93,9 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
             rows = "FROM run_"
             if path.exists() and path.stat().st_size:
                 _require_new_run(con, [path], columns)
-                rows = f"FROM {_table_sql([path])} UNION ALL BY NAME FROM run_"
-            with atomic_write(path) as file, _translate_history_errors(path):
-                copy_rows(con, rows, str(file), "parquet")
+                rows = f"FROM {_history_table_sql([path])} UNION ALL BY NAME FROM run_"
+            with file_moved_at_end(path) as file, _translate_history_errors(path):
+                write_query_rows(con, rows, str(file), "parquet")
         return
     folder = Path(to)
     with translate_write_errors(folder):
@@ -102,8 +109,8 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
         if files := sorted(folder.glob("*.parquet")):
             _require_new_run(con, files, columns)
         try:
-            with atomic_write(path, new=True) as file:
-                copy_rows(con, "FROM run_", str(file), "parquet")
+            with file_moved_at_end(path, new=True) as file:
+                write_query_rows(con, "FROM run_", str(file), "parquet")
         except FileExistsError:
             raise _run_exists_error(path, run, str(columns["suite"][0]), models[0]) from None
 
@@ -117,22 +124,23 @@ def run_file_stem(run: str) -> str:
     return re.sub(r"[^\w.-]+", "-", run)[:60].strip(".-") or "run"
 
 
-def _table_sql(files: list[Path]) -> str:
+def _history_table_sql(files: list[Path]) -> str:
     names = ", ".join(quote_text(glob.escape(str(file))) for file in files)
-    return f"read_parquet([{names}], union_by_name=true{AS_IT_IS})"
+    return f"read_parquet([{names}], union_by_name=true{NO_HIVE_PARTITIONING_SQL})"
 
 
 def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) -> None:
     for file in files:
         with _translate_history_errors(file):
-            rows = con.execute(f"DESCRIBE FROM {_table_sql([file])}").fetchall()
+            rows = con.execute(f"DESCRIBE FROM {_history_table_sql([file])}").fetchall()
         columns_in_file = [name for name, *_ in rows]
         if lacking := [name for name in _REQUIRED_COLUMNS if name not in columns_in_file]:
             problem = f"this is not a history of runs, because it has no column {lacking[0]!r}"
             remedy = "name a file that `passk record` has written, or a new file"
             raise DataError(str(file), problem, remedy, name="no-history")
         groups, run_groups = (
-            [n for n in names if n not in RESERVED] for names in (columns_in_file, columns)
+            [n for n in names if n not in RESERVED_HISTORY_COLUMNS]
+            for names in (columns_in_file, columns)
         )
         if sorted(groups) != sorted(run_groups):
             split, by = (", ".join(sorted(names)) or "nothing" for names in (groups, run_groups))
@@ -145,13 +153,13 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
             )
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
-        for name in columns if name in ("run", "suite", "model") or name not in RESERVED
+        for name in columns if name in ("run", "suite", "model") or name not in RESERVED_HISTORY_COLUMNS
     )  # fmt: skip
     place = files[0] if len(files) == 1 else files[0].parent
     with _translate_history_errors(place):
         clash = con.execute(
             f"SELECT run_.run, run_.suite, run_.model FROM run_"
-            f" SEMI JOIN {_table_sql(files)} AS old ON {same} LIMIT 1"
+            f" SEMI JOIN {_history_table_sql(files)} AS old ON {same} LIMIT 1"
         ).fetchone()
     if clash:
         raise _run_exists_error(place, *clash)

@@ -22,8 +22,8 @@ from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.diagnostic import NOTE, DiagnosticType, error_as_warning
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.checks import (
-    DISTINGUISHING,
-    ENOUGH_TASKS,
+    DISTINGUISHING_COLUMN_WARNINGS,
+    FULLY_READ_TASKS,
     CheckContext,
     CheckFinding,
     attempt_number_column,
@@ -31,9 +31,10 @@ from passk_cli.files.checks import (
     finding_error,
     finding_warning,
 )
+from passk_cli.files.toml_map import apply_maps
+from passk_cli.files.counting.counts_from_tally import build_counts
 from passk_cli.files.counting.diagnosis import explained_error
-from passk_cli.files.counting.outcome_word_messages import named_outcome_messages
-from passk_cli.files.counting.policies import build_counts
+from passk_cli.files.counting.outcome_word_messages import outcome_option_messages
 from passk_cli.files.counting.raw_text_checks import (
     require_complete_rows,
     require_original_spelling,
@@ -41,18 +42,17 @@ from passk_cli.files.counting.raw_text_checks import (
 from passk_cli.files.counting.sample import profile_complete_cells, profile_files
 from passk_cli.files.counting.statement import LateColumnError, Statement, Tally, run_statement
 from passk_cli.files.database import connect, parquet_keys
-from passk_cli.files.mapping import apply_maps
-from passk_cli.files.reading.condition import condition_columns, with_less_than
+from passk_cli.files.reading.condition import condition_columns, with_less_than_comparisons
 from passk_cli.files.reading.non_result_files import is_empty
 from passk_cli.files.reading.profile import DataProfile
 from passk_cli.files.reading.schema_detection import (
     Inputs,
     NormalizedFiles,
     detect_batches,
-    first_columns,
+    file_column_names,
 )
-from passk_cli.files.request import TABLES, Request, require_existing_names
-from passk_cli.files.roles import TRUTH, UNITS, find_column
+from passk_cli.files.request import TABLE_FORMATS, Request, require_existing_names
+from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, shortened_source
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from passk_cli.files.reading.normalize import RecognisedFile
     from passk_cli.outcomes.counts import Counts
 
-HIDDEN_FILES = DiagnosticType(
+HIDDEN_FILES_NOTE = DiagnosticType(
     "hidden-files", NOTE,
     "passk skipped {count:file} in hidden folders: {files}",
     "to read a hidden file, name it",
@@ -77,10 +77,10 @@ HIDDEN_FILES = DiagnosticType(
     " .cache/b.jsonl; to read a hidden file, name it",
 )  # fmt: skip
 _ENOUGH_ROWS, _FEWEST_TASKS = 100_000, 50
-_OPENINGS = {"", "{", "[", "PK"}
+_KNOWN_FORMAT_FIRST_CHARACTERS = {"", "{", "[", "PK"}
 # Lighteval is the only supported harness that writes Parquet. A Parquet file of Lighteval has one
-# of the columns in _METRIC_COLUMNS.
-_METRIC_COLUMNS = {"metric", "metrics"}
+# of the columns in _LIGHTEVAL_METRIC_COLUMNS.
+_LIGHTEVAL_METRIC_COLUMNS = {"metric", "metrics"}
 
 
 def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
@@ -98,9 +98,9 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     with temporary_folder("passk-") as folder, _translate_system_errors(request):
         hidden: list[str] = []
         all_sources = sources_of(data, folder, hidden)
-        sources, request, messages = apply_maps(data, all_sources, request, first_columns)
+        sources, request, messages = apply_maps(data, all_sources, request, file_column_names)
         if hidden:
-            messages.append(HIDDEN_FILES(count=len(hidden), files=hidden))
+            messages.append(HIDDEN_FILES_NOTE(count=len(hidden), files=hidden))
         counts = _count_files(data, sources, request.for_reading(), folder, tolerant).with_messages(
             *messages
         )
@@ -135,23 +135,23 @@ def _count_files(
         from passk_cli.files.attempts.labels import write_labels
 
         write_labels(request, data, folder, load)
-        fields = {role: name for role, name in request.fields.items() if role != TRUTH}
+        fields = {role: name for role, name in request.fields.items() if role != TRUTH_ROLE}
         request = replace(request, fields=fields)
     with connect(paths, folder, [folder]) as con:
         if request.normalise != "none":
-            from passk_cli.files.attempts.solutions import register_functions
+            from passk_cli.files.attempts.solutions import register_sql_functions
 
             # A function that is registered in a cursor disappears with the cursor.
-            register_functions(con, request.normalise)
+            register_sql_functions(con, request.normalise)
         reading = _CountsReader(con, sources, folder)
         try:
             counts = reading.counts(request, tolerant=tolerant)
             missing = reading.missing_outcome_error(counts, request, tolerant) if files else None
             if missing is None:
                 return counts
-            from passk_cli.files.reading.column_questions import question_error
+            from passk_cli.files.reading.column_choice_errors import column_choice_error
 
-            explained = question_error(
+            explained = column_choice_error(
                 missing, con, sources, request, reading.count_beginnings, data
             )
             return (
@@ -162,9 +162,9 @@ def _count_files(
         except DataError as error:
             if not files and sources[0].label is not None:
                 raise
-            from passk_cli.files.reading.column_questions import question_error
+            from passk_cli.files.reading.column_choice_errors import column_choice_error
 
-            raise question_error(
+            raise column_choice_error(
                 error, con, sources, request, reading.count_beginnings, data
             ) from None
 
@@ -178,10 +178,10 @@ class _CountsReader:
 
     con: duckdb.DuckDBPyConnection
     sources: Sequence[Source]
-    folder: Path
+    temporary_folder: Path
 
     def count_beginnings(self, request: Request) -> Counts:
-        sources = [shortened_source(source, self.folder) for source in self.sources]
+        sources = [shortened_source(source, self.temporary_folder) for source in self.sources]
         # A cursor has its own temporary tables and is faster than a new database.
         with self.con.cursor() as cursor:
             return replace(self, con=cursor, sources=sources).counts(request, tolerant=False)
@@ -190,37 +190,37 @@ class _CountsReader:
         """Read, check and count the files, and add facts about attempts."""
         states = [*map(_size_and_time, self.sources)]
         inputs = self.recognise_inputs(request, skip_empty=request.skip_bad or tolerant)
-        statement, tally = self.read(inputs, request)
+        statement, tally = self.count_with_exact_models(inputs, request)
         statement, tally, context, findings_found = self.run_checks(
             inputs, statement, tally, first=not tolerant
         )
         request, batches = statement.request, statement.batches
-        judged = named_outcome_messages(self.con, statement)
+        judged = outcome_option_messages(self.con, statement)
         errors = [finding_error(finding, batches) for finding in findings_found if finding.certain]
         if errors and not tolerant:
             raise errors[0]
         if not (tolerant or "outcome" in request.named_columns):
             self.require_same_outcome_name(inputs, request)
-        near_names = _suggested_names(self.con, statement)
-        counts = build_counts(self.con, statement, inputs.attempts, tally, tolerant)
+        near_names = _similar_names_by_option(self.con, statement)
+        counts = build_counts(self.con, statement, inputs.normalized_files, tally, tolerant)
         warnings = [finding_warning(finding) for finding in findings_found if not finding.certain]
         counts = counts.with_messages(*map(error_as_warning, errors), *warnings, *judged)
         alias = {new: old for new, old in request.alias.items() if not near_names["--alias", new]}
-        facts: dict[str, Any] = {"option_names": near_names, "alias": alias}
-        if request.sampled and not (statement.has_counts or tally.repeats.attempts):
+        facts: dict[str, Any] = {"option_name_suggestions": near_names, "model_aliases": alias}
+        if request.keeps_sampled_rows and not (statement.has_counts or tally.repeats.attempt_count):
             from passk_cli.files.counting.sampled_rows import sampled_rows
 
-            settings = {str(finding.fields.get("column", "")) for finding in findings_found}
-            facts["sampled"] = sampled_rows(context, statement, settings)
+            settings = {str(finding.message_fields.get("column", "")) for finding in findings_found}
+            facts["sampled_rows"] = sampled_rows(context, statement, settings)
         if tolerant:
             from passk_cli.files.column_choices import column_choices
 
-            facts["columns"] = tuple(
+            facts["column_choices"] = tuple(
                 column_choices(self.con, self.sources, context, findings_found)
             )
-        counts = replace(counts, facts=replace(counts.facts, **facts))
+        counts = replace(counts, read_facts=replace(counts.read_facts, **facts))
         try:
-            counts = self.with_attempts(statement, tally, counts)
+            counts = self.with_attempt_facts(statement, tally, counts)
         except duckdb.Error as error:
             raise explained_error(self.con, error, batches, request) from None
         changed = [
@@ -242,13 +242,15 @@ class _CountsReader:
         if any(source.frame is not None for source in tables):
             return Inputs(self.sources, tables, NormalizedFiles())
         # Importing all formats is slow, so passk imports the formats only if a file may need them.
-        by_formats = request.format not in TABLES and (
+        by_formats = request.format not in TABLE_FORMATS and (
             bool(request.format or request.records)
             or any(
-                source.first_character in _OPENINGS
+                source.first_character in _KNOWN_FORMAT_FIRST_CHARACTERS
                 or (
                     source.first_character == "PAR1"
-                    and not _METRIC_COLUMNS.isdisjoint(parquet_keys(source.path, self.con))
+                    and not _LIGHTEVAL_METRIC_COLUMNS.isdisjoint(
+                        parquet_keys(source.path, self.con)
+                    )
                 )
                 for source in tables
             )
@@ -277,11 +279,11 @@ class _CountsReader:
         attempts = NormalizedFiles()
         if by_formats:
             files = [file for file in files if file.source not in empty]
-            attempts = write_row_files(files, request, self.folder)
-        attempts.empty += [source.name for source in empty]
+            attempts = write_row_files(files, request, self.temporary_folder)
+        attempts.empty_files += [source.name for source in empty]
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
-    def read(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
+    def count_with_exact_models(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
         """Count the files. Count again if the name of a model looks like a pattern in --model."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
@@ -301,12 +303,12 @@ class _CountsReader:
                 statement = Statement(batches, names, request, where)
                 if request.where:
                     for sql in statement.condition_check_queries(
-                        with_less_than(con, request.where)
+                        with_less_than_comparisons(con, request.where)
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                numbered, attempts = tally.all_cells["numbered"], tally.all_cells["attempts"]
-                empty = ["outcome"] * bool(tally.all_cells["missing"].any())
+                numbered, attempts = tally.cell_columns_with_repeats["numbered"], tally.cell_columns_with_repeats["attempts"]
+                empty = ["outcome"] * bool(tally.cell_columns_with_repeats["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
                 queries = (sql for role in empty for sql in statement.renamed_column_queries(role))
                 if any(con.execute(sql).fetchone() is not None for sql in queries):
@@ -343,38 +345,39 @@ class _CountsReader:
                     break
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
-        if tally.repeats.attempts:
+        if tally.repeats.attempt_count:
             # Repeated attempt numbers suggest that attempts also differ in a setting, which has a
             # column of its own.
             reported = [
-                replace(f, certain=f.certain or f.message in DISTINGUISHING) for f in reported
+                replace(f, certain=f.certain or f.message_type in DISTINGUISHING_COLUMN_WARNINGS)
+                for f in reported
             ]
         return statement, tally, context, reported
 
     def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
-        request, batches, tasks = statement.request, statement.batches, tally.all_cells["task"]
-        columns = {"file", *(column for batch in batches for column in batch.layout.kinds)}
+        request, batches, tasks = statement.request, statement.batches, tally.cell_columns_with_repeats["task"]
+        columns = {"file", *(column for batch in batches for column in batch.layout.kinds_by_column)}
         for name in request.pool:
             if find_column(name, {column: set() for column in columns}) is None:
                 problem = (
                     f"no such column; {did_you_mean_or_list(name, sorted(columns - {'file'}))}"
                 )
                 raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
-        rows, size = int(tally.all_cells["attempts"].sum()), len(tasks.names)
-        one_in = max(1, size // ENOUGH_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
+        rows, size = int(tally.cell_columns_with_repeats["attempts"].sum()), len(tasks.distinct_texts)
+        one_in = max(1, size // FULLY_READ_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
 
         def refined(columns: Sequence[str]) -> DataProfile:
             return profile_complete_cells(self.con, statement, columns, one_in)
 
-        profile = profile_files(self.con, statement, self.folder)
-        return CheckContext(profile, batches, request, tally.all_cells, refined)
+        profile = profile_files(self.con, statement, self.temporary_folder)
+        return CheckContext(profile, batches, request, tally.cell_columns_with_repeats, refined)
 
     def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
         """Raise DataError if the outcome has an unusual name in some file of a folder.
 
         Without this error, passk would skip the file as a file without results.
         """
-        passed_over = inputs.attempts.passed_over
+        passed_over = inputs.normalized_files.skipped_file_errors
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
             from passk_cli.files.reading.candidates import find_candidates
 
@@ -384,48 +387,48 @@ class _CountsReader:
                     c for c in place.get("outcome", ()) if words_of(c.column) & CORRECT_WORDS
                 )
                 if place.certain_candidate("task") and any(
-                    not candidate.passing for candidate in outcomes
+                    not candidate.pass_definitions for candidate in outcomes
                 ):
                     raise error.with_changes(
                         DataError, remedy="in other files the outcome has a usual name"
                     )
 
-    def with_attempts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
+    def with_attempt_facts(self, statement: Statement, tally: Tally, counts: Counts) -> Counts:
         con, request = self.con, statement.request
         if request.price:
             from passk_cli.files.attempts.prices import require_prices
 
             require_prices(request, [model for model, *_ in counts.series])
         if request.conversion is not None:
-            from passk_cli.files.conversion import write_canonical_table
+            from passk_cli.files.conversion import write_attempts_table
 
-            write_canonical_table(con, statement, tally)
+            write_attempts_table(con, statement, tally)
             return counts
         numbering = _may_show_early_stopping(statement, tally, counts)
-        if not (numbering or request.attempts or request.order or request.labelling is not None):
+        if not (numbering or request.attempts or request.uses_attempt_order or request.labelling_seed is not None):
             return counts
         from passk_cli.files.attempts import query as attempts
 
-        query = attempts.AttemptQuery(con, statement, tally.keep)
+        query = attempts.AttemptQuery(con, statement, tally.kept_duplicate)
         if numbering:
             counts = attempts.with_attempt_numbering(query, counts)
         if request.truth is not None:
             from passk_cli.files.attempts.labels import join_labels
 
-            counts = counts.with_messages(*join_labels(query, self.folder))
+            counts = counts.with_messages(*join_labels(query, self.temporary_folder))
         if request.attempts:
             counts = attempts.with_attempt_facts(query, counts)
-            if not UNITS.keys().isdisjoint(request.attempts):
-                from passk_cli.files.attempts.spending import apply_missing_cost
+            if not AMOUNT_UNITS.keys().isdisjoint(request.attempts):
+                from passk_cli.files.attempts.cost_checks import apply_missing_cost
 
                 counts = apply_missing_cost(counts, query)
-        if request.order:
+        if request.uses_attempt_order:
             counts = attempts.with_attempt_order(query, counts)
-        if request.labelling is not None:
+        if request.labelling_seed is not None:
             from passk_cli.files.attempts.labels import unlabelled_attempts
 
-            facts = replace(counts.facts, unlabelled=unlabelled_attempts(query, counts))
-            counts = replace(counts, facts=facts)
+            facts = replace(counts.read_facts, unlabelled_attempts=unlabelled_attempts(query, counts))
+            counts = replace(counts, read_facts=facts)
         return counts
 
     def missing_outcome_error(
@@ -435,7 +438,7 @@ class _CountsReader:
 
         There is an error only if a model has no outcome at all, or if `describe` reads the files.
         """
-        missing_outcomes = counts.facts.missing_outcomes
+        missing_outcomes = counts.read_facts.missing_outcomes
         if missing_outcomes is None:
             return None
         # If the user named the outcome column, passk does not look for missing outcomes in other
@@ -447,7 +450,7 @@ class _CountsReader:
                 missing_outcomes.missing_and_attempts_of_model, missing_outcomes.models
             )
         )
-        missing = f"{plural(counts.facts.missing, 'attempt')} without an outcome"
+        missing = f"{plural(counts.read_facts.missing_outcome_count, 'attempt')} without an outcome"
         error = DataError(self.sources[0].name, missing, name="missing-outcome")
         return error if tolerant or lost else None
 
@@ -457,16 +460,16 @@ def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts)
 
     Numbers must have gaps, or a model must have different n but at most one pass per task.
     """
-    if statement.has_counts or not tally.cells["numbered"].any():
+    if statement.has_counts or not tally.cell_columns["numbered"].any():
         return False
-    rows = map(counts.rows_of, range(len(counts.series)))
-    return not tally.cells["unrepeated"].all() or any(
+    rows = map(counts.slice_of_series, range(len(counts.series)))
+    return not tally.cell_columns["unrepeated"].all() or any(
         int(counts.n[row].min()) < int(counts.n[row].max()) and int(counts.c[row].max()) == 1
         for row in rows
     )
 
 
-def _suggested_names(
+def _similar_names_by_option(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> dict[tuple[str, str], str]:
     """Map each pair (option, name) to a similar existing name, or to "" if the name exists.
@@ -474,12 +477,12 @@ def _suggested_names(
     Errors: ParameterError if no task of --only-task exists.
     """
     request = statement.request
-    if not request.chosen_names:
+    if not request.models_and_tasks_in_options:
         return {}
-    rows = con.execute(statement.data_names_sql()).fetchall()
+    rows = con.execute(statement.model_task_pairs_sql()).fetchall()
     models, tasks = ({name for name in names if name} for names in zip(*rows, strict=True))
     options_with_names = [
-        (o, n, models if o == "--alias" else tasks) for o, n in request.chosen_names
+        (o, n, models if o == "--alias" else tasks) for o, n in request.models_and_tasks_in_options
     ]
     near_by_option = {
         (o, n): "" if n in names else did_you_mean_or_list(n, sorted(names))

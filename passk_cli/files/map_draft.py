@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from passk_cli.cleanup import atomic_write, temporary_folder
+from passk_cli.cleanup import file_moved_at_end, temporary_folder
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.toml_map import TABLE, map_folders
 from passk_cli.files.database import shared_connection
 from passk_cli.files.export import require_folder
-from passk_cli.files.mapping import TABLE, map_folders
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
-from passk_cli.files.reading.column_questions import likely_record_lists
+from passk_cli.files.reading.column_choice_errors import likely_record_lists
 from passk_cli.files.request import Request
 from passk_cli.files.roles import column_name_words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
-from passk_cli.files.vocabulary import BAD_WORDS
+from passk_cli.files.vocabulary import BAD_EVENT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
@@ -42,9 +42,9 @@ class MapDraft:
     choices : role, or "passes" → the user's choice, which replaces a certain candidate.
     """
 
-    name: str
-    files: Sequence[str]
-    places: Sequence[Candidates]
+    data_name: str
+    file_patterns: Sequence[str]
+    candidates_per_record_list: Sequence[Candidates]
     choices: dict[str, SuggestedFix] = field(default_factory=dict)
 
     @classmethod
@@ -65,41 +65,41 @@ class MapDraft:
             raise DataError(
                 name, problem, "a map needs a column with outcomes", name="no-outcome-column"
             )
-        ends = {"".join(_suffixes(source)) for source in sources}
+        ends = {"".join(_file_suffixes(source)) for source in sources}
         several = [f"*{end}" for end in sorted(ends)] if len(sources) > 1 else []
         file_name = [Path(name).name] if sources[0].origin_path else []
         place = next(map_folders(data), name) if several else name
         return cls(place or name, several or file_name, places)
 
     @property
-    def best_place(self) -> Candidates:
+    def likeliest_candidates(self) -> Candidates:
         """The candidate columns in the list that most likely contains the attempts."""
-        return self.places[0]
+        return self.candidates_per_record_list[0]
 
     def chosen_options(self, role: str) -> SuggestedFix | None:
         """The options that define a role, or None if it is neither certain nor chosen."""
         if role in self.choices:
             return self.choices[role]
-        if len(likely_record_lists(self.places)) > 1:
+        if len(likely_record_lists(self.candidates_per_record_list)) > 1:
             return None
-        models = self.best_place.get("model", ())
-        settings = [setting.column for setting in self.best_place.get("setting", ())]
+        models = self.likeliest_candidates.get("model", ())
+        settings = [setting.column for setting in self.likeliest_candidates.get("setting", ())]
         if role == "model":
             # A setting with "model" in its name may be the model.
             is_single_model = len(models) == 1 and not any(
                 "model" in column_name_words(column) for column in settings
             )
             return models[0].option if is_single_model and self.chosen_options("task") else None
-        certain = self.best_place.certain_candidate(role)
+        certain = self.likeliest_candidates.certain_candidate(role)
         not_tasks = {model.column for model in models} | {*settings} if role == "task" else ()
         return None if certain is None or certain.column in not_tasks else certain.option
 
     @property
-    def outcome(self) -> Candidate | None:
+    def outcome_candidate(self) -> Candidate | None:
         """The outcome or counts column that is certain or that the user chose, or None."""
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
-                candidates = (c for r in _VERDICT_ROLES for c in self.best_place.get(r, ()))
+                candidates = (c for r in _VERDICT_ROLES for c in self.likeliest_candidates.get(r, ()))
                 matching = (candidate for candidate in candidates if candidate.option == option)
                 return next(matching, Candidate(role, "", option, ""))
         return None
@@ -107,8 +107,8 @@ class MapDraft:
     @property
     def all_flags_fix(self) -> SuggestedFix | None:
         """The option that requires all flags to pass, or None if there are fewer than two flags."""
-        outcomes = self.best_place.get("outcome", ())
-        flags = [c.column for c in outcomes if not c.passing or means_bad_if_true(c.column)]
+        outcomes = self.likeliest_candidates.get("outcome", ())
+        flags = [c.column for c in outcomes if not c.pass_definitions or means_bad_if_true(c.column)]
         terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
         fix = SuggestedFix({"--all": terms}, "all of these pass")
         return fix if 2 <= len(terms) <= 6 else None
@@ -116,27 +116,27 @@ class MapDraft:
     @property
     def open_questions(self) -> list[str]:
         """The questions that the user must answer: "task", "outcome" or "passes"."""
-        outcome = self.outcome
+        outcome = self.outcome_candidate
         questions = [] if self.chosen_options("task") else ["task"]
         questions += [] if outcome else ["outcome"]
-        passes = outcome is not None and outcome.passing and "passes" not in self.choices
+        passes = outcome is not None and outcome.pass_definitions and "passes" not in self.choices
         return [*questions, *["passes"] * bool(passes)]
 
     def toml_text(self, path: str) -> str:
         """Write the map as TOML. The comment at the top contains the path of the map."""
-        outcome = self.outcome
+        outcome = self.outcome_candidate
         lines = [
-            f"# What the columns of {_comment_text(self.name)} mean. Check each line, then run:"
+            f"# What the columns of {_comment_text(self.data_name)} mean. Check each line, then run:"
         ]
         lines += [
-            f"# passk estimate {_comment_text(self.name)} --map {_comment_text(path)}",
+            f"# passk estimate {_comment_text(self.data_name)} --map {_comment_text(path)}",
             f"[{TABLE}]",
         ]
-        lines += [f"files = {_toml_value(list(self.files))}"] * bool(self.files)
-        for at, place in enumerate(self.places[:4]):
-            if place.records:
+        lines += [f"files = {_toml_value(list(self.file_patterns))}"] * bool(self.file_patterns)
+        for at, place in enumerate(self.candidates_per_record_list[:4]):
+            if place.records_key:
                 lines += _option_lines(
-                    {"--records": place.records}, plural(place.rows, "record"), at > 0
+                    {"--records": place.records_key}, plural(place.row_count, "record"), at > 0
                 )
         lines += self._role_lines("task", "task" in self.open_questions)
         if outcome is None:
@@ -145,20 +145,20 @@ class MapDraft:
             is_outcome_role = outcome is not None and outcome.role == role
             lines += self._role_lines(role, False) if is_outcome_role or outcome is None else []
         if outcome is None and self.all_flags_fix:
-            lines += _option_lines(self.all_flags_fix.options, self.all_flags_fix.why, comment=True)
-        if outcome is not None and outcome.passing:
+            lines += _option_lines(self.all_flags_fix.options, self.all_flags_fix.effect, comment=True)
+        if outcome is not None and outcome.pass_definitions:
             passing = self.choices.get("passes")
             lines += (
-                _option_lines(passing.options, passing.why)
+                _option_lines(passing.options, passing.effect)
                 if passing
                 else ['passes = ""  # choose one']
             )
             lines += [] if passing else [
-                line for way in outcome.passing for line in _option_lines(way.options, way.why,
+                line for way in outcome.pass_definitions for line in _option_lines(way.options, way.effect,
                 True)
             ]  # fmt: skip
-        if outcome is not None and outcome.missing:
-            note = f"{plural(outcome.missing, 'attempt')} without an outcome"
+        if outcome is not None and outcome.missing_count:
+            note = f"{plural(outcome.missing_count, 'attempt')} without an outcome"
             for way, does in (("fail", "failed"), ("drop", "left out")):
                 lines += _option_lines({"--missing": way}, f"{note}: {does}", comment=True)
         for role in ("model", "setting"):
@@ -169,27 +169,27 @@ class MapDraft:
         option = self.chosen_options(role)
         if is_open:
             yield f'{role} = ""  # choose one'
-        candidates = self.best_place.get(role, ())
+        candidates = self.likeliest_candidates.get(role, ())
         if option is not None and option not in [c.option for c in candidates]:
             yield from _option_lines(option.options, "")
         for candidate in sorted(candidates, key=lambda c: c.option != option):
             is_chosen = candidate.option == option
-            yield from _option_lines(candidate.option.options, candidate.tally, not is_chosen)
+            yield from _option_lines(candidate.option.options, candidate.values_summary, not is_chosen)
             if not is_chosen and role == "outcome":
-                for way in candidate.passing:
+                for way in candidate.pass_definitions:
                     yield from _option_lines(
-                        way.options, f"{candidate.column}: {way.why}", comment=True
+                        way.options, f"{candidate.column}: {way.effect}", comment=True
                     )
 
 
-def _suffixes(source: Source) -> Sequence[str]:
+def _file_suffixes(source: Source) -> Sequence[str]:
     """The suffix of a file. For a compressed file, both suffixes (.jsonl.gz)."""
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 
 def means_bad_if_true(column: str) -> bool:
     """Whether the value true in a column means something bad, such as an error."""
-    return not BAD_WORDS.isdisjoint(column_name_words(column))
+    return not BAD_EVENT_WORDS.isdisjoint(column_name_words(column))
 
 
 def _option_lines(options: Mapping[str, Any], note: str, comment: bool = False) -> Iterator[str]:
@@ -222,7 +222,7 @@ def write_map(path: str, text: str) -> None:
     """Write a map completely or not at all. Raise ParameterError if the file exists."""
     require_folder(Path(path))
     try:
-        with atomic_write(Path(path), new=True) as file:
+        with file_moved_at_end(Path(path), new=True) as file:
             file.write_text(text, encoding="utf-8")
     except FileExistsError:
         raise _exists_error(path) from None

@@ -15,22 +15,22 @@ from typing import Annotated, Any, ClassVar
 from passk_cli.errors import DataError, ParameterError, unknown_name_error
 from passk_cli.files.roles import (
     ALL,
-    ATTEMPT_ROLES,
-    EQUAL,
+    AMOUNT_UNITS,
+    ATTEMPT_FACT_ROLES,
+    EQUALITY_OPERATOR,
     ROLES,
     THRESHOLD_SLACK,
-    TRUTH,
-    UNITS,
+    TRUTH_ROLE,
     ColumnRoles,
-    JoinedColumns,
+    JoinedColumn,
     assign_roles,
     column_parts,
     joined_columns,
     usual_columns,
     verdict_sql,
 )
-from passk_cli.files.sources.paths import PathTemplate
-from passk_cli.limits import MOST_LISTED
+from passk_cli.files.sources.path_templates import PathTemplate
+from passk_cli.limits import MOST_TASK_LIST_BYTES
 from passk_cli.option import Option, options_by_field, split_at_commas
 from passk_cli.outcomes.model_selection import select_models
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_option_value
@@ -39,13 +39,13 @@ from passk_cli.text import decode_name
 
 # The names in RESERVED cannot be used in --by, because passk writes columns with the reserved names
 # to most outputs.
-RESERVED = frozenset(
+RESERVED_OUTPUT_COLUMNS = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
 # MISSING contains the choices of --missing. With --missing bounds, a missing outcome can be a pass
 # or a failure.
-MISSING = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
+MISSING_CHOICES = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
 # passk suggests MISSING_FIXES if a metric does not support --missing bounds.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
@@ -58,22 +58,22 @@ MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
-# MISSING_COST contains the choices of --missing-cost. With --missing-cost bounds, a missing cost
+# MISSING_COST_CHOICES contains the choices of --missing-cost. With --missing-cost bounds, a missing cost
 # can be any amount.
-MISSING_COST = ("error", "drop", "mean", BOUNDS)
+MISSING_COST_CHOICES = ("error", "drop", "mean", BOUNDS)
 # The choice KEEP leaves an outcome or a cost missing, for example in a converted table.
-KEEP = "keep"
+KEEP_MISSING = "keep"
 # Maps the format of a table to the specification of the format.
-TABLES = {
+TABLE_FORMATS = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
     "csv": "RFC 4180; also with semicolons and bars",
     "tsv": "RFC 4180, with tabs",
     "parquet": "parquet.apache.org",
 }
-DUPLICATES = ("error", "first", "last", "keep")
-NORMALISE = ("none", "space", "python")
-ATTEMPTS = (*ATTEMPT_ROLES, "attempt", "line")
+DUPLICATES_CHOICES = ("error", "first", "last", "keep")
+NORMALISE_CHOICES = ("none", "space", "python")
+ATTEMPT_FACTS = (*ATTEMPT_FACT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
@@ -96,13 +96,21 @@ def parse_fields(value: Any) -> Mapping[str, str]:
                 OptionValue("--field", text),
                 f"write ROLE=COLUMN, with one of the roles {', '.join(ROLES)}",
             )
-        if EQUAL in column and any(len(column_parts(part)) != 2 for part in column.split(",")):
+        if EQUALITY_OPERATOR in column and any(
+            len(column_parts(part)) != 2 for part in column.split(",")
+        ):
             raise ParameterError(
                 OptionValue("--field", text),
                 "write two columns to compare, for example outcome=answer==target",
             )
         if len(
-            {*(first_columns := [part.partition(EQUAL)[0] for part in column.split(",")])}
+            {
+                *(
+                    first_columns := [
+                        part.partition(EQUALITY_OPERATOR)[0] for part in column.split(",")
+                    ]
+                )
+            }
         ) < len(first_columns):
             raise ParameterError(OptionValue("--field", text), "the same column is named twice")
         if role in fields:
@@ -206,14 +214,16 @@ def parse_tasks(option: str, value: Any) -> tuple[str, ...]:
             continue
         try:
             with open(text, "rb") as file:
-                content = file.read(MOST_LISTED + 1)
-            lines = content[:MOST_LISTED].decode("utf-8-sig").splitlines()
+                content = file.read(MOST_TASK_LIST_BYTES + 1)
+            lines = content[:MOST_TASK_LIST_BYTES].decode("utf-8-sig").splitlines()
         except (OSError, UnicodeDecodeError):
             raise ParameterError(
                 OptionValue(option, text), "this is not a text file; write one task per line"
             ) from None
-        if len(content) > MOST_LISTED:
-            problem = f"the file is longer than {MOST_LISTED:,} bytes; write one task per line"
+        if len(content) > MOST_TASK_LIST_BYTES:
+            problem = (
+                f"the file is longer than {MOST_TASK_LIST_BYTES:,} bytes; write one task per line"
+            )
             raise ParameterError(OptionValue(option, text), problem)
         tasks = [ListedTask.from_line(line, text) for line in lines if line.strip()]
         if not tasks:
@@ -292,10 +302,10 @@ class Conversion:
     """
 
     file: str
-    form: str
-    columns: tuple[str, ...] = ()
-    labels: bool = False
-    amounts: bool = False
+    file_format: str
+    extra_columns: tuple[str, ...] = ()
+    is_label_table: bool = False
+    includes_amounts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +356,7 @@ class Request:
     )] = field(default_factory=dict)
     map: Annotated[Any, Option(
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
-        file="read",
+        file_use="read",
         detail="The tables [data] or [[data]] of the file use roles and these options as keys,"
         " for example task = \"case\". Without --map, passk reads passk.toml next to the data."
         " Options on the command line take precedence over a map. `passk describe FILE --init"
@@ -360,7 +370,7 @@ class Request:
     )] = ()
     truth: Annotated[Any, Option(
         "--truth", "FILE|OUTCOME", "Labels of some attempts, if the outcome is a judge's verdict.",
-        file="read",
+        file_use="read",
         detail="FILE has a column truth (or --field truth=COLUMN) that shows whether an attempt"
         " passes. passk joins the file by model, task and attempt. You can also name the outcome of"
         " a second scorer in the same files. If a column of the same file contains the labels, use"
@@ -368,8 +378,8 @@ class Request:
         " corrects the estimates with the labels.",
     )] = None
     truth_from: Annotated[Any, Option(
-        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file="read",
-        rare=True,
+        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file_use="read",
+        only_in_full_help=True,
         detail="FILE has the columns outcome and truth. passk assumes that the judge has the same"
         " error rates in your files.",
     )] = None
@@ -388,12 +398,12 @@ class Request:
         parse=parse_words, detail="With --passes, a word that neither option names is an error.",
     )] = ()
     missing: Annotated[str, Option(
-        "--missing", help="How to count a missing outcome.", choices=MISSING,
+        "--missing", help="How to count a missing outcome.", choices=MISSING_CHOICES,
         detail="With bounds, passk counts a missing outcome as a failure and as a pass, and every"
         " estimate becomes a range.",
     )] = "error"
     missing_cost: Annotated[str, Option(
-        "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST,
+        "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST_CHOICES,
         detail="The option also applies to tokens, durations and turns. A missing cost is never 0."
         " With drop, passk uses only the outcome of an attempt without a cost. With mean, the"
         " attempt gets the mean cost of the model's other attempts at the task. With bounds, the"
@@ -401,13 +411,13 @@ class Request:
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "TOML file with token prices, to compute costs.",
-        parse="passk_cli.files.attempts.prices:parse_prices", file="read",
+        parse="passk_cli.files.attempts.prices:parse_prices", file_use="read",
         detail="The file has one table per model or pattern of models, in dollars per million"
         " tokens: ['gpt-5*'] with input = 1.25, output = 10 and, for cached input, cached = 0.125."
         " passk computes costs from tokens_in and tokens_out, even if the files contain costs.",
     )] = field(default_factory=dict)
     duplicates: Annotated[str, Option(
-        "--duplicates", help="What to do with a repeated attempt.", choices=DUPLICATES,
+        "--duplicates", help="What to do with a repeated attempt.", choices=DUPLICATES_CHOICES,
         detail="An attempt is repeated if another row has the same model, task and attempt number.",
     )] = "error"
     skip_bad: Annotated[bool, Option(
@@ -425,22 +435,22 @@ class Request:
     )] = ()
     where: Annotated[str, Option(
         "--where", "EXPRESSION", "Keep the rows that satisfy a condition.",
-        parse=parse_where, several=True,
+        parse=parse_where, is_repeatable=True,
         detail="Write a DuckDB expression, such as \"difficulty = 'hard'\". If you repeat the"
         " option, a row must satisfy all conditions.",
     )] = ""
     models: Annotated[tuple[str, ...], Option(
-        "--model", "NAME", "Keep matching models, such as 'gpt-*'.", of_models=True,
+        "--model", "NAME", "Keep matching models, such as 'gpt-*'.", is_model_name=True,
         detail="The character * stands for any text, ? for one character, and [ab] for a or b."
         " Repeatable.",
     )] = ()
     exclude_models: Annotated[tuple[str, ...], Option(
-        "--exclude-model", "NAME", "Leave out matching models.", of_models=True,
+        "--exclude-model", "NAME", "Leave out matching models.", is_model_name=True,
         detail="Write a name or a pattern, as for --model. Repeatable.",
     )] = ()
     alias: Annotated[Mapping[str, str], Option(
         "--alias", "NEW=OLD", "Count model NEW as model OLD.",
-        parse=parse_aliases, of_models=True,
+        parse=parse_aliases, is_model_name=True,
         detail="Use --alias for a model that was renamed, or that two tools spell differently."
         " passk renames models before it applies other options, also in baselines and histories."
         " Repeatable.",
@@ -462,7 +472,7 @@ class Request:
     )] = None
     format: Annotated[str | None, Option(
         "--from", "NAME", "Read the files in this format (see passk formats).",
-        choices="passk_cli.files.formats:NAMES",
+        choices="passk_cli.files.formats:FORMAT_NAMES",
     )] = None
     records: Annotated[str | None, Option(
         "--records", "KEY", "Key of the records in a JSON document or line.",
@@ -482,12 +492,12 @@ class Request:
     normalise: str = "none"
     similarity: float | None = None
     conversion: Conversion | None = None
-    ends: bool = True
-    order: bool = False
-    sampled: bool = False
-    lowest: float | None = None
-    labelling: int | None = None
-    suits: Callable[[Any], None] | None = field(default=None, repr=False)
+    supports_bounds: bool = True
+    uses_attempt_order: bool = False
+    keeps_sampled_rows: bool = False
+    lowest_score: float | None = None
+    labelling_seed: int | None = None
+    require_suitable_counts: Callable[[Any], None] | None = field(default=None, repr=False)
     given_options: frozenset[str] = frozenset()
     is_mapped: bool = False
 
@@ -533,7 +543,7 @@ class Request:
                     )
                 ],
             )
-        reserved = [column for column in self.by if column in RESERVED]
+        reserved = [column for column in self.by if column in RESERVED_OUTPUT_COLUMNS]
         if reserved:
             raise ParameterError(
                 OptionValue("--by", reserved[0]),
@@ -552,7 +562,7 @@ class Request:
     @property
     def used_attempt_facts(self) -> tuple[str, ...]:
         """The facts about attempts that passk reads: required facts, and amounts to convert."""
-        amounts = UNITS if self.conversion is not None and self.conversion.amounts else ()
+        amounts = AMOUNT_UNITS if self.conversion is not None and self.conversion.includes_amounts else ()
         return tuple(dict.fromkeys((*self.required_attempt_facts, *amounts)))
 
     def assign_roles(
@@ -590,14 +600,14 @@ class Request:
         several thresholds with facts other than scores.
         """
         request = self
-        if self.has_labels and TRUTH not in self.attempts:
-            request = replace(self, attempts=(*self.attempts, TRUTH))
+        if self.has_labels and TRUTH_ROLE not in self.attempts:
+            request = replace(self, attempts=(*self.attempts, TRUTH_ROLE))
         if request.missing == BOUNDS:
-            request._require_passes()
-        return request._with_scores() if len(request.threshold) > 1 else request
+            request._require_bounds_possible()
+        return request._for_score_reading() if len(request.threshold) > 1 else request
 
-    def _with_scores(self) -> Request:
-        lowest, threshold = self.lowest or 0.0, self.threshold[0]
+    def _for_score_reading(self) -> Request:
+        lowest, threshold = self.lowest_score or 0.0, self.threshold[0]
         if self.missing == "fail" and lowest >= threshold - THRESHOLD_SLACK:
             raise ParameterError(
                 OptionValue("--missing", "fail"),
@@ -613,14 +623,14 @@ class Request:
             )
         return replace(self, threshold=(math.inf,), attempts=("score",))
 
-    def _require_passes(self) -> None:
+    def _require_bounds_possible(self) -> None:
         problem = ""
-        other_roles = [role for role in self.attempts if role not in UNITS]
+        other_roles = [role for role in self.attempts if role not in AMOUNT_UNITS]
         if len(self.threshold) > 1:
             problem = "a missing score passes every threshold or none; give one threshold"
         elif other_roles or self.scores_only:
             role = next(iter(other_roles), "score")
-            fact = {TRUTH: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
+            fact = {TRUTH_ROLE: "label"} | dict.fromkeys(("attempt", "line"), "place in the order")
             problem = f"a missing attempt could pass or fail, but its {fact.get(role, role)} is"
             problem += " unknown"
             problem += "; use metrics of passes, for example pass@k and pass^k" * (
@@ -633,19 +643,19 @@ class Request:
     @property
     def label_column(self) -> str:
         """The name of the column or of the outcome that contains the labels, or ""."""
-        label_column = self.fields.get(TRUTH, "") if self.truth is None else self.truth
+        label_column = self.fields.get(TRUTH_ROLE, "") if self.truth is None else self.truth
         return label_column if isinstance(label_column, str) else ""
 
     @property
     def has_labels(self) -> bool:
         """Whether labels correct the verdicts of a judge."""
-        return self.truth is not None or (TRUTH in self.fields and self.truth_from is None)
+        return self.truth is not None or (TRUTH_ROLE in self.fields and self.truth_from is None)
 
     @property
     def joins_labels(self) -> bool:
         """Whether passk joins attempts to labels. If so, each attempt needs a number or name."""
-        of_labels = self.conversion is not None and self.conversion.labels
-        return of_labels or self.truth is not None or self.labelling is not None
+        of_labels = self.conversion is not None and self.conversion.is_label_table
+        return of_labels or self.truth is not None or self.labelling_seed is not None
 
     def with_model(self, model: str | None) -> Request:
         """A copy of the request that also keeps the given model."""
@@ -681,7 +691,7 @@ class Request:
         return {**self.fields, **outcome}
 
     @property
-    def chosen_names(self) -> set[tuple[str, str]]:
+    def models_and_tasks_in_options(self) -> set[tuple[str, str]]:
         """Pairs of an option and a model or task name. The data must contain these names."""
         return {
             *(("--alias", name) for name in self.alias),
@@ -732,13 +742,13 @@ class Request:
         return None if self.path is None else PathTemplate(self.path)
 
     @property
-    def carried_columns(self) -> tuple[str, ...]:
+    def copied_columns(self) -> tuple[str, ...]:
         """Existing columns of the data that passk copies to a converted table."""
         return (
-            () if self.conversion is None else ("suite", "run", "reason", *self.conversion.columns)
+            () if self.conversion is None else ("suite", "run", "reason", *self.conversion.extra_columns)
         )
 
-    def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumns]:
+    def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumn]:
         """Map each joined column to its parts, like `roles.joined_columns`."""
         # If there are several outcome columns, a word is a verdict only if an option names the
         # word.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from passk_cli.errors import DataError, NoResultsError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,38 +32,38 @@ class Role:
         (of a model's release) and "amount" (in the unit of UNITS).
     """
 
-    usual: str
-    generic: str = ""
-    values: str = ""
-    words: str = ""
-    doubtful: str = ""
+    usual_names: str
+    generic_names: str = ""
+    value_kind: str = ""
+    name_words: str = ""
+    doubtful_names: str = ""
 
     @cached_property
-    def names(self) -> tuple[tuple[str, ...], ...]:
+    def names_by_likelihood(self) -> tuple[tuple[str, ...], ...]:
         """The column names in order of likelihood: usual names first, then generic names."""
         return tuple(
-            tuple(name_list.split()) for name_list in (self.usual, *self.generic.split("|"))
+            tuple(name_list.split()) for name_list in (self.usual_names, *self.generic_names.split("|"))
         )
 
     @cached_property
-    def ranks(self) -> Mapping[str, int]:
+    def rank_by_name(self) -> Mapping[str, int]:
         """Map each column name to its rank, which is 0 for a usual name."""
-        ranked_names = [*enumerate(self.names)]
+        ranked_names = [*enumerate(self.names_by_likelihood)]
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
 # Columns with a name in LOOSE may contain tasks, but also occur in files without results.
-LOOSE = "id name user_input message_id nodeid row_number"
+LOOSE_TASK_NAMES = "id name user_input message_id nodeid row_number"
 # Columns with the role TRUTH contain labels, which show whether an attempt truly passes if a judge
 # gave the outcome.
-TRUTH = "truth"
+TRUTH_ROLE = "truth"
 ROLES: dict[str, Role] = {
     "task": Role(
         "task_id task task_name problem_id problem question_id question_name instance_id doc_id"
         " example_id eval_name puzzle_id case_id",
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
-        f" | {LOOSE} | prompt_id | sample_id | question idx",
-        words="task case test item question problem prompt scenario instance example fixture query"
+        f" | {LOOSE_TASK_NAMES} | prompt_id | sample_id | question idx",
+        name_words="task case test item question problem prompt scenario instance example fixture query"
         " puzzle challenge exercise attack input instruction sentence qid goal ticket issue doc id"
         " uid idx index aufgabe frage tâche tarea pregunta 题目 问题"
         " 编号 任务 問題 課題 문제 질문",
@@ -74,7 +74,7 @@ ROLES: dict[str, Role] = {
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
         " final_result_reached case_eval_result",
         "verified tests_passed tests_pass matches_expected",
-        words="pass passes passed passing correct correctness success succeeded solved resolved"
+        name_words="pass passes passed passing correct correctness success succeeded solved resolved"
         " verdict ok score reward grade outcome result acc accuracy right match win good valid"
         " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto 正确"
         " 是否正确 是否通过 正解 정확 정답",
@@ -84,56 +84,56 @@ ROLES: dict[str, Role] = {
         " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
         " attempt_index attempt_number rollout_idx generation_index",
         "run_idx run_number trial_number iter | seed",
-        words="attempt run trial rep repeat repetition replicate replica iter iteration try round"
+        name_words="attempt run trial rep repeat repetition replicate replica iter iteration try round"
         " seed epoch rollout sample versuch durchlauf essai intento",
-        doubtful="n idx index iteration round rollout try replica",
+        doubtful_names="n idx index iteration round rollout try replica",
     ),
     "model": Role(
         "model model_name model_id system agent agent_name engine",
         "agent_model llm | checkpoint",
-        words="model llm checkpoint agent engine assistant system modell modèle modelo"
+        name_words="model llm checkpoint agent engine assistant system modell modèle modelo"
         " 模型 モデル 모델",
     ),
-    "score": Role("score scores reward rewards points grade", values="number"),
+    "score": Role("score scores reward rewards points grade", value_kind="number"),
     "answer": Role(
         "predicted_answer predicted answer_extracted extracted_answer final_answer prediction"
         " pred model_answer answers",
         "answer output",
-        values="text",
+        value_kind="text",
     ),
     "solution": Role(
         "solution solutions completion completions generation generations generated_code code"
         " code_list program raw_generations",
         "response output text patch",
-        values="solution",
+        value_kind="solution",
     ),
     "cost": Role(
         "cost cost_usd usd usd_cost total_cost total_cost_usd cost_total cost_dollars agent_cost"
         " agent_cost_usd api_cost api_cost_usd llm_cost instance_cost cost_cents cents"
         " cost_in_cents cost_in_usd total_cost_cents",
         "cost_total_usd | cost_usd_notional",
-        values="amount",
+        value_kind="amount",
     ),
     "tokens_in": Role(
         "tokens_in tokens_input input_tokens n_input_tokens num_input_tokens total_input_tokens"
         " input_token_count prompt_tokens n_prompt_tokens num_prompt_tokens total_prompt_tokens"
         " prompt_token_count",
-        values="amount",
+        value_kind="amount",
     ),
     "tokens_out": Role(
         "tokens_out tokens_output output_tokens n_output_tokens num_output_tokens"
         " total_output_tokens output_token_count completion_tokens n_completion_tokens"
         " num_completion_tokens total_completion_tokens completion_token_count",
-        values="amount",
+        value_kind="amount",
     ),
     "tokens": Role(
         "tokens total_tokens tokens_total n_tokens num_tokens token_count tokens_used",
-        values="amount",
+        value_kind="amount",
     ),
     "tokens_cached": Role(
         "tokens_cached cached_tokens cached_input_tokens n_cache_tokens cache_read_tokens"
         " input_tokens_cache_read cache_read_input_tokens",
-        values="amount",
+        value_kind="amount",
     ),
     "duration": Role(
         "duration duration_s duration_sec duration_seconds duration_ms wall_clock wall_clock_s"
@@ -141,18 +141,18 @@ ROLES: dict[str, Role] = {
         " elapsed elapsed_s elapsed_seconds elapsed_ms elapsed_time runtime runtime_s"
         " runtime_seconds runtime_ms run_time execution_time latency latency_s latency_seconds"
         " latency_ms total_time total_time_s time_s time_seconds time_ms seconds",
-        values="amount",
+        value_kind="amount",
     ),
     "turns": Role(
         "turns num_turns n_turns total_turns turn_count",
         "steps num_steps n_steps total_steps step_count api_calls",
-        values="amount",
+        value_kind="amount",
     ),
-    "minutes": Role("human_minutes expert_minutes", values="length"),
-    "date": Role("release_date", values="date"),
+    "minutes": Role("human_minutes expert_minutes", value_kind="length"),
+    "date": Role("release_date", value_kind="date"),
     # The role "truth" needs --field, because a column named "truth" usually contains the right
     # answer.
-    TRUTH: Role("", values="label"),
+    TRUTH_ROLE: Role("", value_kind="label"),
     "n": Role(
         "n num_samples n_samples num_attempts n_attempts n_attempted attempts num_trials n_trials"
         " trials num_runs n_runs runs total"
@@ -162,18 +162,18 @@ ROLES: dict[str, Role] = {
         " num_successes n_successes successes n_solved num_solved correct"
     ),
 }
-ROLE_WORDS = {name: {*role.words.split()} for name, role in ROLES.items() if role.words}
-# A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTES is not
+ROLE_WORDS = {name: {*role.name_words.split()} for name, role in ROLES.items() if role.name_words}
+# A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTE_WORDS is not
 # the name of a model.
-_MODEL_ATTRIBUTES = (
+_MODEL_ATTRIBUTE_WORDS = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
-# passk reads columns with the roles in ATTEMPT_ROLES only if a metric or an option needs them.
-ATTEMPT_ROLES = tuple(name for name, role in ROLES.items() if role.values)
+# passk reads columns with the roles in ATTEMPT_FACT_ROLES only if a metric or an option needs them.
+ATTEMPT_FACT_ROLES = tuple(name for name, role in ROLES.items() if role.value_kind)
 # Maps the role of an amount to its unit, and to the SQL that converts numbers from other units to
 # this unit.
-UNITS: dict[str, tuple[str, dict[str, str]]] = {
+AMOUNT_UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
         {"dollars": "", "usd": "", "cents": " / 100", "cent": " / 100", "millicents": " / 1e5"}
@@ -196,17 +196,17 @@ UNITS: dict[str, tuple[str, dict[str, str]]] = {
 }
 # CANONICAL lists the columns of the tables that `passk convert` writes. Each column in CANONICAL
 # has the name of its role.
-CANONICAL = tuple("model suite task run attempt outcome score reason".split())
+ATTEMPTS_TABLE_COLUMNS = tuple("model suite task run attempt outcome score reason".split())
 # COUNTS_COLUMNS lists the columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles in _NAMING identify an attempt, so a column with a role in _NAMING cannot have a second
+# Roles in _IDENTIFYING_ROLES identify an attempt, so a column with a role in _IDENTIFYING_ROLES cannot have a second
 # role.
-_NAMING = {"task", "attempt", "model"}
+_IDENTIFYING_ROLES = {"task", "attempt", "model"}
 # passk warns if it pools attempts with different values of a setting in SETTINGS, because these
 # settings change how a model behaves.
-SETTINGS = (
+SETTING_COLUMN_NAMES = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
 
@@ -223,46 +223,48 @@ FAIL_WORDS = (
     *"错误 錯誤 未通过 失败 失敗 否 错 不正解 불합격 오류 오답 실패".split(),
     "not resolved",
 )
-# The words in ENDED_WORDS mean that an attempt ended without a verdict. Each word is a reason for a
+# The words in ENDED_WITHOUT_VERDICT_WORDS mean that an attempt ended without a verdict. Each word is a reason for a
 # missing outcome.
-ENDED_WORDS = (
+ENDED_WITHOUT_VERDICT_WORDS = (
     *"error errored exception crash crashed timeout timed_out killed aborted".split(),
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
 # A column with a word in ENDINGS in its name describes how an attempt ended.
-ENDINGS = frozenset(
+ATTEMPT_END_COLUMN_WORDS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
 )
-MISSING_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WORDS)
+MISSING_OUTCOME_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WITHOUT_VERDICT_WORDS)
 THRESHOLD_SLACK = 1e-9
 # The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
 # A name has at most SHORT characters. Texts with more than SHORT characters are questions or
 # answers.
-SHORT = 100
+MAX_NAME_CHARACTERS = 100
 # passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
 # these columns.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
-HOLDS_COUNTS = "the file contains counts"
+CONTAINS_COUNTS_PROBLEM = "the file contains counts"
 # In the path of a nested field, the brackets EACH mean every entry of a list.
-EACH = "[]"
+EACH_ENTRY_KEY = "[]"
 # PICK matches the part of a path that selects one list entry by a key: scores[name=correct].value.
-PICK = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
-_STEP = re.compile(rf"(?=\[\]|{PICK.pattern})")
-# _DOT matches the dots that separate the keys of a path. A dot in brackets is part of a key.
-_DOT = re.compile(r"\.(?![^\[\]]*\])")
+NAMED_ENTRY_PATTERN = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
+_LIST_KEY_START_PATTERN = re.compile(rf"(?=\[\]|{NAMED_ENTRY_PATTERN.pattern})")
+# _KEY_SEPARATOR_PATTERN matches the dots that separate the keys of a path. A dot in brackets is part of a key.
+_KEY_SEPARATOR_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
-EQUAL = "=="
+EQUALITY_OPERATOR = "=="
 # "a|b" is an outcome with a value in either the column a or the column b.
-EITHER = "|"
+EITHER_COLUMN_OPERATOR = "|"
 # "a and not b" is an outcome that passes if the column a passes and the column b fails.
 ALL, NOT = " and ", "not "
-_COMMA = re.compile(r",(?![^\[\]]*\])")
-_BETWEEN = re.compile(rf"(?:,|{EQUAL}|\{EITHER}|{ALL})(?![^\[\]]*\])")
-_PLURALS = {
+_COMMA_PATTERN = re.compile(r",(?![^\[\]]*\])")
+_COLUMN_SEPARATOR_PATTERN = re.compile(
+    rf"(?:,|{EQUALITY_OPERATOR}|\{EITHER_COLUMN_OPERATOR}|{ALL})(?![^\[\]]*\])"
+)
+_ROLE_PLURALS = {
     "attempt": "attempt numbers",
     "line": "attempts in the order of lines",
     **dict.fromkeys(("tokens", "tokens_in", "tokens_out", "tokens_cached"), "token counts"),
@@ -272,13 +274,13 @@ _PLURALS = {
 
 # In LangSmith tables, the names of evaluator columns begin with FEEDBACK
 # (github.com/langchain-ai/langsmith-sdk, MIT licence, python/langsmith/evaluation/_runner.py).
-FEEDBACK = "feedback."
-# A table with all of the columns in _LANGSMITH is from LangSmith. The status in a LangSmith table
+LANGSMITH_FEEDBACK_PREFIX = "feedback."
+# A table with all of the columns in _LANGSMITH_COLUMNS is from LangSmith. The status in a LangSmith table
 # only shows that the run ended.
-_LANGSMITH = {"inputs", "outputs", "reference_outputs", "status"}
+_LANGSMITH_COLUMNS = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
 # column `result` (github.com/openai/human-eval, execution.py).
-_HUMAN_EVAL = {"task_id", "completion", "passed", "result"}
+_HUMAN_EVAL_COLUMNS = {"task_id", "completion", "passed", "result"}
 
 
 @dataclass(frozen=True)
@@ -290,14 +292,14 @@ class ColumnRoles:
         cost.
     """
 
-    shape: str
+    row_type: str
     task: str
     outcome: str | None = None
     attempt: str | None = None
     model: str | None = None
     n: str | None = None
     c: str | None = None
-    of_attempts: tuple[tuple[str, str], ...] = ()
+    attempt_fact_columns: tuple[tuple[str, str], ...] = ()
 
     def column(self, role: str) -> str | None:
         """The column with a role, or None."""
@@ -305,7 +307,7 @@ class ColumnRoles:
 
     def columns(self) -> dict[str, str]:
         """Map each role to its column. Roles without a column are left out."""
-        columns = vars(self) | dict(self.of_attempts)
+        columns = vars(self) | dict(self.attempt_fact_columns)
         return {role: columns[role] for role in ROLES if columns.get(role) is not None}
 
 
@@ -339,17 +341,19 @@ def assign_roles(
             for part in column_parts(absent_column)
             if not find_column(part, columns)
         ):
-            if name == COLUMN:
+            if name == COLUMN_NAME_AS_MODEL:
                 raise NoResultsError(
                     place,
-                    f"{COLUMN} needs several outcome columns, but there is only one outcome column",
+                    f"{COLUMN_NAME_AS_MODEL} needs several outcome columns, but there is only one outcome column",
                     name="no-such-column",
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
                     "names one column per model")],
                 )  # fmt: skip
             remedy = did_you_mean_or_list(name, columns, _columns_text(columns))
             raise NoResultsError(place, f"no column {name!r}", remedy, name="no-such-column")
-    choices, counts = _role_choices(place, columns, overrides, attempt_roles, scores_only, by)
+    choices, counts = _possible_columns_by_role(
+        place, columns, overrides, attempt_roles, scores_only, by
+    )
     for role in ("task",) if counts else ("task", "outcome"):
         if not choices[role]:
             problem = f"no column has a usual name for the {role}"
@@ -370,25 +374,25 @@ def assign_roles(
         by_role.pop("attempt", None)
     if attempt_roles:
         _require_attempt_roles(place, by_role, attempt_roles, shape, columns)
-    of_attempts = tuple((role, by_role.pop(role)) for role in ATTEMPT_ROLES if role in by_role)
+    of_attempts = tuple((role, by_role.pop(role)) for role in ATTEMPT_FACT_ROLES if role in by_role)
     separate = [pair for pair in of_attempts if pair[1] != outcome]
-    if by_role.get("model") == COLUMN and separate:
+    if by_role.get("model") == COLUMN_NAME_AS_MODEL and separate:
         role, column = separate[0]
         problem = f"{column!r} contains one {role} for outcomes of several models"
         raise DataError(place, problem, "write one row per model and task", name="ambiguous-column")
     for role, column in of_attempts if lists else ():
         (part, _), *further = amount_addends(role, column, columns)
-        if role in (*UNITS, TRUTH) and (further or not is_list_column(part, columns)):
+        if role in (*AMOUNT_UNITS, TRUTH_ROLE) and (further or not is_list_column(part, columns)):
             problem = f"{column!r} contains one {role} for a list of outcomes"
             list_fix = SuggestedFix(
                 {"--field": {role: Placeholder("COLUMN")}},
                 "names a list with one value per attempt",
             )
             raise DataError(place, problem, name="ambiguous-column", settles=[list_fix])
-    return ColumnRoles(shape, **by_role, of_attempts=of_attempts)
+    return ColumnRoles(shape, **by_role, attempt_fact_columns=of_attempts)
 
 
-def _role_choices(
+def _possible_columns_by_role(
     place: str,
     columns: Mapping[str, set[str]],
     overrides: Mapping[str, str],
@@ -402,11 +406,11 @@ def _role_choices(
     """
     choices: dict[str, list[str]] = {}
     for role in ROLES:
-        if role in attempt_roles or role not in ATTEMPT_ROLES:
+        if role in attempt_roles or role not in ATTEMPT_FACT_ROLES:
             # A column such as sample_id is the task only if no other column can be the task.
             task = choices["task"] if role == "attempt" else []
             used_columns = {*task} if len(task) == 1 else set[str]()
-            choices[role] = _role_columns(role, columns, overrides, used_columns, by)
+            choices[role] = _possible_columns_of_role(role, columns, overrides, used_columns, by)
     if "score" in choices:
         # If a table has a score but no outcome column, the score is also the outcome.
         choices["score"] = choices["score"] or [*choices["outcome"]]
@@ -417,7 +421,8 @@ def _role_choices(
             )
     if "tokens" in choices and not choices["tokens"]:
         halves = (
-            _role_columns(role, columns, overrides, (), ()) for role in ("tokens_in", "tokens_out")
+            _possible_columns_of_role(role, columns, overrides, (), ())
+            for role in ("tokens_in", "tokens_out")
         )
         choices["tokens"] = [f"{into}+{out}" for into, out in product(*halves)]
     if "model" not in overrides:
@@ -439,7 +444,7 @@ def _role_choices(
     return choices | {"n": [], "c": [], "outcome": outcomes}, False
 
 
-def _role_columns(
+def _possible_columns_of_role(
     role: str,
     columns: Mapping[str, set[str]],
     overrides: Mapping[str, str],
@@ -452,7 +457,7 @@ def _role_columns(
     """
     if role in overrides:
         return [overrides[role]]
-    naming = {*_NAMING, TRUTH}
+    naming = {*_IDENTIFYING_ROLES, TRUTH_ROLE}
     named_columns = {
         column for other_role, column in overrides.items() if naming & {role, other_role}
     }
@@ -461,7 +466,7 @@ def _role_columns(
     usual = usual_columns(
         role, [c for c in columns if not (c in named_columns or c in used_columns or c in empty)]
     )
-    if role in UNITS:
+    if role in AMOUNT_UNITS:
         usual = [column for column in usual if "record" not in columns[column]]
     return [column for column in usual if column not in by] or usual
 
@@ -494,7 +499,7 @@ def _outcomes_by_likelihood(choices: Sequence[str], columns: Mapping[str, set[st
 
     Nested objects are excluded if any other column is possible.
     """
-    if columns.keys() >= _HUMAN_EVAL and set(choices) == {"passed", "result"}:
+    if columns.keys() >= _HUMAN_EVAL_COLUMNS and set(choices) == {"passed", "result"}:
         return ["passed"]
     plain = [c for c in choices if columns.get(c, set()) - {"null"} != {"record"}]
     return sorted(plain or choices, key=lambda name: "bool" not in columns.get(name, set()))
@@ -509,18 +514,20 @@ def _require_attempt_roles(
 ) -> None:
     for role in attempt_roles:
         if shape == "counts":
-            remedy = f"{_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
-            raise DataError(place, HOLDS_COUNTS, remedy, name="no-attempts")
-        if role in ("line", TRUTH, "tokens_cached") or role in by_role:
+            remedy = (
+                f"{_ROLE_PLURALS.get(role, role + 's')} need a row (or a list entry) per attempt"
+            )
+            raise DataError(place, CONTAINS_COUNTS_PROBLEM, remedy, name="no-attempts")
+        if role in ("line", TRUTH_ROLE, "tokens_cached") or role in by_role:
             continue
         if role != "attempt":
-            derived = _derived_columns(columns)
-            lists = [c for c, kinds in columns.items() if "list" in kinds and role in UNITS]
+            derived = _computed_columns(columns)
+            lists = [c for c, kinds in columns.items() if "list" in kinds and role in AMOUNT_UNITS]
             lists = [column for column in lists if column not in derived]
             # A column of answers can be the solution, because solutions are compared as strings.
             answer_columns = [column for column in columns if role == "solution"
-                      and normalized_column_name(column) in ROLES["answer"].names[0]]  # fmt: skip
-            entries = [Placeholder(f"{column}{EACH}.KEY") for column in lists[:1]]
+                      and normalized_column_name(column) in ROLES["answer"].names_by_likelihood[0]]  # fmt: skip
+            entries = [Placeholder(f"{column}{EACH_ENTRY_KEY}.KEY") for column in lists[:1]]
             settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
                 SuggestedFix({"--field": {role: e}}, "adds up the entries of a list")
@@ -534,8 +541,8 @@ def _require_attempt_roles(
         in_lines = SuggestedFix({"--order-from-lines": True}, "uses the order of lines", "order")
         if shape == "lists":
             problem = "the data does not show whether lists are in the order of the attempts"
-            column_fix = replace(column_fix, why="names a list of the attempts' numbers or times")
-            in_lines = replace(in_lines, why="uses the order of lists")
+            column_fix = replace(column_fix, effect="names a list of the attempts' numbers or times")
+            in_lines = replace(in_lines, effect="uses the order of lists")
         raise DataError(
             place, problem, _columns_text(columns), name="unordered-attempts",
             settles=[column_fix, in_lines],
@@ -565,14 +572,14 @@ def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list
         base, keys = ".".join(parts[:cut]), parts[cut:]
         if base in columns:
             is_list = "list" in columns[base] and list_key_index(keys) == len(keys)
-            return base, [EACH, *keys] if is_list else keys
+            return base, [EACH_ENTRY_KEY, *keys] if is_list else keys
     return None
 
 
 def is_list_column(column: str, columns: Mapping[str, set[str]]) -> bool:
     """Whether a column or a nested field contains a list with one value per attempt."""
     base, keys = find_column(column, columns) or (column, [])
-    return EACH in keys or ("list" in columns[base] and not keys)
+    return EACH_ENTRY_KEY in keys or ("list" in columns[base] and not keys)
 
 
 def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
@@ -587,7 +594,7 @@ def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
     ...  column_parts("@value:a,b"))
     (['compiles', 'slow'], ['scores[name=a,b].value'], ['@value:a,b'])
     """
-    if column in columns or column.startswith(VALUE):
+    if column in columns or column.startswith(FIXED_VALUE_PREFIX):
         return [column]
     return [part.removeprefix(NOT) for part in split_columns(column)]
 
@@ -598,7 +605,7 @@ def split_columns(column: str) -> list[str]:
     >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
     (['given', 'gold', 'a'], ['compiles', 'not slow'])
     """
-    return _BETWEEN.split(column)
+    return _COLUMN_SEPARATOR_PATTERN.split(column)
 
 
 def first_key(column: str) -> str:
@@ -611,12 +618,16 @@ def first_key(column: str) -> str:
 
 
 def _path_keys(column: str) -> list[str]:
-    return _DOT.split(_STEP.sub(".", column))
+    return _KEY_SEPARATOR_PATTERN.split(_LIST_KEY_START_PATTERN.sub(".", column))
 
 
 def list_key_index(keys: Sequence[str]) -> int:
     """The index of the first key that means list entries, or the number of keys."""
-    into = (at for at, key in enumerate(keys) if key == EACH or PICK.fullmatch(key))
+    into = (
+        at
+        for at, key in enumerate(keys)
+        if key == EACH_ENTRY_KEY or NAMED_ENTRY_PATTERN.fullmatch(key)
+    )
     return next(into, len(keys))
 
 
@@ -632,9 +643,9 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
     >>> amount_addends("duration", "latency:ms"), amount_addends("task", "a+b")
     ([('latency', ' / 1000')], [('a+b', '')])
     """
-    if role not in UNITS:
+    if role not in AMOUNT_UNITS:
         return [(column, "")]
-    units, parts = UNITS[role][1], []
+    units, parts = AMOUNT_UNITS[role][1], []
     for part in [column] if column in columns else map(str.strip, column.split("+")):
         name, _, unit = part.rpartition(":")
         if name and unit in units and column not in columns:
@@ -648,13 +659,13 @@ def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list
 def field_columns(fields: Mapping[str, str]) -> list[str]:
     """The columns that the user named for roles, including the parts of joined columns."""
     sums_by_role = (
-        amount_addends(role, column) for role, column in fields.items() if role in UNITS
+        amount_addends(role, column) for role, column in fields.items() if role in AMOUNT_UNITS
     )
     sums = [part for of in sums_by_role for part, _ in of]
     return [*sums, *(part for c in fields.values() for part in (c, *column_parts(c)))]
 
 
-class JoinedColumns(NamedTuple):
+class JoinedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
@@ -666,24 +677,24 @@ class JoinedColumns(NamedTuple):
     """
 
     parts: list[str]
-    relation: str
-    kinds: set[str]
-    verdict_of: Callable[[str], str] | None = None
+    meaning_of_parts: str
+    value_kinds: set[str]
+    verdict_sql_function: Callable[[str], str] | None = None
 
 
 # In "model=@column", the model is the name of the outcome column.
-COLUMN = "@column"
-# A list with a word in ONE_SIDED in its name contains only failed tasks.
-ONE_SIDED = frozenset("failed failures errors incorrect wrong missed".split())
-# A list with a word in SUMMED_UP in its key contains summaries, for example with one record per
+COLUMN_NAME_AS_MODEL = "@column"
+# A list with a word in FAILED_LIST_WORDS in its name contains only failed tasks.
+FAILED_LIST_WORDS = frozenset("failed failures errors incorrect wrong missed".split())
+# A list with a word in SUMMARY_LIST_WORDS in its key contains summaries, for example with one record per
 # model.
-SUMMED_UP = frozenset("models leaderboard summary summaries aggregate aggregates".split())
+SUMMARY_LIST_WORDS = frozenset("models leaderboard summary summaries aggregate aggregates".split())
 # In "task=@line", the task is the line number of a row in its file.
-LINE = "@line"
+LINE_NUMBER_AS_TASK = "@line"
 # In "task=@position", the task is the position of a row among the rows of one run of a model.
-POSITION = "@position"
+POSITION_AS_TASK = "@position"
 # In "task=@value:libero", all rows have the value after the colon.
-VALUE = "@value:"
+FIXED_VALUE_PREFIX = "@value:"
 
 
 def joined_columns(
@@ -691,64 +702,74 @@ def joined_columns(
     columns: Mapping[str, set[str]],
     judged: Callable[[str], str],
     within: Sequence[str] = (),
-) -> dict[str, JoinedColumns]:
+) -> dict[str, JoinedColumn]:
     """Map the name of each joined column, such as "year,day" or "given==gold", to its parts.
 
     judged : a function from SQL for an outcome to SQL for its verdict.
     within : columns that separate lists. "@position" starts at 1 in each list.
     """
-    columns_by_name: dict[str, JoinedColumns] = {}
+    columns_by_name: dict[str, JoinedColumn] = {}
     for role, column in fields.items():
-        of = column_parts(column, columns) if role in _NAMING or role == "outcome" else []
-        if column.startswith(VALUE) and role in _NAMING:
-            columns_by_name[column] = JoinedColumns([], "a value", {"text"})
-        if column == POSITION and column not in columns:
+        of = (
+            column_parts(column, columns) if role in _IDENTIFYING_ROLES or role == "outcome" else []
+        )
+        if column.startswith(FIXED_VALUE_PREFIX) and role in _IDENTIFYING_ROLES:
+            columns_by_name[column] = JoinedColumn([], "a value", {"text"})
+        if column == POSITION_AS_TASK and column not in columns:
             separators = [*within]
             for name in ("model", "attempt"):
                 usual = [
                     c
                     for c in usual_columns(name, columns)
-                    if ROLES[name].ranks[normalized_column_name(c)] == 0
+                    if ROLES[name].rank_by_name[normalized_column_name(c)] == 0
                 ]
                 separators += [fields[name]] if name in fields else usual
             separators = [c for c in dict.fromkeys(separators) if find_column(c, columns)]
-            columns_by_name[column] = JoinedColumns(separators, "a place", {"number"})
+            columns_by_name[column] = JoinedColumn(separators, "a place", {"number"})
         terms = split_columns(column) if role == "outcome" else []
         negated = {c for c in terms if c.startswith(NOT) and c not in columns}
         if column not in columns and (negated or (terms and ALL in column)):
             if all(find_column(part, columns) for part in of):
                 for name in negated:
-                    columns_by_name[name] = JoinedColumns(
+                    columns_by_name[name] = JoinedColumn(
                         [name.removeprefix(NOT)], "the opposite", {"bool"}
                     )
                 if ALL in column:
-                    columns_by_name[column] = JoinedColumns(terms, "all", {"bool"}, judged)
+                    columns_by_name[column] = JoinedColumn(terms, "all", {"bool"}, judged)
             continue
         if not (len(of) > 1 and all(find_column(part, columns) for part in of)):
             continue
         if role != "outcome":
-            columns_by_name[column] = JoinedColumns(of, "a part", {"text"})
+            columns_by_name[column] = JoinedColumn(of, "a part", {"text"})
             continue
-        several = _COMMA.split(column)
-        if EITHER in column and not (EQUAL in column or len(several) > 1):
+        several = _COMMA_PATTERN.split(column)
+        if EITHER_COLUMN_OPERATOR in column and not (
+            EQUALITY_OPERATOR in column or len(several) > 1
+        ):
             kinds = {kind for part in of for kind in columns.get(part, {"text"})}
-            columns_by_name[column] = JoinedColumns(of, "the one there is", kinds)
+            columns_by_name[column] = JoinedColumn(of, "the one there is", kinds)
             continue
         columns_by_name |= {
-            e: JoinedColumns(column_parts(e), "an answer", {"text"}) for e in several if EQUAL in e
+            e: JoinedColumn(column_parts(e), "an answer", {"text"})
+            for e in several
+            if EQUALITY_OPERATOR in e
         }
         if len(several) > 1:
-            columns_by_name[column] = JoinedColumns(several, "an attempt", {"list"})
+            columns_by_name[column] = JoinedColumn(several, "an attempt", {"list"})
     outcome = fields.get("outcome", "")
-    if fields.get("model") == COLUMN and outcome in columns_by_name and "," in outcome:
+    if (
+        fields.get("model") == COLUMN_NAME_AS_MODEL
+        and outcome in columns_by_name
+        and "," in outcome
+    ):
         of = columns_by_name[outcome].parts
         kinds = {kind for part in of for kind in columns.get(part, {"text"})}
         columns_by_name |= {
-            outcome: JoinedColumns(of, "a model", kinds),
-            COLUMN: JoinedColumns([], "a part", {"text"}),
+            outcome: JoinedColumn(of, "a model", kinds),
+            COLUMN_NAME_AS_MODEL: JoinedColumn([], "a part", {"text"}),
         }
-    if LINE in fields.values() and LINE not in columns:
-        columns_by_name[LINE] = JoinedColumns([], "a part", {"number"})
+    if LINE_NUMBER_AS_TASK in fields.values() and LINE_NUMBER_AS_TASK not in columns:
+        columns_by_name[LINE_NUMBER_AS_TASK] = JoinedColumn([], "a part", {"number"})
     return columns_by_name
 
 
@@ -768,15 +789,15 @@ def without_absent_fields(
     return {
         role: column
         for role, column in fields.items()
-        if role not in _NAMING
+        if role not in _IDENTIFYING_ROLES
         or any(find_column(part, columns) for part in (column, *column_parts(column)))
-        or spellings.isdisjoint(ROLES[role].names[0])
+        or spellings.isdisjoint(ROLES[role].names_by_likelihood[0])
     }
 
 
 def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -> list[str]:
     """The missing columns that the user named for the task, the attempt or the model."""
-    naming_columns = (column for role, column in fields.items() if role in _NAMING)
+    naming_columns = (column for role, column in fields.items() if role in _IDENTIFYING_ROLES)
     with_parts = (c for column in naming_columns for c in (column, *column_parts(column, columns)))
     return [column for column in with_parts if not find_column(column, columns)]
 
@@ -835,12 +856,12 @@ def verdict_sql(
         usual = f" WHEN {outcome} = '{REACHED}' THEN 1 WHEN {outcome} = '{BELOW}' THEN 0"
         bar = reaches_threshold_sql(number, threshold)
         numeric = f"WHEN {bar} THEN 1 WHEN {number} IS NOT NULL THEN 0"
-    missing = f"{outcome} IS NULL OR {word} IN {MISSING_WORDS} OR isnan({number})"
+    missing = f"{outcome} IS NULL OR {word} IN {MISSING_OUTCOME_WORDS} OR isnan({number})"
     words = f"WHEN {word} IN {PASS_WORDS} THEN 1 WHEN {word} IN {FAIL_WORDS} THEN 0"
     words = "" if only else words
     unknown_verdict = 0 if only and not fails else -1
     named_cases = "".join(
-        f" WHEN {word} IN ({', '.join(map(_quoted, option_words))}) THEN {verdict}"
+        f" WHEN {word} IN ({', '.join(map(_quoted_lowercase_word, option_words))}) THEN {verdict}"
         for option_words, verdict in ((passes, 1), (fails, 0))
         if option_words
     )
@@ -848,7 +869,7 @@ def verdict_sql(
     return f"{cases} ELSE {unknown_verdict} END"
 
 
-def _quoted(word: str) -> str:
+def _quoted_lowercase_word(word: str) -> str:
     """Quote a word for SQL, in lower case and without outer spaces."""
     return "'" + word.strip().lower().replace("'", "''") + "'"
 
@@ -859,7 +880,7 @@ def amount_sql(text: str, unit: str) -> str:
     Other strings become minus infinity, which later raises an error. The SQL is valid in Spark.
     """
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
-    missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_WORDS} OR isnan({number})"
+    missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_OUTCOME_WORDS} OR isnan({number})"
     return f"CASE WHEN {missing} THEN NULL ELSE coalesce({number}, '-inf'::DOUBLE){unit} END"
 
 
@@ -868,10 +889,10 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
 
-_CAPITAL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# passk compares only names of at most _LONGEST characters, and treats a longer key as text instead
+_CAMEL_CASE_BOUNDARY_PATTERN = re.compile("(?<=[a-z0-9])(?=[A-Z])")
+# passk compares only names of at most _MAX_COMPARED_CHARACTERS characters, and treats a longer key as text instead
 # of a name.
-_LONGEST = 200
+_MAX_COMPARED_CHARACTERS = 200
 
 
 def normalized_column_name(column: str) -> str:
@@ -880,12 +901,12 @@ def normalized_column_name(column: str) -> str:
     >>> [normalized_column_name(name) for name in ("Row Number", "instanceId", "task-id")]
     ['row_number', 'instance_id', 'task_id']
     """
-    return _spelled(column[-_LONGEST:])
+    return _snake_case(column[-_MAX_COMPARED_CHARACTERS:])
 
 
 @lru_cache(maxsize=4096)
-def _spelled(column: str) -> str:
-    return _CAPITAL.sub("_", column).lower().replace("-", "_").replace(" ", "_")
+def _snake_case(column: str) -> str:
+    return _CAMEL_CASE_BOUNDARY_PATTERN.sub("_", column).lower().replace("-", "_").replace(" ", "_")
 
 
 @lru_cache(maxsize=8192)
@@ -920,13 +941,17 @@ def column_name_words(column: str) -> set[str]:
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
     """The columns with a usual name of a role, or otherwise with a generic name."""
     columns = list(columns)
-    feedback = [column for column in columns if role == "outcome" and column.startswith(FEEDBACK)]
-    if feedback or (role == "outcome" and {*columns} >= _LANGSMITH):
+    feedback = [
+        column
+        for column in columns
+        if role == "outcome" and column.startswith(LANGSMITH_FEEDBACK_PREFIX)
+    ]
+    if feedback or (role == "outcome" and {*columns} >= _LANGSMITH_COLUMNS):
         # In LangSmith tables, the status only shows that the run ended, so the status is not the
         # outcome.
-        usual = {*ROLES[role].names[0]} - {"status"}
+        usual = {*ROLES[role].names_by_likelihood[0]} - {"status"}
         return [column for column in columns if normalized_column_name(column) in usual] + feedback
-    ranks = {column: ROLES[role].ranks.get(normalized_column_name(column)) for column in columns}
+    ranks = {column: ROLES[role].rank_by_name.get(normalized_column_name(column)) for column in columns}
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     return [column for column, rank in ranks.items() if rank is not None and rank == best]
 
@@ -941,36 +966,40 @@ def role_name_strength(role: str, path: str) -> float:
     >>> role_name_strength("model", "judged_model"), role_name_strength("model", "system_prompt")
     (1.6, 0.0)
     """
-    *before, last = path.replace(EACH, "").split(".")
+    *before, last = path.replace(EACH_ENTRY_KEY, "").split(".")
     name, kind = normalized_column_name(last), ROLE_WORDS[role]
-    rank = ROLES[role].ranks.get(name)
+    rank = ROLES[role].rank_by_name.get(name)
     if rank == 0:
         return 3.0
     if name in ("id", "name", "key", "slug") and before and column_name_words(before[-1]) & kind:
         return 2.5
     if rank is not None:
         return 1.7
-    if role == "model" and name.rpartition("_")[2] in _MODEL_ATTRIBUTES:
+    if role == "model" and name.rpartition("_")[2] in _MODEL_ATTRIBUTE_WORDS:
         return 0.0
-    if any(name.endswith(f"_{usual_name}") for usual_name in ROLES[role].names[0]):
+    if any(name.endswith(f"_{usual_name}") for usual_name in ROLES[role].names_by_likelihood[0]):
         return 1.6
     return 1.2 if column_name_words(last) & kind else 0.0
 
 
-def _derived_columns(columns: Mapping[str, set[str]]) -> set[str]:
+def _computed_columns(columns: Mapping[str, set[str]]) -> set[str]:
     several = {
         name
         for name in columns
         if all(part != name and part in columns for part in column_parts(name))
     }
-    constants = {name for name in columns if name.startswith(VALUE)}
-    return several | constants | ({COLUMN, LINE, POSITION} & columns.keys())
+    constants = {name for name in columns if name.startswith(FIXED_VALUE_PREFIX)}
+    return (
+        several
+        | constants
+        | ({COLUMN_NAME_AS_MODEL, LINE_NUMBER_AS_TASK, POSITION_AS_TASK} & columns.keys())
+    )
 
 
 def _columns_text(columns: Mapping[str, set[str]]) -> str:
-    derived = _derived_columns(columns)
+    derived = _computed_columns(columns)
     file_columns = [name for name in columns if name not in derived]
-    names = [truncated(name, 40) for name in file_columns[:12]]
+    names = [truncated_text(name, 40) for name in file_columns[:12]]
     text = ", ".join(names) + (", …" if len(file_columns) > 12 else "")
     nested = [c for c, kinds in columns.items() if "record" in kinds]
     hint = f"; write {nested[0]}.KEY for a field inside {nested[0]}" if nested else ""

@@ -30,23 +30,25 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# The words in BAD_WORDS mean bad events. If a column name contains a word for a bad event, the
+# The words in BAD_EVENT_WORDS mean bad events. If a column name contains a word for a bad event, the
 # value true may mean a pass or a failure.
-BAD_WORDS = _word_set(
+BAD_EVENT_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
 # The words in ATTACK_WORDS mean attacks. If the name of a column contains a word for an attack,
 # "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# The words in ENDED_WORDS mean the end of a run, but may also be verdicts. The words in
-# ENDED_ONLY_WORDS mean only that a run ended.
-ENDED_WORDS = _word_set("status success successful ok completed complete finished state done")
-ENDED_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# A column with a word in STATEMENT_WORDS in its name may contain questions. The next constants are
+# The words in RUN_END_WORDS mean the end of a run, but may also be verdicts. The words in
+# RUN_END_ONLY_WORDS mean only that a run ended.
+RUN_END_WORDS = _word_set("status success successful ok completed complete finished state done")
+RUN_END_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
+# A column with a word in PROBLEM_STATEMENT_WORDS in its name may contain questions. The next constants are
 # words for expected answers, predictions and answers.
-STATEMENT_WORDS = _word_set("question problem statement instruction query goal prompt input claim")
-EXPECTED_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
+PROBLEM_STATEMENT_WORDS = _word_set(
+    "question problem statement instruction query goal prompt input claim"
+)
+EXPECTED_ANSWER_WORDS = _word_set("expected gold golden gt gts target reference truth true label")
 PREDICTED_WORDS = _word_set("pred predict predicted prediction predictions")
 ANSWER_WORDS = PREDICTED_WORDS | _word_set("answer output response actual result")
 # A column with a word in PROSE_WORDS in its name contains texts about an answer, such as
@@ -61,12 +63,12 @@ NOT_OUTCOME_WORDS = _word_set(
     " seed level turn step size rank confidence temperature k mock has exists"
 )
 # Columns with a name in SETTING_NAMES are settings that change how a model behaves. Longer names of
-# settings may end with a word in SETTING_ENDS.
-SETTING_ENDS = _word_set(
+# settings may end with a word in SETTING_LAST_WORDS.
+SETTING_LAST_WORDS = _word_set(
     "arm condition strategy method approach treatment variant scaffold hash version shot shots"
     " fewshot args config template effort"
 )
-SETTING_NAMES = SETTING_ENDS | _word_set(
+SETTING_NAMES = SETTING_LAST_WORDS | _word_set(
     "harness adapter pipeline route configuration checkpoint provider mode prompt_type"
     " prompt_style prompt_name policy setting settings experiment baseline quantization precision"
     " thinking thinking_budget temperature noise edit_format decoding n_shot num_fewshot"
@@ -77,25 +79,27 @@ SUITE_NAMES = _word_set(
     "subject category domain split dataset benchmark suite subset topic language repo group"
     " difficulty level year"
 )
-# The words in HAPPENING_WORDS name events and measurements during an attempt, which are never a
+# The words in EVENT_WORDS name events and measurements during an attempt, which are never a
 # setting or a task.
-HAPPENING_WORDS = _word_set(
+EVENT_WORDS = _word_set(
     "disposition date time timestamp ts at started start finished end created updated host"
     " hostname machine node gpu worker pid thread rank shard device session batch part uuid hash"
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# A column with a word in NUMBERING_WORDS in its name may contain attempt numbers. NUMBERED matches
+# A column with a word in ATTEMPT_NUMBER_WORDS in its name may contain attempt numbers. NUMBERED matches
 # the values of a column of attempt numbers.
-NUMBERING_WORDS = _word_set(
+ATTEMPT_NUMBER_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
 )
-# A column with a word in ROW_WORDS in its name may contain row ids, which are not tasks.
-ROW_WORDS = (NUMBERING_WORDS - {"index", "idx"}) | _word_set(
+# A column with a word in ROW_ID_WORDS in its name may contain row ids, which are not tasks.
+ROW_ID_WORDS = (ATTEMPT_NUMBER_WORDS - {"index", "idx"}) | _word_set(
     "session completion response trajectory message request row"
 )
-NUMBERED = re.compile(rf"(?:(?:{'|'.join(NUMBERING_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I)
+NUMBERED_VALUE_PATTERN = re.compile(
+    rf"(?:(?:{'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
+)
 # A column with a word in ATTEMPT_COUNT_WORDS in its name may contain numbers of attempts. The next
 # constants are words for numbers of passes and averages.
 ATTEMPT_COUNT_WORDS = _word_set(
@@ -109,9 +113,9 @@ STEP_WORDS = _word_set("steps turns actions events trajectory history log")
 # model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# MODEL_NAME matches the name of a model by its usual beginning ("gpt") or by a number of parameters
+# MODEL_NAME_PATTERN matches the name of a model by its usual beginning ("gpt") or by a number of parameters
 # ("7b").
-MODEL_NAME = re.compile(
+MODEL_NAME_PATTERN = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"
     r"([-_ .:]?[rv]?[0-9]|[-_ .:]\w|$).*|.+[-_ ][0-9]+(\.[0-9]+)?b\b.*",
@@ -128,5 +132,5 @@ def look_like_models(names: Iterable[str]) -> bool:
     False
     """
     names = [*names]
-    matches = sum(MODEL_NAME.fullmatch(name) is not None for name in names)
+    matches = sum(MODEL_NAME_PATTERN.fullmatch(name) is not None for name in names)
     return len(names) > 1 and matches >= 0.6 * len(names)

@@ -33,7 +33,7 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     >>> holm([0.01, 1.0, 1.0], smallest=[0.001, 0.25, 1.0]).tolist()
     [0.01, 1.0, 1.0]
     """
-    p, order = _sorted_with_places(p)
+    p, order = _p_and_sort_order(p)
     remaining = np.arange(len(order), 0, -1)
     if smallest is not None:
         least = np.broadcast_to(np.asarray(smallest, dtype=np.float64), p.shape)
@@ -62,7 +62,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
     >>> benjamini_hochberg([0.01, 0.04, 0.03, float("nan")]).tolist()
     [0.03, 0.04, 0.04, nan]
     """
-    p, order = _sorted_with_places(p)
+    p, order = _p_and_sort_order(p)
     tests = len(order)
     raised = p.flat[order] * (tests / np.arange(1, tests + 1))
     return _in_original_order(np.minimum.accumulate(raised[::-1])[::-1], order, p)
@@ -76,7 +76,7 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     >>> unadjusted([0.01, 0.04]).tolist()
     [0.01, 0.04]
     """
-    return _sorted_with_places(p)[0].copy()
+    return _p_and_sort_order(p)[0].copy()
 
 
 # Maps the name of a method to a function of the p-values of one family and the smallest p-value
@@ -88,7 +88,7 @@ ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
 }
 
 
-def _sorted_with_places(p: ArrayLike) -> tuple[Floats, Indices]:
+def _p_and_sort_order(p: ArrayLike) -> tuple[Floats, Indices]:
     array = np.asarray(p, dtype=np.float64)
     if np.any((array < 0) | (array > 1)):
         raise ValueError("p-values must be between 0 and 1")

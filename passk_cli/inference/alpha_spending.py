@@ -21,19 +21,19 @@ import numpy as np
 
 from passk_cli.arrays import Floats
 from passk_cli.inference.roots import find_root
-from passk_cli.inference.weighted_means import NORMAL
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
-# An interim look has a significance level of at least SMALLEST_ALPHA. A look with a level below
-# SMALLEST_ALPHA leaves its share of α to later looks, because intervals at such small levels have
+# An interim look has a significance level of at least SMALLEST_LOOK_ALPHA. A look with a level below
+# SMALLEST_LOOK_ALPHA leaves its share of α to later looks, because intervals at such small levels have
 # not been checked by simulation.
-SMALLEST_ALPHA = 1e-6
-# A boundary of |z| is at most _FARTHEST, because P(|Z| ≥ 6) is only 2e-9.
-_FARTHEST = 6.0
+SMALLEST_LOOK_ALPHA = 1e-6
+# A boundary of |z| is at most _LARGEST_BOUNDARY, because P(|Z| ≥ 6) is only 2e-9.
+_LARGEST_BOUNDARY = 6.0
 # _NODES is the number of quadrature nodes per standard deviation of the increment between interim
 # looks. The total number of quadrature nodes is rounded up to a multiple of _FEWEST. With _NODES
 # nodes per standard deviation, the integral is exact to 1e-12.
 _NODES, _FEWEST = 4.0, 32
-_DIGITS = 6
+_BOUNDARY_DECIMALS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
@@ -44,12 +44,14 @@ def alpha_spent(share: float, alpha: float) -> float:
     """
     if share >= 1:
         return alpha
-    return min(4 * _upper_normal_tail(NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share)), alpha)
+    return min(
+        4 * _upper_normal_tail(STANDARD_NORMAL.inv_cdf(1 - alpha / 4) / math.sqrt(share)), alpha
+    )
 
 
 @lru_cache(maxsize=64)
-def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
-    """The boundary of |z| at each look; infinite if less than `SMALLEST_ALPHA` can be spent.
+def z_boundaries(shares: tuple[float, ...], alpha: float) -> list[float]:
+    """The boundary of |z| at each look; infinite if less than `SMALLEST_LOOK_ALPHA` can be spent.
 
     shares : shares of the planned tasks at the looks, increasing, in (0, 1].
     alpha : two-sided significance level, in (0, 1).
@@ -63,14 +65,19 @@ def z_boundary(shares: tuple[float, ...], alpha: float) -> list[float]:
     nodes_before, weights = np.zeros(1), np.ones(1)
     for share in shares:
         budget, step = alpha_spent(share, alpha) - spent, math.sqrt(share - last)
-        if budget < SMALLEST_ALPHA:
+        if budget < SMALLEST_LOOK_ALPHA:
             limits.append(math.inf)
             continue
         beyond = partial(_exceedance_chance, nodes_before / step, weights, math.sqrt(share) / step)
-        b = find_root(lambda b, f=beyond, budget=budget: f(b) - budget, 0.0, _FARTHEST, 1e-9)  # type: ignore[misc]
-        b = math.ceil(b * 10**_DIGITS) / 10**_DIGITS
+        b = find_root(
+            lambda b, f=beyond, budget=budget: f(b) - budget,  # type: ignore[misc]
+            0.0, _LARGEST_BOUNDARY, 1e-9,
+        )  # fmt: skip
+        b = math.ceil(b * 10**_BOUNDARY_DECIMALS) / 10**_BOUNDARY_DECIMALS
         spent, edge = spent + beyond(b), b * math.sqrt(share)
-        nodes, node_weights = _quadrature(math.ceil(_NODES * edge / step / _FEWEST) * _FEWEST)
+        nodes, node_weights = _quadrature_nodes_and_weights(
+            math.ceil(_NODES * edge / step / _FEWEST) * _FEWEST
+        )
         positions = nodes * edge
         density = np.exp(-0.5 * ((positions[:, None] - nodes_before) / step) ** 2) @ weights
         nodes_before, weights, last = (
@@ -90,7 +97,7 @@ def _exceedance_chance(places: Floats, weights: Floats, scale: float, b: float) 
 
 
 @cache
-def _quadrature(nodes: int) -> tuple[Floats, Floats]:
+def _quadrature_nodes_and_weights(nodes: int) -> tuple[Floats, Floats]:
     return np.polynomial.legendre.leggauss(nodes)
 
 

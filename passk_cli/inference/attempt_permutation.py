@@ -18,7 +18,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, NDArray
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 
 # Two differences at a task are treated as equal if the differences are at most DIFFERENCE_TOLERANCE
 # apart.
@@ -38,9 +38,9 @@ class DifferenceStratum:
     count : number of tasks in the stratum.
     """
 
-    values: Floats
+    possible_differences: Floats
     chances: Floats
-    count: int
+    task_count: int
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class PossibleDifferences:
     """
 
     strata: list[DifferenceStratum]
-    constant_sum: float
+    sum_of_constant_differences: float
     all_enumerated: bool = True
 
 
-def differences_from_counts(
+def possible_differences_from_counts(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
 ) -> PossibleDifferences:
     """Possible differences if the metric needs only n and c. The first c is hypergeometric.
@@ -78,11 +78,11 @@ def differences_from_counts(
         logs = np.concatenate([[0.0], np.cumsum(np.log(ratios))])
         weights = np.exp(logs - logs.max())
         strata.append(DifferenceStratum(values, weights / weights.sum(), count))
-    return _split_constant(strata)
+    return _separate_constant_strata(strata)
 
 
-def differences_from_attempts(
-    metric: Metric, first: Attempts, second: Attempts, seed: int = 0
+def possible_differences_from_attempts(
+    metric: Metric, first: AttemptValueCounts, second: AttemptValueCounts, seed: int = 0
 ) -> PossibleDifferences:
     """Possible differences if the metric needs scores, answers or solutions of the attempts.
 
@@ -95,13 +95,13 @@ def differences_from_attempts(
     seed : seed of the random sample. The sample also depends on the index of the task.
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
-    tasks = len(first.start) - 1
+    tasks = len(first.cell_offsets) - 1
     most_deals = min(max(_DEALS // max(tasks, 1), _FEWEST), _MOST)
-    deals_by_key: dict[object, tuple[_TaskDeals, int]] = {}
+    deals_by_key: dict[object, tuple[_AttemptAssignments, int]] = {}
     complete = True
     for place in range(tasks):
         pooled, first_counts = _pool_attempts(metric, first, second, place)
-        task_deals = _all_deals(pooled, int(first_counts.sum()), most_deals)
+        task_deals = _all_assignments(pooled, int(first_counts.sum()), most_deals)
         key: object = (pooled.key, int(first_counts.sum()))
         if task_deals is None:
             rng = named_generator(seed, "deals within tasks", place)
@@ -112,38 +112,38 @@ def differences_from_attempts(
                 np.vstack([first_counts, sample]), axis=0, return_counts=True
             )
             task_deals, key, complete = (
-                _TaskDeals(pooled, deals, repeats / most_deals),
+                _AttemptAssignments(pooled, deals, repeats / most_deals),
                 place,
                 False,
             )
         deals_by_key[key] = (task_deals, deals_by_key.get(key, (task_deals, 0))[1] + 1)
     values: list[Floats] = []
     sizes = (
-        np.cumsum([2 * hand.first_counts.size for hand, _ in deals_by_key.values()]) // _BLOCK_ROWS
+        np.cumsum([2 * hand.first_model_counts.size for hand, _ in deals_by_key.values()]) // _BLOCK_ROWS
     )
     for _, pairs in groupby(
         zip(sizes.tolist(), deals_by_key.values(), strict=True), key=itemgetter(0)
     ):
         block = [hand for _, (hand, _) in pairs]
-        first_sets = _attempts_per_deal([(hand.pooled, hand.first_counts) for hand in block])
-        second_sets = _attempts_per_deal(
-            [(hand.pooled, hand.pooled.count - hand.first_counts) for hand in block]
+        first_sets = _attempts_per_assignment([(hand.pooled_attempts, hand.first_model_counts) for hand in block])
+        second_sets = _attempts_per_assignment(
+            [(hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_counts) for hand in block]
         )
-        differences = metric.values_of(first_sets) - metric.values_of(second_sets)
-        values += np.split(differences, np.cumsum([len(hand.first_counts) for hand in block])[:-1])
+        differences = metric.values_from_attempts(first_sets) - metric.values_from_attempts(second_sets)
+        values += np.split(differences, np.cumsum([len(hand.first_model_counts) for hand in block])[:-1])
     strata = [
         DifferenceStratum(value, hand.chances, count)
         for value, (hand, count) in zip(values, deals_by_key.values(), strict=True)
     ]
-    return _split_constant(strata, complete)
+    return _separate_constant_strata(strata, complete)
 
 
-def _split_constant(
+def _separate_constant_strata(
     strata: Sequence[DifferenceStratum], complete: bool = True
 ) -> PossibleDifferences:
-    fixed = [s for s in strata if np.ptp(s.values) <= DIFFERENCE_TOLERANCE]
-    variable = [s for s in strata if np.ptp(s.values) > DIFFERENCE_TOLERANCE]
-    return PossibleDifferences(variable, sum(s.count * float(s.values[0]) for s in fixed), complete)
+    fixed = [s for s in strata if np.ptp(s.possible_differences) <= DIFFERENCE_TOLERANCE]
+    variable = [s for s in strata if np.ptp(s.possible_differences) > DIFFERENCE_TOLERANCE]
+    return PossibleDifferences(variable, sum(s.task_count * float(s.possible_differences[0]) for s in fixed), complete)
 
 
 @dataclass(frozen=True)
@@ -161,29 +161,29 @@ class _PooledAttempts:
 
 
 @dataclass(frozen=True)
-class _TaskDeals:
-    pooled: _PooledAttempts
-    first_counts: Ints
+class _AttemptAssignments:
+    pooled_attempts: _PooledAttempts
+    first_model_counts: Ints
     chances: Floats
 
 
 def _pool_attempts(
-    metric: Metric, first: Attempts, second: Attempts, place: int
+    metric: Metric, first: AttemptValueCounts, second: AttemptValueCounts, place: int
 ) -> tuple[_PooledAttempts, Ints]:
     classes: dict[Any, list[int]] = {}
     for side, attempts in enumerate((first, second)):
-        rows = slice(int(attempts.start[place]), int(attempts.start[place + 1]))
+        rows = slice(int(attempts.cell_offsets[place]), int(attempts.cell_offsets[place + 1]))
         for value, count, passes in zip(
-            attempts.value[rows].tolist(), attempts.count[rows].tolist(), attempts.passed[
+            attempts.value[rows].tolist(), attempts.count[rows].tolist(), attempts.pass_count[
             rows].tolist(),
             strict=True,
         ):  # fmt: skip
-            passes = 0 if metric.kind.required_attempt_data == "score" else passes
+            passes = 0 if metric.definition.required_attempt_data == "score" else passes
             counts = classes.setdefault(value, [0, 0, 0, 0])
             counts[side] += count - passes
             counts[2 + side] += passes
     ordered = sorted(classes.items())
-    if metric.kind.required_attempt_data != "score":
+    if metric.definition.required_attempt_data != "score":
         by_shape = sorted(
             classes.items(),
             key=lambda item: (item[0] >= 0, item[1][2] + item[1][3], sum(item[1]), item[1]),
@@ -203,7 +203,7 @@ def _pool_attempts(
     return _PooledAttempts(value, passed, first_counts + second_counts), first_counts
 
 
-def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | None:
+def _all_assignments(pooled: _PooledAttempts, size: int, most: int) -> _AttemptAssignments | None:
     deal_numbers = [1] + [0] * size
     for count in pooled.count.tolist():
         ends = np.cumsum(np.array(deal_numbers, dtype=object))
@@ -226,10 +226,10 @@ def _all_deals(pooled: _PooledAttempts, size: int, most: int) -> _TaskDeals | No
         first_counts = np.column_stack([first_counts[row], choices[column]])
         logs = logs[row] + ways[column]
     weights = np.exp(logs - logs.max())
-    return _TaskDeals(pooled, first_counts, weights / weights.sum())
+    return _AttemptAssignments(pooled, first_counts, weights / weights.sum())
 
 
-def _attempts_per_deal(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> Attempts:
+def _attempts_per_assignment(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> AttemptValueCounts:
     columns, offset = [], 0
     for pooled, first_counts in deals:
         value, of_class = np.unique(pooled.value, return_inverse=True)
@@ -240,5 +240,5 @@ def _attempts_per_deal(deals: Sequence[tuple[_PooledAttempts, Ints]]) -> Attempt
         columns.append((cell, np.tile(value, len(first_counts)), count.ravel(), passed.ravel()))
         offset += len(first_counts)
     cell, value, count, passed = (np.concatenate(column) for column in zip(*columns, strict=True))
-    dealt = Attempts.from_rows(cell, value, count, passed, offset)
+    dealt = AttemptValueCounts.from_rows(cell, value, count, passed, offset)
     return dealt.select_rows(dealt.count > 0)

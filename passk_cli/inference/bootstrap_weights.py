@@ -19,8 +19,8 @@ from passk_cli.limits import refuse_many_draws
 # The number of rows in a block depends only on the number of tasks, and each block has its own
 # random stream. Therefore, neither memory nor the number of threads changes a result.
 _BLOCK_CELLS = 1 << 18
-# passk caches bootstrap weights only if all weights need at most _KEPT bytes.
-_KEPT = 1 << 26
+# passk caches bootstrap weights only if all weights need at most _MAX_CACHED_BYTES bytes.
+_MAX_CACHED_BYTES = 1 << 26
 
 
 def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
@@ -37,11 +37,11 @@ def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
 
-WEIGHT_KINDS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
+WEIGHT_FILL_FUNCTIONS: dict[str, Callable[[np.random.Generator, Floats], None]] = {
     "multinomial": fill_multinomial_weights,
     "dirichlet": fill_dirichlet_weights,
 }
-_STORED = {"multinomial": np.uint8, "dirichlet": np.float64}
+_STORED_DTYPES = {"multinomial": np.uint8, "dirichlet": np.float64}
 
 
 def _use_weight_blocks(
@@ -54,7 +54,7 @@ def _use_weight_blocks(
     def work(first: int) -> None:
         weights = np.empty((places[0].stop, units))
         for block in range(first, len(places), workers):
-            WEIGHT_KINDS[kind](named_generator(seed, purpose, block), weights)
+            WEIGHT_FILL_FUNCTIONS[kind](named_generator(seed, purpose, block), weights)
             block_rows = places[block]
             use(block_rows, weights[: block_rows.stop - block_rows.start])
 
@@ -68,7 +68,7 @@ def _use_weight_blocks(
 def _cached_weights(
     kind: str, units: int, resamples: int, seed: int, threads: int | None
 ) -> NDArray[Any]:  # fmt: skip
-    weights = np.empty((resamples, units), dtype=_STORED[kind])
+    weights = np.empty((resamples, units), dtype=_STORED_DTYPES[kind])
     _use_weight_blocks(weights.__setitem__, kind, units, resamples, seed, threads)
     return weights
 
@@ -101,7 +101,7 @@ def bootstrap_means(
         base = len(sizes) * sizes[0] if equal else (weights @ sizes)[:, None]
         np.divide(weights @ totals, base, out=means[rows])
 
-    if resamples * len(sizes) * np.dtype(_STORED[kind]).itemsize > _KEPT:
+    if resamples * len(sizes) * np.dtype(_STORED_DTYPES[kind]).itemsize > _MAX_CACHED_BYTES:
         _use_weight_blocks(average, *arguments)
     else:
         weights = _cached_weights(*arguments)
@@ -110,7 +110,7 @@ def bootstrap_means(
     return np.clip(means, values.min(axis=0), values.max(axis=0), out=means)
 
 
-def repeated_attempt_means(
+def resampled_attempt_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
     """Means of metrics over fixed tasks with resampled attempts: (resamples × metrics).
@@ -132,12 +132,12 @@ def repeated_attempt_means(
         for metric, table in enumerate(tables):
             means[rows, metric] = table[resampled].mean(axis=1)
     for metric, table in enumerate(tables):
-        off = _expected(n, c, table, starts) - table[starts + c]
+        off = _expected_resampled_values(n, c, table, starts) - table[starts + c]
         means[:, metric] -= off.mean()
     return means
 
 
-def _expected(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
+def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
     """E f(n, c*) at each task for c* ~ Binomial(n, c/n), by a recursion for binomial weights."""
     pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
     means = []

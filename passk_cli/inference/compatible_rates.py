@@ -23,9 +23,9 @@ _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is _SMALLEST_RATE_TIMES_K divided by the largest k. At the
 # smallest rate, even k attempts hardly ever contain a pass.
 _SMALLEST_RATE_TIMES_K = 0.02
-# _SHARPNESS lists the weights of the log likelihood in successive steps of the barrier method.
-_SHARPNESS = (1.0, 10.0, 100.0, 1e3, 1e4)
-_SMOOTH_SHARPNESS = 100.0
+# _BARRIER_SHARPNESS_STEPS lists the weights of the log likelihood in successive steps of the barrier method.
+_BARRIER_SHARPNESS_STEPS = (1.0, 10.0, 100.0, 1e3, 1e4)
+_SMOOTH_MASSES_SHARPNESS = 100.0
 # The search takes at most _STEPS Newton steps, and stops if a step gains less than _SMALL_GAIN.
 _STEPS, _SMALL_GAIN = 100, 1e-4
 # Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds. A
@@ -45,23 +45,23 @@ class _BarrierFunction:
     """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses."""
 
     likelihoods: Floats
-    tasks: Floats
+    task_counts: Floats
     sharpness: float
-    values: Floats
-    slope: float = 0.0
+    values_at_rates: Floats
+    mean_weight: float = 0.0
 
     def value_at(self, masses: Floats) -> float:
         """The barrier function at masses (rates,); infinite if a mass is not positive."""
         if masses.min() <= 0:
             return math.inf
-        fall = self.slope * (self.values @ masses) - self.tasks @ np.log(self.likelihoods @ masses)
+        fall = self.mean_weight * (self.values_at_rates @ masses) - self.task_counts @ np.log(self.likelihoods @ masses)
         return float(self.sharpness * fall - np.log(masses).sum())
 
     def gradient_and_hessian(self, masses: Floats) -> tuple[Floats, Floats]:
         """Gradient (rates,) and Hessian (rates × rates) of the barrier function."""
         fit = self.likelihoods @ masses
-        share = self.tasks / fit
-        rise = self.slope * self.values - share @ self.likelihoods
+        share = self.task_counts / fit
+        rise = self.mean_weight * self.values_at_rates - share @ self.likelihoods
         bend = (self.likelihoods.T * (self.sharpness * share / fit)) @ self.likelihoods
         return self.sharpness * rise - 1 / masses, bend + np.diag(masses**-2.0)
 
@@ -93,7 +93,7 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
     return masses
 
 
-def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
+def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
     """The maximum log likelihood over all distributions of rates, accurate to rates / 10,000.
 
     max Σ tasks · log(chance @ masses) is the nonparametric maximum likelihood of a mixture. The
@@ -110,9 +110,9 @@ def maximum_likelihood(chance: Floats, tasks: Floats) -> tuple[float, Floats, Fl
     scale = chance.max(axis=1, keepdims=True)
     relative = chance / scale
     smooth = masses = np.full(chance.shape[1], 1 / chance.shape[1])
-    for sharpness in _SHARPNESS:
+    for sharpness in _BARRIER_SHARPNESS_STEPS:
         masses = _minimizing_masses(_BarrierFunction(relative, tasks, sharpness, masses), masses)
-        smooth = masses if sharpness == _SMOOTH_SHARPNESS else smooth
+        smooth = masses if sharpness == _SMOOTH_MASSES_SHARPNESS else smooth
     height = float(tasks @ (np.log(relative @ masses) + np.log(scale[:, 0])))
     return height, masses, smooth
 
@@ -150,7 +150,7 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
     return np.where(relative > math.exp(_MIN_LOG_LIKELIHOOD), relative, 0.0)
 
 
-def likelihood_drop(level: float) -> float:
+def allowed_log_likelihood_drop(level: float) -> float:
     """How far the log likelihood of a compatible distribution may be below the maximum.
 
     The limit is half the quantile of the χ² distribution with one degree of freedom.
@@ -164,7 +164,7 @@ def likelihood_drop(level: float) -> float:
 
 
 @dataclass(frozen=True)
-class CompatibleRates:
+class CompatibleRateDistributions:
     """All distributions of success rates that are compatible with counts at a confidence level.
 
     n, c : attempts and passes, (pairs,).
@@ -183,15 +183,15 @@ class CompatibleRates:
     n: Ints
     c: Ints
     task_counts: Floats
-    rates: Floats
+    rate_grid: Floats
     level: float = 0.95
-    thresholds: tuple[float, ...] = ()
+    extra_grid_rates: tuple[float, ...] = ()
 
     @classmethod
     def from_tasks(
         cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0,
         thresholds: tuple[float, ...] = (),
-    ) -> CompatibleRates:  # fmt: skip
+    ) -> CompatibleRateDistributions:  # fmt: skip
         """The distributions that are compatible with the attempts and passes of tasks, (tasks,).
 
         most_k : the largest k for which a range will be computed.
@@ -205,20 +205,20 @@ class CompatibleRates:
     @cached_property
     def likelihoods(self) -> Floats:
         """Likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
-        return count_likelihood(self.n, self.c, self.rates)
+        return count_likelihood(self.n, self.c, self.rate_grid)
 
     @cached_property
-    def _maximum_likelihood(self) -> tuple[float, Floats, Floats]:
-        return maximum_likelihood(self.likelihoods, self.task_counts)
+    def _maximum_likelihood_and_masses(self) -> tuple[float, Floats, Floats]:
+        return maximum_likelihood_and_masses(self.likelihoods, self.task_counts)
 
     @property
     def smooth_masses(self) -> Floats:
         """Masses of a compatible distribution with a positive mass at every rate: (rates,)."""
-        return self._maximum_likelihood[2]
+        return self._maximum_likelihood_and_masses[2]
 
     @property
     def _likelihood_floor(self) -> float:
-        return self._maximum_likelihood[0] - likelihood_drop(self.level)
+        return self._maximum_likelihood_and_masses[0] - allowed_log_likelihood_drop(self.level)
 
     def mean_range(self, values: Floats) -> tuple[float, float]:
         """The minimum and the maximum mean of a function of the rate over compatible distributions.
@@ -253,30 +253,30 @@ class CompatibleRates:
             if abs(slack) < _SMALL_SLACK or 0 < slack < _GAP * slope:
                 break
             low, high = (slope, high) if slack > 0 else (low, slope)
-            drop = likelihood_drop(self.level)
+            drop = allowed_log_likelihood_drop(self.level)
             guess = slope * math.sqrt(drop / max(drop - slack, drop / 100))
             between = math.sqrt(max(low, high / 100) * min(high, low * 100))
             slope = guess if low < guess < high else between
         return least + spread * best
 
-    def with_expected_counts(self, attempts: int) -> CompatibleRates:
+    def with_expected_counts(self, attempts: int) -> CompatibleRateDistributions:
         """The compatible distributions for more attempts per task, with expected counts as data."""
         from scipy.stats import binom
 
         first = np.geomspace(1, attempts, _BINS)
-        if self.thresholds:
+        if self.extra_grid_rates:
             # If a metric uses thresholds, rates far from 0 also affect the result, so every bin is
             # narrow.
             first = attempts * np.sin(np.linspace(0, math.pi / 2, _EVEN_BINS)) ** 2
         first = np.unique(np.concatenate([[0], first.round().astype(np.int64)]))
-        least = binom.sf(first[:, None] - 1, attempts, self.rates)
+        least = binom.sf(first[:, None] - 1, attempts, self.rate_grid)
         share = (
-            least - np.concatenate([least[1:], np.zeros((1, len(self.rates)))])
+            least - np.concatenate([least[1:], np.zeros((1, len(self.rate_grid)))])
         ) @ self.smooth_masses
         likely_bins = share > _UNSEEN
         passes = np.concatenate([(first[:-1] + first[1:] - 1) // 2, first[-1:]])[likely_bins]
         tasks: Floats = self.task_counts.sum() * share[likely_bins] / share[likely_bins].sum()
-        grid = rate_grid(attempts, round(_SMALLEST_RATE_TIMES_K / self.rates[1]))
-        grid = np.union1d(grid, self.thresholds)
+        grid = rate_grid(attempts, round(_SMALLEST_RATE_TIMES_K / self.rate_grid[1]))
+        grid = np.union1d(grid, self.extra_grid_rates)
         n = np.full(len(tasks), attempts)
-        return CompatibleRates(n, passes, tasks, grid, self.level, self.thresholds)
+        return CompatibleRateDistributions(n, passes, tasks, grid, self.level, self.extra_grid_rates)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.compatible_rates import CompatibleRates
+from passk_cli.inference.compatible_rates import CompatibleRateDistributions
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
 
 # passk tries to increase the number of attempts or tasks by the factors in _TIMES, up to
@@ -37,7 +37,7 @@ class DataNeeded(NamedTuple):
     tasks: int | None
 
 
-def share_range(rates: CompatibleRates, threshold: float) -> tuple[float, float]:
+def share_above_threshold_range(rates: CompatibleRateDistributions, threshold: float) -> tuple[float, float]:
     """The minimum and the maximum share of tasks with a rate of at least the threshold.
 
     A rate exactly at the threshold is included only in the maximum, because a rate just below the
@@ -45,8 +45,8 @@ def share_range(rates: CompatibleRates, threshold: float) -> tuple[float, float]
 
     threshold : one of `rates.rates`.
     """
-    above: Floats = (rates.rates > threshold).astype(np.float64)
-    reached: Floats = (rates.rates >= threshold).astype(np.float64)
+    above: Floats = (rates.rate_grid > threshold).astype(np.float64)
+    reached: Floats = (rates.rate_grid >= threshold).astype(np.float64)
     return max(0.0, rates.lowest_mean(above)), min(1.0, -rates.lowest_mean(-reached))
 
 
@@ -73,18 +73,18 @@ class CoverRange:
     clusters: Ints | None = None
 
     @cached_property
-    def _rates(self) -> CompatibleRates:
+    def _compatible_distributions(self) -> CompatibleRateDistributions:
         worth = 1.0
         if self.clusters is not None:
             worth = len(self.n) / float((np.bincount(self.clusters) ** 2).sum())
-        return CompatibleRates.from_tasks(
+        return CompatibleRateDistributions.from_tasks(
             self.n, self.c, most_k=1, level=self.level, worth=worth, thresholds=(self.threshold,)
         )
 
     @cached_property
     def limits(self) -> tuple[float, float]:
         """The minimum and the maximum share over all compatible distributions of rates."""
-        return share_range(self._rates, self.threshold)
+        return share_above_threshold_range(self._compatible_distributions, self.threshold)
 
     @property
     def point_estimate(self) -> float | None:
@@ -95,7 +95,7 @@ class CoverRange:
         low, high = self.limits
         if high - low > MAX_RANGE_WIDTH:
             return None
-        rates, masses = self._rates.rates, self._rates.smooth_masses
+        rates, masses = self._compatible_distributions.rate_grid, self._compatible_distributions.smooth_masses
         fitted = (masses[rates > self.threshold].sum() + masses[rates >= self.threshold].sum()) / 2
         return min(max(float(fitted), low), high)
 
@@ -111,15 +111,15 @@ class CoverRange:
             round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
         )
         for more in (n for n in attempts if n <= _MOST_ATTEMPTS):
-            if self._is_narrow(self._rates.with_expected_counts(more)):
+            if self._is_narrow(self._compatible_distributions.with_expected_counts(more)):
                 return DataNeeded(more, None)
         for times in _TIMES:
-            if self._is_narrow(replace(self._rates, task_counts=self._rates.task_counts * times)):
+            if self._is_narrow(replace(self._compatible_distributions, task_counts=self._compatible_distributions.task_counts * times)):
                 return DataNeeded(
                     None, round_to_two_digits(math.ceil(len(self.n) * times), up=True)
                 )
         return DataNeeded(None, None)
 
-    def _is_narrow(self, rates: CompatibleRates) -> bool:
-        low, high = share_range(rates, self.threshold)
+    def _is_narrow(self, rates: CompatibleRateDistributions) -> bool:
+        low, high = share_above_threshold_range(rates, self.threshold)
         return high - low <= _TARGET_WIDTH

@@ -23,7 +23,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.metrics.choice import hypergeometric_probabilities, log_choose
+from passk_cli.metrics.combinatorics import hypergeometric_probabilities, log_choose
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.registry import Metric
 
@@ -74,18 +74,18 @@ class BetaRates:
             )
 
     @property
-    def correlation(self) -> float:
+    def intraclass_correlation(self) -> float:
         """Correlation of two attempts at the same task, 1 / (a + b + 1), in [0, 1]."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
         return 1.0 if share > 1.0 - _SPREAD_TOLERANCE else share
 
-    def passes(self, n: int) -> Floats:
+    def pass_count_probabilities(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
 
         C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s = `correlation`
         and r = 1 − s. The formula is valid for the smallest and the largest spread too.
         """
-        correlation = self.correlation
+        correlation = self.intraclass_correlation
         if correlation == 1.0:
             ends = np.zeros(n + 1)
             ends[0], ends[n] = 1.0 - self.mean, self.mean
@@ -101,7 +101,7 @@ class BetaRates:
 
 
 @dataclass(frozen=True)
-class AssumedValues:
+class AssumedMetricMoments:
     """Exact moments of a metric's task values if the success rates have an assumed distribution.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -117,12 +117,12 @@ class AssumedValues:
     def expected(self) -> float:
         """Mean of the metric over tasks."""
         k = self.metric.k
-        return float(self.rates.passes(k) @ _values_by_passes(self.metric, k))
+        return float(self.rates.pass_count_probabilities(k) @ _values_by_passes(self.metric, k))
 
     @cached_property
     def between_variance(self) -> float:
         """Variance of the tasks' true values of the metric."""
-        square = expected_group_product(self.metric, self.rates.passes(2 * self.metric.k))
+        square = expected_product_of_two_groups(self.metric, self.rates.pass_count_probabilities(2 * self.metric.k))
         return max(square - self.expected**2, 0.0)
 
     def within_variance(self, n: int) -> float:
@@ -138,7 +138,7 @@ class AssumedValues:
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
         """The possible values of a random task with n ≥ k attempts, and their probabilities."""
-        return _values_by_passes(self.metric, n), self.rates.passes(n)
+        return _values_by_passes(self.metric, n), self.rates.pass_count_probabilities(n)
 
 
 @dataclass(frozen=True)
@@ -170,16 +170,16 @@ class PilotEstimate:
         return int(self.n.min())
 
     @property
-    def measures_between_variance(self) -> bool:
+    def is_between_variance_measured(self) -> bool:
         """Whether the pilot measures `between_variance` without a model."""
         return self.fewest_attempts >= 2 * self.metric.k
 
-    def is_measured(self, n: int) -> bool:
+    def is_variance_measured_at(self, n: int) -> bool:
         """Whether the pilot measures the variance at n attempts without a model."""
         return n <= self.fewest_attempts or (self.metric.k == 1 and self.fewest_attempts >= 2)
 
     @cached_property
-    def values(self) -> Floats:
+    def task_values(self) -> Floats:
         """The value of the metric in each task of the pilot."""
         un, uc, index = unique_pairs(self.n, self.c)
         return self.metric.values(un, uc)[index]
@@ -187,12 +187,12 @@ class PilotEstimate:
     @cached_property
     def expected(self) -> float:
         """Mean of the metric over the tasks of the pilot."""
-        return float(self.values.mean())
+        return float(self.task_values.mean())
 
     @cached_property
-    def rates(self) -> BetaRates | None:
+    def fitted_beta_rates(self) -> BetaRates | None:
         """The Beta model for more attempts than the pilot has; None if it cannot be estimated."""
-        return fitted_rates(self.n, self.c)
+        return fitted_beta_rates(self.n, self.c)
 
     @cached_property
     def between_variance(self) -> float:
@@ -211,27 +211,27 @@ class PilotEstimate:
     @cached_property
     def raw_between_variance(self) -> float:
         """The estimate before it is limited to its range; negative if tasks differ very little."""
-        if self.measures_between_variance:
+        if self.is_between_variance_measured:
             halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
-            return expected_group_product(self.metric, halves) - self._squared_mean
-        if self._model is None:
+            return expected_product_of_two_groups(self.metric, halves) - self._squared_mean
+        if self._beta_model is None:
             return math.nan
-        total = self._model.variance(self.fewest_attempts)
+        total = self._beta_model.variance(self.fewest_attempts)
         return self._variance_within_pilot(self.fewest_attempts) * (
-            self._model.between_variance / total if total > 0 else 1.0
+            self._beta_model.between_variance / total if total > 0 else 1.0
         )
 
     @property
     def attempt_variances(self) -> Floats:
         """Unbiased variance of each task's value over repeated attempts; their mean if n₀ < 2k."""
-        if not self.measures_between_variance:
+        if not self.is_between_variance_measured:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
         squares = np.zeros(len(un))
         for at in np.unique(index).tolist():
             chances = subset_pass_probabilities(un[at : at + 1], uc[at : at + 1], 2 * self.metric.k)
-            squares[at] = expected_group_product(self.metric, chances)
-        variances: Floats = self.values**2 - squares[index]
+            squares[at] = expected_product_of_two_groups(self.metric, chances)
+        variances: Floats = self.task_values**2 - squares[index]
         return variances
 
     def within_variance(self, n: int) -> float:
@@ -240,17 +240,17 @@ class PilotEstimate:
             return math.nan
         if n <= self.fewest_attempts:
             return max(self._variance_within_pilot(n) - self.between_variance, 0.0)
-        if self._model is None:
+        if self._beta_model is None:
             return math.nan
-        if n not in self._within_variance_beyond_pilot:
-            start = self._model_attempt_variance
+        if n not in self._cached_within_variances:
+            start = self._beta_model_within_variance
             share = (
-                self._model.within_variance(n) / start if start > 0 else self.fewest_attempts / n
+                self._beta_model.within_variance(n) / start if start > 0 else self.fewest_attempts / n
             )
-            self._within_variance_beyond_pilot[n] = (
+            self._cached_within_variances[n] = (
                 self.within_variance(self.fewest_attempts) * share
             )
-        return self._within_variance_beyond_pilot[n]
+        return self._cached_within_variances[n]
 
     def variance(self, n: int) -> float:
         """Variance of a random task's value with n attempts; NaN if n < k or if it is unknown."""
@@ -264,27 +264,27 @@ class PilotEstimate:
         return _values_by_passes(self.metric, size), subset_pass_probabilities(self.n, self.c, size)
 
     @cached_property
-    def _within_variance_beyond_pilot(self) -> dict[int, float]:
+    def _cached_within_variances(self) -> dict[int, float]:
         return {}
 
     @cached_property
-    def _model(self) -> AssumedValues | None:
-        return None if self.rates is None else AssumedValues(self.metric, self.rates)
+    def _beta_model(self) -> AssumedMetricMoments | None:
+        return None if self.fitted_beta_rates is None else AssumedMetricMoments(self.metric, self.fitted_beta_rates)
 
     @cached_property
-    def _model_attempt_variance(self) -> float:
+    def _beta_model_within_variance(self) -> float:
         """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n."""
-        if self._model is None or self.metric.k == 1:
+        if self._beta_model is None or self.metric.k == 1:
             return 0.0
-        start = self._model.within_variance(self.fewest_attempts)
+        start = self._beta_model.within_variance(self.fewest_attempts)
         return (
-            start if start > _ROUNDING_SHARE * self._model.variance(self.fewest_attempts) else 0.0
+            start if start > _ROUNDING_SHARE * self._beta_model.variance(self.fewest_attempts) else 0.0
         )
 
     @cached_property
     def _squared_mean(self) -> float:
         """Unbiased estimate of (E V)²: mean product of the values of two different tasks."""
-        tasks, square = len(self.values), float((self.values**2).mean())
+        tasks, square = len(self.task_values), float((self.task_values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
     def _variance_within_pilot(self, n: int) -> float:
@@ -300,8 +300,8 @@ class PlannedDifference:
     estimated_between_variance : estimate of `between_variance` from the differences of a pilot.
     """
 
-    first: AssumedValues | PilotEstimate
-    second: AssumedValues | PilotEstimate
+    first_model: AssumedMetricMoments | PilotEstimate
+    second_model: AssumedMetricMoments | PilotEstimate
     covariance: float
     estimated_between_variance: float | None = None
 
@@ -310,13 +310,13 @@ class PlannedDifference:
         """Variance of the true differences over tasks, at least 0; NaN if it is unknown."""
         if self.estimated_between_variance is not None:
             return self.estimated_between_variance
-        raw = self.first.between_variance + self.second.between_variance - 2.0 * self.covariance
+        raw = self.first_model.between_variance + self.second_model.between_variance - 2.0 * self.covariance
         return raw if not raw < 0 else 0.0
 
     @property
     def correlation(self) -> float | None:
         """Correlation of the models' true values over tasks, in [−1, 1]; None if it is unknown."""
-        variances = self.first.between_variance, self.second.between_variance
+        variances = self.first_model.between_variance, self.second_model.between_variance
         scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
             return None
@@ -324,16 +324,16 @@ class PlannedDifference:
 
     def within_variance(self, n: int) -> float:
         """Mean variance of a task's difference if both models repeat their n attempts."""
-        return self.first.within_variance(n) + self.second.within_variance(n)
+        return self.first_model.within_variance(n) + self.second_model.within_variance(n)
 
     def variance(self, n: int) -> float:
         """Variance of the difference at a random task, with n attempts by each model."""
         if math.isnan(self.between_variance):
-            return self.first.variance(n) + self.second.variance(n) - 2.0 * self.covariance
+            return self.first_model.variance(n) + self.second_model.variance(n) - 2.0 * self.covariance
         return self.between_variance + self.within_variance(n)
 
 
-def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
+def fitted_beta_rates(n: Ints, c: Ints) -> BetaRates | None:
     """The Beta model with a pilot's mean success rate and the true spread of its rates.
 
     spread² = E p − (E p)² − E p(1−p). The last term is the mean of c(n−c)/(n(n−1)) over tasks with
@@ -356,7 +356,7 @@ def fitted_rates(n: Ints, c: Ints) -> BetaRates | None:
     return BetaRates(mean, math.sqrt(min(max(mean - squared - luck, 0.0), mean * (1.0 - mean))))
 
 
-def cluster_excess(values: Floats, clusters: Ints | None) -> float:
+def cluster_excess_variance(values: Floats, clusters: Ints | None) -> float:
     """Variance that clusters of similar tasks add to the value of a task.
 
     max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
@@ -383,7 +383,7 @@ def _values_by_passes(metric: Metric, n: int) -> Floats:
     return metric.values(np.full(n + 1, n), np.arange(n + 1))
 
 
-def expected_group_product(metric: Metric, weights: Floats) -> float:
+def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
     """Expected product of a metric's values in two separate groups of k attempts at a task.
 
     weights : P(s of 2k attempts pass). Given s, the number x of passes in the first group has the
@@ -435,7 +435,7 @@ def true_difference_variance(
     """
     from passk_cli.scipy_special import ndtr, ndtri
 
-    d = first.values - second.values
+    d = first.task_values - second.task_values
     h = (
         (d - d.mean()) ** 2 * (len(d) / (len(d) - 1))
         - first.attempt_variances
@@ -491,15 +491,17 @@ def best_splits(
     for name, metric_errors in errors.items():
         least = min(metric_errors, default=math.inf)
         if math.isfinite(least):
-            best[name] = _best_compromise(options, metric_errors)
+            best[name] = _near_best_split_with_most_tasks(options, metric_errors)
         ratios = [error / least if math.isfinite(least) else math.inf for error in metric_errors]
         excess = [max(pair) for pair in zip(excess, ratios, strict=True)]
     if len(errors) > 1 and math.isfinite(min(excess, default=math.inf)):
-        best["all"] = _best_compromise(options, excess)
+        best["all"] = _near_best_split_with_most_tasks(options, excess)
     return best
 
 
-def _best_compromise(options: Sequence[BudgetSplit], errors: Sequence[float]) -> BudgetSplit:
+def _near_best_split_with_most_tasks(
+    options: Sequence[BudgetSplit], errors: Sequence[float]
+) -> BudgetSplit:
     least = min(errors)
     good = [o for o, e in zip(options, errors, strict=True) if e <= _EQUALLY_GOOD_RATIO * least]
     return min(good, key=lambda option: (-option[0], option[1]))

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 
 # A missed difference is a large difference at rare tasks that are not in the sample. Each pair of
 # constants contains two numbers of tasks (or clusters). The allowance for missed differences is
-# full up to the second number of tasks, and there is no allowance from the first number on. _TAIL
-# (for the limit in the direction of the longer tail) and _BOTH (for both limits) are effective
-# numbers of tasks, and _FEW are numbers of all tasks.
-_TAIL = (5.0, 2.0)
-_BOTH = (2.0, 1.0)
-_FEW = (6.0, 3.0)
-# The standard error of a log variance is multiplied by _UNDERSTATED, because the estimated error is
+# full up to the second number of tasks, and there is no allowance from the first number on. _TAIL_ALLOWANCE_THRESHOLDS
+# (for the limit in the direction of the longer tail) and _TWO_SIDED_ALLOWANCE_THRESHOLDS (for both limits) are effective
+# numbers of tasks, and _FEW_TASKS_ALLOWANCE_THRESHOLDS are numbers of all tasks.
+_TAIL_ALLOWANCE_THRESHOLDS = (5.0, 2.0)
+_TWO_SIDED_ALLOWANCE_THRESHOLDS = (2.0, 1.0)
+_FEW_TASKS_ALLOWANCE_THRESHOLDS = (6.0, 3.0)
+# The standard error of a log variance is multiplied by _SPREAD_ERROR_FACTOR, because the estimated error is
 # too small if only a few tasks have large differences.
-_UNDERSTATED = 1.25
+_SPREAD_ERROR_FACTOR = 1.25
 # _LEAST_ERROR is the minimum variance of a log variance. Variances are moderated only if there are
 # at least _FEWEST_ROWS rows.
 _LEAST_ERROR, _FEWEST_ROWS = 1e-6, 3
-_MISSED = 2.0
+_MISSED_DIFFERENCE_FACTOR = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,27 +43,28 @@ class DifferenceDistribution:
     """
 
     estimate: Floats
-    below: Floats
-    above: Floats
+    lower_standard_error: Floats
+    upper_standard_error: Floats
     degrees: Ints
     largest_difference: float
-    constant: Bools
-    spread: Floats
-    spread_error: Floats
+    is_constant: Bools
+    base_standard_error: Floats
+    base_error_uncertainty: Floats
 
     @staticmethod
     def from_selected_rows(
         parts: Sequence[tuple[DifferenceDistribution, Ints]],
     ) -> DifferenceDistribution:
         """Selected rows of several distributions, joined in that order."""
-        names = "estimate below above degrees constant spread spread_error".split()
+        names = [field.name for field in fields(DifferenceDistribution)]
+        names.remove("largest_difference")
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(law, name)[rows] for law, rows in parts])
             for name in names
         }
         return DifferenceDistribution(**columns, largest_difference=parts[0][0].largest_difference)
 
-    def moderated(self) -> DifferenceDistribution:
+    def with_moderated_errors(self) -> DifferenceDistribution:
         """The distribution with small spreads raised towards the spreads of the other rows.
 
         Among many pairs of models, some have a spread that is far too small by chance. The log
@@ -82,13 +83,15 @@ class DifferenceDistribution:
         >>> law.spread.round(2).tolist(), law.moderated().spread.round(2).tolist()
         ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
-        usable = (self.spread > 0) & ~self.constant
-        usable &= np.isfinite(self.spread) & np.isfinite(self.spread_error)
+        usable = (self.base_standard_error > 0) & ~self.is_constant
+        usable &= np.isfinite(self.base_standard_error) & np.isfinite(self.base_error_uncertainty)
         if usable.sum() < _FEWEST_ROWS:
             return self
         units = self.degrees[usable] + 1.0
-        error = np.maximum((2 * _UNDERSTATED * self.spread_error[usable]) ** 2, _LEAST_ERROR)
-        log = 2 * np.log(self.spread[usable]) + np.log(units) + error / 2
+        error = np.maximum(
+            (2 * _SPREAD_ERROR_FACTOR * self.base_error_uncertainty[usable]) ** 2, _LEAST_ERROR
+        )
+        log = 2 * np.log(self.base_standard_error[usable]) + np.log(units) + error / 2
         weights = 1 / error
         mean = weights @ log / weights.sum()
         excess = weights @ (log - mean) ** 2 - (len(log) - 1)
@@ -96,13 +99,13 @@ class DifferenceDistribution:
         weights = 1 / (error + between)
         mean = weights @ log / weights.sum()
         shrunk = np.exp((log * between + mean * error) / (between + error) / 2) / np.sqrt(units)
-        spread = self.spread.copy()
+        spread = self.base_standard_error.copy()
         spread[usable] = np.maximum(spread[usable], shrunk)
-        added = np.zeros_like(self.spread)
-        added[usable] = spread[usable] ** 2 - self.spread[usable] ** 2
+        added = np.zeros_like(self.base_standard_error)
+        added[usable] = spread[usable] ** 2 - self.base_standard_error[usable] ** 2
         return replace(
-            self, spread=spread,
-            below=np.sqrt(self.below**2 + added), above=np.sqrt(self.above**2 + added),
+            self, base_standard_error=spread,
+            lower_standard_error=np.sqrt(self.lower_standard_error**2 + added), upper_standard_error=np.sqrt(self.upper_standard_error**2 + added),
         )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
@@ -114,7 +117,7 @@ class DifferenceDistribution:
         from passk_cli.scipy_special import stdtr
 
         gap = self.estimate - np.asarray(null, dtype=np.float64)
-        error = np.where(gap > 0, self.below, self.above)
+        error = np.where(gap > 0, self.lower_standard_error, self.upper_standard_error)
         steps = np.divide(np.abs(gap), error, out=np.where(gap == 0, 0.0, np.inf), where=error > 0)
         p = 2 * stdtr(np.maximum(self.degrees, 1), -steps)
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
@@ -144,7 +147,7 @@ class DifferenceDistribution:
         steps = -stdtrit(np.maximum(self.degrees, 1), alpha / 2)
         steps = np.where(self.degrees < 1, np.inf, steps)
         with np.errstate(invalid="ignore"):
-            low, high = self.estimate - steps * self.below, self.estimate + steps * self.above
+            low, high = self.estimate - steps * self.lower_standard_error, self.estimate + steps * self.upper_standard_error
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
         significant, least = self.p() <= alpha, np.nextafter(0.0, 1.0)
         near_limit, far_limit = np.where(self.estimate > 0, (low, -high), (-high, low))
@@ -218,14 +221,25 @@ def difference_distribution(
     high = low if between is None else _scaled_unit_totals(ends[1], unit, clusters)
     square, unsure = _largest_variance(low, high, sizes)
     spread = np.hypot(np.maximum(unit * np.sqrt(square), np.sqrt(floor)), np.sqrt(hidden))
-    carrying, few = _effective_units(low, high), _lump_allowance(np.float64(len(sizes)), _FEW)
-    symmetric = np.maximum(_lump_allowance(carrying, _BOTH), few)
-    constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING
+    carrying, few = (
+        _effective_units(low, high),
+        _missed_difference_weight(np.float64(len(sizes)), _FEW_TASKS_ALLOWANCE_THRESHOLDS),
+    )
+    symmetric = np.maximum(
+        _missed_difference_weight(carrying, _TWO_SIDED_ALLOWANCE_THRESHOLDS), few
+    )
+    constant = (low / sizes).max(axis=1) <= (high / sizes).min(axis=1) + ROUNDING_TOLERANCE
     symmetric[constant & (np.asarray(floor) == 0) & (np.asarray(hidden) == 0)] = 1.0
-    tail, lump = _lump_allowance(carrying, _TAIL), largest / unit if np.isinf(reach) else 1.0
-    missed_lump = unit * lump * _share_of_largest(sizes)
+    tail, lump = (
+        _missed_difference_weight(carrying, _TAIL_ALLOWANCE_THRESHOLDS),
+        largest / unit if np.isinf(reach) else 1.0,
+    )
+    missed_lump = unit * lump * _sum_of_squared_size_shares(sizes)
     below, above = (
-        np.hypot(spread, missed_lump * np.sqrt(_MISSED * np.maximum(tail * side, symmetric)))
+        np.hypot(
+            spread,
+            missed_lump * np.sqrt(_MISSED_DIFFERENCE_FACTOR * np.maximum(tail * side, symmetric)),
+        )
         for side in (-_skew(low), _skew(high))
     )
     return DifferenceDistribution(mean, below, above, degrees, reach, constant, spread, unsure)
@@ -244,9 +258,13 @@ def least_possible_p(sizes: Floats) -> float:
     units = len(sizes)
     if units < 2:
         return 1.0
-    few = float(_lump_allowance(np.float64(units), _FEW))
+    few = float(_missed_difference_weight(np.float64(units), _FEW_TASKS_ALLOWANCE_THRESHOLDS))
     return float(
-        2 * stdtr(units - 1, -1 / (np.sqrt(_MISSED * few) * _share_of_largest(sizes)))
+        2
+        * stdtr(
+            units - 1,
+            -1 / (np.sqrt(_MISSED_DIFFERENCE_FACTOR * few) * _sum_of_squared_size_shares(sizes)),
+        )
         if few
         else 0.0
     )
@@ -254,7 +272,7 @@ def least_possible_p(sizes: Floats) -> float:
 
 def _scaled_unit_totals(d: Floats, unit: Floats, clusters: Ints | None) -> Floats:
     d = d / unit[:, None]
-    d = np.where(np.abs(d) > ROUNDING, d, 0.0)
+    d = np.where(np.abs(d) > ROUNDING_TOLERANCE, d, 0.0)
     if clusters is None:
         return d
     totals = np.zeros((len(d), int(clusters.max()) + 1))
@@ -262,7 +280,7 @@ def _scaled_unit_totals(d: Floats, unit: Floats, clusters: Ints | None) -> Float
     return totals
 
 
-def _share_of_largest(sizes: Floats) -> float:
+def _sum_of_squared_size_shares(sizes: Floats) -> float:
     return float((sizes**2).sum() / sizes.sum() ** 2)
 
 
@@ -312,7 +330,9 @@ def _skew(d: Floats) -> Floats:
     return skew
 
 
-def _lump_allowance(units: Floats | np.float64, thresholds: tuple[float, float]) -> Floats:
+def _missed_difference_weight(
+    units: Floats | np.float64, thresholds: tuple[float, float]
+) -> Floats:
     """Allowance for a missed difference: 0 from the first threshold on, 1 up to the second."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)

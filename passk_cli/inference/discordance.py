@@ -20,18 +20,18 @@ from passk_cli.inference.roots import find_root, parabola_peaks
 # error, and at least _FEWEST points.
 _STEPS, _FEWEST = 10, 64
 _REACH, _BEYOND_POISSON = 7.0, 40
-_BLOCK = 64
+_BLOCK_RATES = 64
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within a distance of _BOUND_TOLERANCE from ±1 is set to ±1.
 _BOUND_TOLERANCE = 1e-9
-# The search for a limit takes _HALVINGS bisection steps, which make the limit accurate to 2e-15.
-_HALVINGS = 50
-# passk caches the distributions for numbers of tasks up to _FEW_TASKS, because 100,000 tasks would
+# The search for a limit takes _BISECTION_STEPS bisection steps, which make the limit accurate to 2e-15.
+_BISECTION_STEPS = 50
+# passk caches the distributions for numbers of tasks up to _MAX_CACHED_TASKS, because 100,000 tasks would
 # need 170 MB.
-_FEW_TASKS = 20_000
+_MAX_CACHED_TASKS = 20_000
 # Up to _MAX_EXACT_ROOT_TASKS tasks, a rounded floating-point root is always the right integer.
 _MAX_EXACT_ROOT_TASKS = 100_000
-_CELLS = 1 << 21
+_MAX_BLOCK_CELLS = 1 << 21
 _TRIED, _NARROW = 16, 1e-10
 
 
@@ -65,14 +65,16 @@ def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
     p = np.ones(len(ratios))
     discordant_rows = np.flatnonzero(distinct[0])
     n = np.arange(tasks + 1)
-    for block in row_blocks(len(discordant_rows), tasks + 1, _CELLS):
+    for block in row_blocks(len(discordant_rows), tasks + 1, _MAX_BLOCK_CELLS):
         rows = discordant_rows[block]
         square, discordant = distinct[:, rows, None]
         least = np.ceil(np.sqrt(square * n / discordant)).astype(np.int64)
         if tasks > _MAX_EXACT_ROOT_TASKS:
             least -= (least > 0) & ((least - 1) ** 2 * discordant >= square * n)
             least += least**2 * discordant < square * n
-        p[rows] = _maxima(tasks, _tails(tasks, _raise_to_parity(least, n)))
+        p[rows] = _largest_p_values(
+            tasks, _tail_chances_by_discordant_count(tasks, _raise_to_parity(least, n))
+        )
     return np.minimum(p[place.ravel()], 1.0).reshape(b.shape)
 
 
@@ -82,7 +84,7 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
     return least
 
 
-def _tails(tasks: int, least: Ints) -> Floats:
+def _tail_chances_by_discordant_count(tasks: int, least: Ints) -> Floats:
     """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1)."""
     from passk_cli.scipy_special import gammaln
 
@@ -97,8 +99,8 @@ def _tails(tasks: int, least: Ints) -> Floats:
     return np.clip(2 * np.cumsum(steps, axis=1, out=steps), 0.0, 1.0, out=steps)
 
 
-def _maxima(tasks: int, tails: Floats) -> Floats:
-    binomials = _cached_binomials(tasks) if tasks <= _FEW_TASKS else _binomials(tasks)
+def _largest_p_values(tasks: int, tails: Floats) -> Floats:
+    binomials = _cached_binomials(tasks) if tasks <= _MAX_CACHED_TASKS else _binomials(tasks)
     means = np.concatenate(
         [tails[:, :1].T, *[law @ tails[:, n].T for n, law in binomials], tails[:, -1:].T]
     )
@@ -122,8 +124,8 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
     rates = np.sin(np.linspace(0.0, math.pi, points)[1:-1] / 2) ** 2
     factorials = gammaln(np.arange(tasks + 1) + 1.0)
     spread = _REACH * np.sqrt(tasks * rates * (1 - rates)) + _BEYOND_POISSON
-    for first in range(0, len(rates), _BLOCK):
-        block = slice(first, first + _BLOCK)
+    for first in range(0, len(rates), _BLOCK_RATES):
+        block = slice(first, first + _BLOCK_RATES)
         low = max(0, math.floor((tasks * rates - spread)[block].min()))
         high = min(tasks, math.ceil((tasks * rates + spread)[block].max()))
         n, rate = np.arange(low, high + 1), rates[block, None]
@@ -154,7 +156,9 @@ def critical_z(tasks: int, level: float) -> float:
     while high - low > _NARROW:
         z = np.linspace(low, high, _TRIED + 2)[1:-1]
         least = _raise_to_parity(np.ceil(z[:, None] * np.sqrt(n)).astype(np.int64), n)
-        rejects = _maxima(tasks, _tails(tasks, least)) <= alpha * (1 + 1e-12)
+        rejects = _largest_p_values(
+            tasks, _tail_chances_by_discordant_count(tasks, least)
+        ) <= alpha * (1 + 1e-12)
         first = int(np.argmax(rejects)) if rejects.any() else _TRIED
         low, high = (z[first - 1] if first else low), (z[first] if first < _TRIED else high)
     least = _raise_to_parity(np.ceil(high * np.sqrt(n))[None].astype(np.int64), n)
@@ -214,10 +218,10 @@ def _one_sided_p(tasks: int, b: int, c: int, mean: float) -> float:
     high = 1.0
     while excess(high) > 0.0:
         high *= 2.0
-    return _smallest_alpha(tasks, find_root(excess, 0.0, high, 1e-12)) / 2
+    return _alpha_of_critical_z(tasks, find_root(excess, 0.0, high, 1e-12)) / 2
 
 
-def _smallest_alpha(tasks: int, critical: float) -> float:
+def _alpha_of_critical_z(tasks: int, critical: float) -> float:
     from passk_cli.scipy_special import ndtr
 
     root = np.sqrt(np.arange(tasks + 1))
@@ -233,7 +237,9 @@ def _smallest_alpha(tasks: int, critical: float) -> float:
     if critical < low + _SHARE * (high - low):
         below = np.ceil(low * (1 - 1e-12) * root)[None].astype(np.int64)
         least = _raise_to_parity(below, np.arange(tasks + 1))
-    return min(1.0, float(_maxima(tasks, _tails(tasks, least))[0]))
+    return min(
+        1.0, float(_largest_p_values(tasks, _tail_chances_by_discordant_count(tasks, least))[0])
+    )
 
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
@@ -241,7 +247,7 @@ def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
     least, mean = -1.0 + _BOUND_TOLERANCE, (b - c) / tasks
     never = (mean <= least) | (_z_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTION_STEPS):
         middle = low + (high - low) / 2
         beyond = _z_excess(tasks, b, c, middle, critical) > 0.0
         low, high = np.where(beyond, middle, low), np.where(beyond, high, middle)

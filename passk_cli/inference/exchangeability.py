@@ -18,28 +18,28 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.hierarchical_model import count_histogram
-from passk_cli.metrics.choice import log_choose
-from passk_cli.metrics.order import (
+from passk_cli.metrics.attempt_order import (
     attempt_positions,
     attempts_and_passes,
     neighbour_changes,
-    trend_scores,
+    trend_scores_and_weights,
 )
+from passk_cli.metrics.combinatorics import log_choose
 
-# At most MOST_POSITIONS attempts per task are compared in pairs, which are half a million pairs.
-MOST_POSITIONS = 1000
+# At most MAX_COMPARED_POSITIONS attempts per task are compared in pairs, which are half a million pairs.
+MAX_COMPARED_POSITIONS = 1000
 # Two attempts look like copies if their outcomes differ on at most the share COPIED of the expected
 # tasks, and if their pass rates imply different outcomes on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # p-values of a test that are smaller than SMALLEST_P are raised to SMALLEST_P.
 SMALLEST_P = 1e-12
-# Beyond _REACH standard deviations, the tail probability of the trend score is negligible.
-_REACH = 12.0
-_FREQUENCIES = 1 << 7
-_VANISHED = 1e-18
-_STEPS = 1 << 12
-# Probabilities below exp(−_NEGLIGIBLE) are neglected in Bernstein's inequality.
-_NEGLIGIBLE = 36.0
+# Beyond _MAX_TAIL_SDS standard deviations, the tail probability of the trend score is negligible.
+_MAX_TAIL_SDS = 12.0
+_FREQUENCIES_PER_BLOCK = 1 << 7
+_NEGLIGIBLE_WAVE = 1e-18
+_FACTORS_PER_BLOCK = 1 << 12
+# Probabilities below exp(−_NEGLIGIBLE_EXPONENT) are neglected in Bernstein's inequality.
+_NEGLIGIBLE_EXPONENT = 36.0
 
 
 def trend_score_variance(n: Ints, c: Ints) -> Floats:
@@ -90,30 +90,30 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
     # The tails of rank sums are not heavier than the tails of a normal variable with the same
     # variance.
-    if abs(score) > _REACH * sd:
+    if abs(score) > _MAX_TAIL_SDS * sd:
         return SMALLEST_P
-    values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _REACH * sd) + 2)
+    values = min(int((c * (n - c)).sum()) + 1, math.ceil(2 * _MAX_TAIL_SDS * sd) + 2)
     count = max(values, int(n.max()) + 1, 3)
     while any(count % divisor == 0 for divisor in range(2, math.isqrt(count) + 1)):
         count += 1
     inside = float(inner)
-    for first in range(1, (count + 1) // 2, _FREQUENCIES):
-        m = np.arange(first, min(first + _FREQUENCIES, (count + 1) // 2))
-        waves = _rank_sum_waves(n, c, m, count)
+    for first in range(1, (count + 1) // 2, _FREQUENCIES_PER_BLOCK):
+        m = np.arange(first, min(first + _FREQUENCIES_PER_BLOCK, (count + 1) // 2))
+        waves = _rank_sum_characteristic_function(n, c, m, count)
         inside += 2 * float(waves @ (_sine(inner, m, count) / _sine(1, m, count)))
-        if np.abs(waves).max() < _VANISHED:
+        if np.abs(waves).max() < _NEGLIGIBLE_WAVE:
             break
     return _as_probability(1.0 - inside / count)
 
 
-def _rank_sum_waves(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
+def _rank_sum_characteristic_function(n: Ints, c: Ints, m: Ints, count: int) -> Floats:
     waves = np.ones(len(m))
     fewer = np.minimum(c, n - c)
     for size in np.unique(n).tolist():
         times = np.bincount(fewer[n == size])
         wave = np.ones(len(m))
-        for first in range(1, len(times), _STEPS):
-            j = np.arange(first, min(first + _STEPS, len(times)))
+        for first in range(1, len(times), _FACTORS_PER_BLOCK):
+            j = np.arange(first, min(first + _FACTORS_PER_BLOCK, len(times)))
             up, down = (_sine(factor[:, None], m, count) for factor in (size - j + 1, j))
             factors = (j / (size - j + 1))[:, None] * up / down
             factors[0] *= wave
@@ -180,8 +180,8 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     mean = sum(m * times for m, (_, times) in zip(means, parts, strict=True))
     variance = sum(v * times for v, (_, times) in zip(spreads, parts, strict=True))
     largest = sum((len(p) - 1) * times for p, times in parts)
-    width = max(len(p) - 1 for p, _ in parts) * _NEGLIGIBLE / 3
-    reach = width + math.sqrt(width**2 + 2 * _NEGLIGIBLE * variance)
+    width = max(len(p) - 1 for p, _ in parts) * _NEGLIGIBLE_EXPONENT / 3
+    reach = width + math.sqrt(width**2 + 2 * _NEGLIGIBLE_EXPONENT * variance)
     points = min(largest + 1, 2 * math.ceil(reach) + 2)
     cells = 1 << max(1, (points - 1).bit_length())
     wave = np.ones(cells // 2 + 1, dtype=np.complex128)
@@ -216,10 +216,10 @@ class OrderTest:
     """
 
     statistic: float
-    mean: float
-    sd: float
+    null_mean: float
+    null_sd: float
     p: float
-    tasks: int
+    informative_tasks: int
 
 
 def trend_test(start: Ints, passed: Ints) -> OrderTest:
@@ -237,7 +237,7 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     (2.0, 0.222222, 2)
     """
     n, c = attempts_and_passes(start, passed)
-    score = float(trend_scores(start, passed)[0].sum())
+    score = float(trend_scores_and_weights(start, passed)[0].sum())
     tasks = int(((c > 0) & (c < n)).sum())
     p = rank_sum_tail(n, c, score) if tasks else math.nan
     return OrderTest(score, 0.0, math.sqrt(float(trend_score_variance(n, c).sum())), p, tasks)
@@ -289,12 +289,12 @@ class CopiesTest:
     p : probability of `differing_tasks` or fewer.  adjusted : p adjusted by Holm's method.
     """
 
-    first: Ints
-    second: Ints
+    first_positions: Ints
+    second_positions: Ints
     differing_tasks: Ints
-    expected: Floats
-    expected_by_rates: Floats
-    tasks: Ints
+    expected_differing_tasks: Floats
+    expected_differing_by_rates: Floats
+    compared_tasks: Ints
     p: Floats
     adjusted: Floats
 
@@ -310,8 +310,8 @@ class CopiesTest:
         Copies differ on at most a tenth of the expected tasks, and their pass rates imply five
         different outcomes or more. Two attempts that always pass agree, but need not be copies.
         """
-        few = self.differing_tasks <= COPIED * np.minimum(self.expected, self.expected_by_rates)
-        return few & (self.expected_by_rates >= _ENOUGH)
+        few = self.differing_tasks <= COPIED * np.minimum(self.expected_differing_tasks, self.expected_differing_by_rates)
+        return few & (self.expected_differing_by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
@@ -335,7 +335,7 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     n, c = attempts_and_passes(start, passed)
     mixed = np.flatnonzero((c > 0) & (c < n) & (n > 2))
     n, c = n[mixed], c[mixed]
-    width = min(int(n.max(initial=0)), MOST_POSITIONS)
+    width = min(int(n.max(initial=0)), MAX_COMPARED_POSITIONS)
     row = np.full(len(start) - 1, -1)
     row[mixed] = np.arange(len(mixed))
     at, place = np.repeat(row, np.diff(start)), attempt_positions(start)

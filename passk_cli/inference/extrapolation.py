@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.compatible_rates import CompatibleRates
+from passk_cli.inference.compatible_rates import CompatibleRateDistributions
 from passk_cli.inference.rate_models import ModelAverage, average_models
 from passk_cli.inference.stopping import stopped_on_outcome
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
@@ -23,14 +23,14 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 MAX_K = 1_000_000_000
 # passk reports a point estimate only if the extrapolated range is at most MAX_RANGE_WIDTH wide.
 MAX_RANGE_WIDTH = 0.4
-# A metric at a given k is treated as known if at least _MOST_TASKS tenths of the tasks have k
+# A metric at a given k is treated as known if at least _MIN_TENTHS_OF_TASKS tenths of the tasks have k
 # attempts.
-_MOST_TASKS = 9
+_MIN_TENTHS_OF_TASKS = 9
 # passk tries to increase the number of attempts by the factors in _TIMES, up to _MOST_ATTEMPTS
 # attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
-# The log-logit line is fitted to _LINE_KS values of k, which are evenly spaced in log k.
-_LINE_KS = 24
+# The log-logit line is fitted to _LOGIT_LINE_K_COUNT values of k, which are evenly spaced in log k.
+_LOGIT_LINE_K_COUNT = 24
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class AttemptsNeeded:
     """A number of attempts per task, and the largest k for which pass@k is then determined."""
 
     attempts: int
-    k: int
+    determined_k: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Extrapolation:
         return largest_known_k(self.n)
 
     @property
-    def passes(self) -> Ints:
+    def passes_or_failures(self) -> Ints:
         """Passes of each task, or failures if `for_pass_hat_k`: (tasks,)."""
         return self.n - self.c if self.for_pass_hat_k else self.c
 
@@ -84,13 +84,13 @@ class Extrapolation:
     def range(self, k: int) -> tuple[float, float]:
         """The minimum and the maximum of pass@k over all compatible distributions of rates."""
         if k not in self._ranges:
-            low, high = _range_at(self._rates(k), k)
+            low, high = _range_at(self._compatible_distributions(k), k)
             self._ranges[k] = (1 - high, 1 - low) if self.for_pass_hat_k else (low, high)
         return self._ranges[k]
 
-    def _rates(self, most_k: int) -> CompatibleRates:
-        return CompatibleRates.from_tasks(
-            self.n, self.passes, most_k=most_k, level=self.level, worth=self._task_weight
+    def _compatible_distributions(self, most_k: int) -> CompatibleRateDistributions:
+        return CompatibleRateDistributions.from_tasks(
+            self.n, self.passes_or_failures, most_k=most_k, level=self.level, worth=self._task_weight
         )
 
     def is_determined(self, k: int) -> bool:
@@ -101,26 +101,28 @@ class Extrapolation:
     def model_average(self, ks: Ints) -> ModelAverage:
         """The average of models at each k of `ks`: means and limits."""
         estimate = average_models(
-            self.n, self.passes, ks, level=self.level, worth=self._task_weight
+            self.n, self.passes_or_failures, ks, level=self.level, worth=self._task_weight
         )
         if not self.for_pass_hat_k:
             return estimate
-        return ModelAverage(1 - estimate.values, 1 - estimate.high, 1 - estimate.low)
+        return ModelAverage(1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low)
 
     def point_estimate(self, k: int) -> float | None:
         """The average of models, limited to the range; None if the range is too wide."""
         if not self.is_determined(k):
             return None
         low, high = self.range(k)
-        return min(max(float(self.model_average(np.array([k])).values[0]), low), high)
+        return min(max(float(self.model_average(np.array([k])).posterior_means[0]), low), high)
 
     def logit_line(self, ks: Ints) -> Floats:
         """A heuristic: logit pass@k as a line in log k, (ks,); NaN without two measured values."""
         from passk_cli.scipy_special import expit, logit
 
-        line_ks = np.unique(np.geomspace(1, int(self.n.min()), _LINE_KS).round().astype(np.int64))
+        line_ks = np.unique(
+            np.geomspace(1, int(self.n.min()), _LOGIT_LINE_K_COUNT).round().astype(np.int64)
+        )
         passing = np.array(
-            [1 - pass_hat_k_pairs(self.n, self.n - self.passes, k).mean() for k in line_ks]
+            [1 - pass_hat_k_pairs(self.n, self.n - self.passes_or_failures, k).mean() for k in line_ks]
         )
         inside = (passing > 0) & (passing < 1)
         if inside.sum() < 2:
@@ -135,7 +137,7 @@ class Extrapolation:
         The result is None if even the maximum number of attempts would determine no larger k, for
         example with few tasks.
         """
-        rates = self._rates(k)
+        rates = self._compatible_distributions(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
         if attempt_numbers[-1] > _MOST_ATTEMPTS:
             return None
@@ -166,19 +168,19 @@ def round_to_two_digits(k: float, *, up: bool = False) -> int:
     return int(unit * (math.ceil if up else math.floor)(k / unit))
 
 
-def _range_at(rates: CompatibleRates, k: int) -> tuple[float, float]:
+def _range_at(rates: CompatibleRateDistributions, k: int) -> tuple[float, float]:
     with np.errstate(divide="ignore"):
-        return rates.mean_range(-np.expm1(k * np.log1p(-rates.rates)))
+        return rates.mean_range(-np.expm1(k * np.log1p(-rates.rate_grid)))
 
 
-def _width(rates: CompatibleRates, k: int) -> float:
+def _width(rates: CompatibleRateDistributions, k: int) -> float:
     low, high = _range_at(rates, k)
     return high - low
 
 
 def largest_known_k(n: Ints) -> int:
     """The largest k for which at least nine in ten tasks have k attempts."""
-    tasks = -(-_MOST_TASKS * len(n) // 10)
+    tasks = -(-_MIN_TENTHS_OF_TASKS * len(n) // 10)
     return int(np.sort(n)[::-1][tasks - 1])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Ints
 from passk_cli.inference.roots import parabola_peaks
-from passk_cli.metrics.choice import binomial_probabilities
+from passk_cli.metrics.combinatorics import binomial_probabilities
 
 # The unknown common pass rate is sin²(θ/2). The grid is evenly spaced in θ, with _STEPS points per
 # standard error of a pass rate, and at least _FEWEST points.
@@ -18,9 +18,9 @@ _STEPS, _FEWEST = 12, 96
 # passk uses Boschloo's test for at most MAX_BOSCHLOO_TABLES pairs of pass counts, and Fisher's test
 # for more pairs.
 MAX_BOSCHLOO_TABLES = 20_000
-# Two sums of probabilities with a relative difference below _ROUNDING are treated as equal.
-_ROUNDING = 1e-9
-_REACH = 19.0
+# Two sums of probabilities with a relative difference below _RELATIVE_TOLERANCE are treated as equal.
+_RELATIVE_TOLERANCE = 1e-9
+_POSSIBLE_PASSES_REACH = 19.0
 
 
 def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
@@ -49,7 +49,7 @@ class FlipChances:
 
     changes: Floats
     flips: Floats
-    gains: Floats
+    flips_to_first_run: Floats
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
@@ -88,7 +88,7 @@ def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
     low, high = max(0, passes - n_base), min(n, passes)
     total = n + n_base
     mean = n * passes / total
-    reach = 1 + _REACH * math.sqrt(min(n, n_base, passes, total - passes))
+    reach = 1 + _POSSIBLE_PASSES_REACH * math.sqrt(min(n, n_base, passes, total - passes))
     c = np.arange(max(low, math.floor(mean - reach)), min(high, math.ceil(mean + reach)) + 1)
     base_passes = passes - c
     logs = -(gammaln(c + 1.0) + gammaln(n - c + 1.0) + gammaln(base_passes + 1.0)
@@ -124,8 +124,8 @@ def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
     """
     share = (1.0 - level) / 2
     below, above = np.cumsum(distribution), np.cumsum(distribution[::-1])[::-1]
-    low = int(np.argmax(below > share * (1 + _ROUNDING)))
-    high = len(distribution) - 1 - int(np.argmax(above[::-1] > share * (1 + _ROUNDING)))
+    low = int(np.argmax(below > share * (1 + _RELATIVE_TOLERANCE)))
+    high = len(distribution) - 1 - int(np.argmax(above[::-1] > share * (1 + _RELATIVE_TOLERANCE)))
     return low, high
 
 

@@ -22,18 +22,18 @@ from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.sampling_variance import jackknife_variance
-from passk_cli.inference.weighted_means import NORMAL
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
-    mean_power_new_tasks,
-    mean_power_these_tasks,
     moments_new_tasks,
     moments_these_tasks,
+    power_of_mean_new_tasks,
+    power_of_mean_these_tasks,
 )
-from passk_cli.metrics.pass_k import curve_blocks
+from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks
 
-Functional = Callable[[Floats], Floats]
-Influence = Callable[[Ints, Ints], Floats]
+FunctionOfMeans = Callable[[Floats], Floats]
+InfluenceFunction = Callable[[Ints, Ints], Floats]
 
 
 @dataclass(frozen=True)
@@ -88,30 +88,30 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
     >>> delta.estimate.round(6).tolist(), delta.largest_possible.round(6).tolist()
     ([0.0, 0.333333], [0.0, 0.333333])
     """
-    return heterogeneity_gains_of_each(n, (c,), ks, setting)[0]
+    return heterogeneity_gains_per_pass_array(n, (c,), ks, setting)[0]
 
 
-def heterogeneity_gains_of_each(
+def heterogeneity_gains_per_pass_array(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[HeterogeneityGains]:
     """`heterogeneity_gains` for several arrays of passes, with the same bootstrap draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
-        rates, powers = c / n, _powers(n, c, ks)
+        rates, powers = c / n, _pass_hat_k_values(n, c, ks)
         mean = float(rates.mean())
         if new:
-            even = mean_power_new_tasks(
+            even = power_of_mean_new_tasks(
                 cluster_contributions(rates[:, None], setting.clusters)[:, 0], ks
             )
         else:
-            even = mean_power_these_tasks(n, c, ks)
+            even = power_of_mean_these_tasks(n, c, ks)
         even[ks == 1] = mean
         estimate = powers.mean(axis=1) - even
         slope = (ks * mean ** (ks - 1.0))[:, None]
 
         def influence(n: Ints, c: Ints, slope: Floats = slope) -> Floats:
-            return _powers(n, c, ks) - slope * (c / np.maximum(n, 1))
+            return _pass_hat_k_values(n, c, ks) - slope * (c / np.maximum(n, 1))
 
         se = _standard_errors(influence, n, c, setting)
         se[np.isnan(estimate)] = np.nan
@@ -126,7 +126,7 @@ def heterogeneity_gains_of_each(
             HeterogeneityGains(estimate, mean - even, se, np.maximum(low, 0), np.maximum(high, 0))
         )
         defined = ~np.isnan(estimate)
-        jobs.append(_resampled_gain(rates, powers[defined], ks[defined], estimate[defined]))
+        jobs.append(_gain_functionals(rates, powers[defined], ks[defined], estimate[defined]))
     if setting.level is None or not new or not defined.any():
         return all_gains
     for gains, (lows, highs) in zip(all_gains, guarded_limits(jobs, setting), strict=True):
@@ -134,11 +134,13 @@ def heterogeneity_gains_of_each(
     return all_gains
 
 
-def _powers(n: Ints, c: Ints, ks: Ints) -> Floats:
-    return np.concatenate([hat for _, _, hat in curve_blocks(n, c, ks)])
+def _pass_hat_k_values(n: Ints, c: Ints, ks: Ints) -> Floats:
+    return np.concatenate([hat for _, _, hat in pass_at_and_hat_curve_blocks(n, c, ks)])
 
 
-def _standard_errors(influence: Influence, n: Ints, c: Ints, setting: IntervalSetting) -> Floats:
+def _standard_errors(
+    influence: InfluenceFunction, n: Ints, c: Ints, setting: IntervalSetting
+) -> Floats:
     if setting.population == NEW_TASKS:
         task_errors = (IntervalData(row, clusters=setting.clusters).se for row in influence(n, c))
         return np.array([math.nan if se is None else se for se in task_errors])
@@ -157,12 +159,12 @@ class GuardedFunctionals:
     """
 
     task_values: Floats
-    functional: Functional
+    function_of_means: FunctionOfMeans
     lower_guards: Sequence[Floats]
     upper_guards: Sequence[Floats]
 
 
-def _resampled_gain(
+def _gain_functionals(
     rates: Floats, powers: Floats, ks: Ints, estimate: Floats
 ) -> GuardedFunctionals:
     mean = float(rates.mean())
@@ -197,7 +199,7 @@ def guarded_limits(
         def quantile(
             atom: Floats, p: float, job: GuardedFunctionals = job, own_means: Floats = own_means
         ) -> Floats:
-            values = job.functional(own_means + share * (atom - own_means))
+            values = job.function_of_means(own_means + share * (atom - own_means))
             by = np.nanquantile if np.isnan(values).any() else np.quantile
             return np.asarray(by(values, p, axis=0))
 
@@ -234,7 +236,7 @@ def sd_and_skewness_of_rates(
     """
     if short := _too_few_reason(n, setting, 2):
         return RateMomentEstimate(None, reason=short), RateMomentEstimate(None, reason=short)
-    columns = _powers(n, c, np.array([1, 2, 3])).T
+    columns = _pass_hat_k_values(n, c, np.array([1, 2, 3])).T
     if setting.population == NEW_TASKS:
         moments = moments_new_tasks(cluster_contributions(columns, setting.clusters))
     else:
@@ -244,8 +246,8 @@ def sd_and_skewness_of_rates(
     if setting.level is not None and setting.population == NEW_TASKS:
         rates, squares, _ = columns.T
         variance = np.array([moments.variance])
-        jobs = [_resampled_gain(rates, squares[None], np.array([2]), variance)]
-        jobs += [] if short or moments.variance <= 0 else [_resampled_skewness(columns, moments)]
+        jobs = [_gain_functionals(rates, squares[None], np.array([2]), variance)]
+        jobs += [] if short or moments.variance <= 0 else [_skewness_functional(columns, moments)]
         limits = guarded_limits(jobs, setting)
     sd = _rate_sd(n, c, moments, setting, limits[:1])
     if short or moments.variance <= 0:
@@ -263,14 +265,14 @@ def _too_few_reason(n: Ints, setting: IntervalSetting, least: int) -> str:
     return ""
 
 
-def _resampled_skewness(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
+def _skewness_functional(columns: Floats, moments: RateMoments) -> GuardedFunctionals:
     first, second, third = columns.mean(axis=0)
     plain = RateMoments(first, second - first**2, third - 3 * second * first + 2 * first**3)
 
     def functional(means: Floats) -> Floats:
         first, second, third = means.T
         spread = second - first**2 + (moments.variance - plain.variance)
-        third_moment = third - 3 * second * first + 2 * first**3 + (moments.third - plain.third)
+        third_moment = third - 3 * second * first + 2 * first**3 + (moments.third_central_moment - plain.third_central_moment)
         with np.errstate(invalid="ignore"):
             skewnesses: Floats = np.where(spread > 0, third_moment / spread**1.5, np.nan)
         return skewnesses[:, None]
@@ -288,13 +290,13 @@ def _rate_sd(
 ) -> RateMomentEstimate:
 
     def influence(n: Ints, c: Ints) -> Floats:
-        first, second = _powers(n, c, np.array([1, 2]))
+        first, second = _pass_hat_k_values(n, c, np.array([1, 2]))
         influences: Floats = (second - 2 * moments.mean * first)[None]
         return influences
 
     se = float(_standard_errors(influence, n, c, setting)[0])
     reason = "" if moments.variance > 0 else "no spread beyond the noise of the attempts"
-    low, high = _limits(moments.variance, se, setting, limits)
+    low, high = _moment_limits(moments.variance, se, setting, limits)
     if setting.level is not None and setting.population != NEW_TASKS:
         low, high = heterogeneity_gain_limits(n, c, 2, moments.variance, setting.tail)
     bottom, top = (None if math.isnan(v) else math.sqrt(max(v, 0.0)) for v in (low, high))
@@ -312,7 +314,7 @@ def _skewness(
     square = variance + mean**2
 
     def influence(n: Ints, c: Ints) -> Floats:
-        first, second, third = _powers(n, c, np.array([1, 2, 3]))
+        first, second, third = _pass_hat_k_values(n, c, np.array([1, 2, 3]))
         third_part = third - 3 * mean * second - 3 * square * first + 6 * mean**2 * first
         second_part = second - 2 * mean * first
         influences: Floats = (third_part / cubed - 1.5 * moments.skewness / variance * second_part)[
@@ -327,11 +329,11 @@ def _skewness(
     if not sd.low:
         # The skewness divides by the spread, so the skewness has no bound if the spread may be 0.
         return RateMomentEstimate(None, reason="the spread does not differ significantly from 0")
-    low, high = _limits(moments.skewness, se, setting, limits)
+    low, high = _moment_limits(moments.skewness, se, setting, limits)
     return RateMomentEstimate(moments.skewness, error, low, high)
 
 
-def _limits(
+def _moment_limits(
     value: float, se: float, setting: IntervalSetting, resampled: Sequence[tuple[Floats, Floats]]
 ) -> tuple[float, float]:
     if resampled:
@@ -339,7 +341,7 @@ def _limits(
         return float(low[0]), float(high[0])
     if setting.level is None:
         return math.nan, math.nan
-    reach = NORMAL.inv_cdf(1 - setting.tail) * se
+    reach = STANDARD_NORMAL.inv_cdf(1 - setting.tail) * se
     return value - reach, value + reach
 
 

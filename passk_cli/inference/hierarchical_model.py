@@ -19,20 +19,20 @@ from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
 # The first grid has separate points for logit m and for log s, and common points for both ν and ω.
-_MEANS = np.linspace(-8.0, 8.0, 17)
-_SIZES = np.linspace(np.log(0.05), np.log(3000.0), 10)
-_LUMPS = np.linspace(0.0, 0.8, 5)
-_POINTS = (9, 9, 5, 5)
-_GRIDS = 3
-_COUNTS = 2e-3
-_KEPT = 1e-3
-# _PRIOR_SIZE is the centre of the logistic prior of log s. Under the logistic prior of log s,
+_LOGIT_MEAN_GRID = np.linspace(-8.0, 8.0, 17)
+_LOG_SIZE_GRID = np.linspace(np.log(0.05), np.log(3000.0), 10)
+_POINT_MASS_GRID = np.linspace(0.0, 0.8, 5)
+_REFINED_GRID_POINTS = (9, 9, 5, 5)
+_GRID_ROUNDS = 3
+_RELEVANT_WEIGHT_RATIO = 2e-3
+_KEPT_WEIGHT_RATIO = 1e-3
+# _PRIOR_CENTRE_OF_SIZE is the centre of the logistic prior of log s. Under the logistic prior of log s,
 # widely spread rates and nearly equal rates are both plausible. A flat prior would cut off the tail
 # of the posterior if rates are near 1.
-_PRIOR_SIZE = 5.0
-# _NO_LUMP is the prior probability that the model has no point mass at 0. The prior probability of
+_PRIOR_CENTRE_OF_SIZE = 5.0
+# _PRIOR_NO_POINT_MASS is the prior probability that the model has no point mass at 0. The prior probability of
 # no point mass at 1 is the same.
-_NO_LUMP = 0.5
+_PRIOR_NO_POINT_MASS = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class CountHistogram:
         return isinstance(value, CountHistogram) and self.key == value.key
 
     @property
-    def tasks(self) -> float:
+    def task_count(self) -> float:
         """Number of tasks."""
         return float(self.task_counts.sum())
 
@@ -87,35 +87,35 @@ class RatePosterior:
     beta_index: Ints
     never_share: Floats
     always_share: Floats
-    weight: Floats
+    posterior_weights: Floats
 
-    def mean_of(self, value: Polynomial) -> tuple[Floats, Floats]:
+    def polynomial_mean_and_variance(self, value: Polynomial) -> tuple[Floats, Floats]:
         """Mean and variance at each grid point of the mean over tasks of a polynomial in p."""
         first, second = self.expectation_sums([value, value.square])
-        tasks = self.histogram.tasks
+        tasks = self.histogram.task_count
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
     def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
         """Sums over tasks of each polynomial's expectation and its square: (values × points)."""
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
-        sums, squares = np.empty((2, len(values), len(self.weight)))
+        sums, squares = np.empty((2, len(values), len(self.posterior_weights)))
         inside = (t.c > 0) & (t.c < t.n)
-        lumps = [self._lump(at) for at in np.flatnonzero(~inside).tolist()]
+        lumps = [self._point_mass_share(at) for at in np.flatnonzero(~inside).tolist()]
         for i, value in enumerate(values):
-            expectations = value.expected(a, b)
+            expectations = value.beta_expectation(a, b)
             sums[i] = (expectations[:, inside] @ t.task_counts[inside])[self.beta_index]
             squares[i] = (expectations[:, inside] ** 2 @ t.task_counts[inside])[self.beta_index]
             for at, share, rate in lumps:
                 mixed = (
-                    share * float(value.at(rate))
+                    share * float(value.value_at(rate))
                     + (1.0 - share) * expectations[self.beta_index, at]
                 )
                 sums[i] += t.task_counts[at] * mixed
                 squares[i] += t.task_counts[at] * mixed**2
         return sums, squares
 
-    def _lump(self, at: int) -> tuple[int, Floats, float]:
+    def _point_mass_share(self, at: int) -> tuple[int, Floats, float]:
         t = self.histogram
         passing = bool(t.c[at])
         lump = self.always_share if passing else self.never_share
@@ -136,22 +136,22 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
     >>> round(float(posterior.weight @ mean), 2)
     0.3
     """
-    axes = [_MEANS, _SIZES, _LUMPS, _LUMPS]
-    for grid in range(_GRIDS):
-        a, b, weights = _weights(tasks, axes)
-        if grid == _GRIDS - 1:
+    axes = [_LOGIT_MEAN_GRID, _LOG_SIZE_GRID, _POINT_MASS_GRID, _POINT_MASS_GRID]
+    for grid in range(_GRID_ROUNDS):
+        a, b, weights = _grid_posterior_weights(tasks, axes)
+        if grid == _GRID_ROUNDS - 1:
             break
         closer = []
-        for axis, (values, points) in enumerate(zip(axes, _POINTS, strict=True)):
+        for axis, (values, points) in enumerate(zip(axes, _REFINED_GRID_POINTS, strict=True)):
             weight = weights.sum(
                 axis=tuple(summed_axis for summed_axis in range(4) if summed_axis != axis)
             )
-            places = np.flatnonzero(weight > _COUNTS * weight.max())
+            places = np.flatnonzero(weight > _RELEVANT_WEIGHT_RATIO * weight.max())
             first, end = max(places[0] - 1, 0), min(places[-1] + 1, len(values) - 1)
             closer.append(np.linspace(values[first], values[end], points))
         axes = closer
     weights = weights.reshape(len(a), len(axes[2]), len(axes[3]))
-    cell, never, always = np.nonzero(weights > _KEPT * weights.max())
+    cell, never, always = np.nonzero(weights > _KEPT_WEIGHT_RATIO * weights.max())
     weight = weights[cell, never, always]
     return RatePosterior(tasks, a, b, cell, axes[2][never], axes[3][always], weight / weight.sum())
 
@@ -169,19 +169,21 @@ def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> 
     ((200, 40), 0.3)
     """
     posterior = rate_posterior(count_histogram(n, c))
-    point = generator.choice(len(posterior.weight), draws, p=posterior.weight)
+    point = generator.choice(len(posterior.posterior_weights), draws, p=posterior.posterior_weights)
     a, b = posterior.a[posterior.beta_index[point]], posterior.b[posterior.beta_index[point]]
     rates = generator.beta(a[:, None] + c, b[:, None] + (n - c))
     place = generator.random(rates.shape)
     tasks = posterior.histogram
     for at in np.flatnonzero((tasks.c == 0) | (tasks.c == tasks.n)).tolist():
-        _, share, rate = posterior._lump(at)
+        _, share, rate = posterior._point_mass_share(at)
         same = np.flatnonzero((n == tasks.n[at]) & (c == tasks.c[at]))
         rates[:, same] = np.where(place[:, same] < share[point][:, None], rate, rates[:, same])
     return rates
 
 
-def _weights(tasks: CountHistogram, axes: Sequence[Floats]) -> tuple[Floats, Floats, Floats]:
+def _grid_posterior_weights(
+    tasks: CountHistogram, axes: Sequence[Floats]
+) -> tuple[Floats, Floats, Floats]:
     from passk_cli.scipy_special import expit
 
     means, sizes, never, always = axes
@@ -217,12 +219,12 @@ def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 def _log_prior(axes: Sequence[Floats]) -> Floats:
     """Log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
-    distance = np.abs(sizes - np.log(_PRIOR_SIZE))
+    distance = np.abs(sizes - np.log(_PRIOR_CENTRE_OF_SIZE))
     shares = []
     for lump in lumps:
-        log = np.full(len(lump), np.log((1.0 - _NO_LUMP) * (lump[1] - lump[0])))
+        log = np.full(len(lump), np.log((1.0 - _PRIOR_NO_POINT_MASS) * (lump[1] - lump[0])))
         if lump[0] == 0.0:
-            log[0] = np.log(_NO_LUMP)
+            log[0] = np.log(_PRIOR_NO_POINT_MASS)
         shares.append(log)
     return np.asarray(
         (-np.abs(means) / 2 - np.log1p(np.exp(-np.abs(means))))[:, None, None, None]

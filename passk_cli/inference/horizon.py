@@ -28,32 +28,32 @@ _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
 _BLOCK, _LONGEST = 512, 30.0
 
 
-class SuccessCurve(NamedTuple):
+class LinkFunction(NamedTuple):
     """A function from a linear predictor η to a success rate P, and its inverse.
 
     evaluate : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  inverse : P → η.
     """
 
-    evaluate: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
-    inverse: Callable[[float], float]
+    rates_of_predictor: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
+    predictor_of_rate: Callable[[float], float]
 
 
-def _logistic(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _logistic_rates(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     small = np.exp(-np.abs(eta))
     success = np.minimum(eta, 0.0) - np.log1p(small)
     rate = np.where(eta < 0, small, 1.0) / (1.0 + small)
     return success, success - eta, rate, np.ones_like(eta)
 
 
-def _weibull(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _weibull_rates(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     hazard = np.exp(-np.clip(eta, -6.0, 300.0))
     failing = -np.expm1(-hazard)
     return -hazard, np.log(failing), 1.0 - failing, hazard / failing
 
 
-LOGISTIC = SuccessCurve(_logistic, lambda p: math.log(p / (1.0 - p)))
+LOGISTIC_LINK = LinkFunction(_logistic_rates, lambda p: math.log(p / (1.0 - p)))
 # WEIBULL is the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
-WEIBULL = SuccessCurve(_weibull, lambda p: -math.log(-math.log(p)))
+WEIBULL_LINK = LinkFunction(_weibull_rates, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
@@ -67,7 +67,7 @@ def task_weights(families: Ints) -> Floats:
 
 
 def fit_curves(
-    x: Floats, passed: Floats, failed: Floats, shape: SuccessCurve = LOGISTIC,
+    x: Floats, passed: Floats, failed: Floats, shape: LinkFunction = LOGISTIC_LINK,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, both (rows,).
@@ -95,7 +95,7 @@ def fit_curves(
     p = np.repeat([[start[0] + start[1] * middle], [start[1]]], len(rows), axis=1)
 
     def evaluated(at: Ints | slice, p: Floats) -> tuple[Floats, Floats, Floats]:
-        success, failure, rate, weight = shape.evaluate(p[0][:, None] + p[1][:, None] * z)
+        success, failure, rate, weight = shape.rates_of_predictor(p[0][:, None] + p[1][:, None] * z)
         loss = -(up[at] * success + down[at] * failure).sum(axis=1) + penalty / 2 * p[1] ** 2
         return loss, rate, weight
 
@@ -124,7 +124,7 @@ def fit_curves(
     return a - b * middle, b
 
 
-def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGISTIC) -> Floats:
+def log2_horizons(a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGISTIC_LINK) -> Floats:
     """log₂ of the task length at which the success rate has a given value.
 
     The result is infinite if all attempts pass, minus infinity if none passes, and NaN if the
@@ -132,7 +132,7 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: SuccessCurve = LOGIS
     """
     falls = b < -1e-9
     with np.errstate(invalid="ignore"):
-        log2 = np.where(falls, (shape.inverse(rate) - a) / np.where(falls, b, -1.0), math.nan)
+        log2 = np.where(falls, (shape.predictor_of_rate(rate) - a) / np.where(falls, b, -1.0), math.nan)
     return np.where(np.isinf(a), a, log2)
 
 
@@ -202,7 +202,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
-    flat = np.copysign(math.inf, a + b * middle - LOGISTIC.inverse(rate))
+    flat = np.copysign(math.inf, a + b * middle - LOGISTIC_LINK.predictor_of_rate(rate))
     return np.where(np.isnan(log2), flat, log2)
 
 

@@ -18,9 +18,13 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchical_model import CountHistogram, count_histogram, rate_posterior
-from passk_cli.inference.mixing import ErrorDistribution, error_distribution, mixing_distribution
+from passk_cli.inference.mixing_distribution import (
+    ErrorDistribution,
+    error_distribution,
+    mixing_distribution,
+)
 from passk_cli.inference.roots import find_root
-from passk_cli.limits import MOST_STEPS
+from passk_cli.limits import MOST_ATTEMPTS_ONE_BY_ONE
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
 from passk_cli.metrics.polynomials import Polynomial, pass_hat_k_polynomial, sum_of_terms
 from passk_cli.metrics.registry import Metric
@@ -30,8 +34,8 @@ from passk_cli.metrics.registry import Metric
 _LOGNORMAL_VARIATION = 0.5
 # A quantile with a logit below _LOWEST or above _HIGHEST is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# A mean is at least _LEAST, because the square of a smaller number would be 0 in floating point.
-_LEAST = 1e-140
+# A mean is at least _SMALLEST_MEAN, because the square of a smaller number would be 0 in floating point.
+_SMALLEST_MEAN = 1e-140
 
 
 @dataclass(frozen=True)
@@ -49,32 +53,32 @@ class HullInterval:
     posterior_weights: Floats
     posterior_means: Floats
     posterior_variances: Floats
-    tasks: CountHistogram
+    histogram: CountHistogram
     metric_polynomial: Polynomial
-    complement: bool = False
+    describes_complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
         """Minimum and maximum of the posterior quantiles, pivot limits and extreme estimates."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
-            ends += [self.estimate - self.error_distribution.quantile(p), self._quantile(p)]
+            ends += [self.estimate - self.error_distribution.quantile(p), self._posterior_quantile(p)]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
-        return (1.0 - high, 1.0 - low) if self.complement else (low, high)
+        return (1.0 - high, 1.0 - low) if self.describes_complement else (low, high)
 
     def _extreme_estimates(self, tail: float) -> list[float]:
-        n, c, times = self.tasks.n, self.tasks.c, self.tasks.task_counts
+        n, c, times = self.histogram.n, self.histogram.c, self.histogram.task_counts
         reaches = [self.estimate]
         for agree, rate in ((c == 0, 0.0), (c == n, 1.0)):
             if agree.any():
                 off = -math.expm1(math.log(tail) / float(n[agree] @ times[agree]))
                 change = float(
-                    self.metric_polynomial.at(abs(rate - off)) - self.metric_polynomial.at(rate)
+                    self.metric_polynomial.value_at(abs(rate - off)) - self.metric_polynomial.value_at(rate)
                 )
-                share = float(times[agree].sum()) / self.tasks.tasks
+                share = float(times[agree].sum()) / self.histogram.task_count
                 reaches.append(self.estimate + share * change)
         return reaches
 
-    def _quantile(self, p: float) -> float:
+    def _posterior_quantile(self, p: float) -> float:
         from passk_cli.scipy_special import expit, logit
 
         def excess(at: float) -> float:
@@ -117,7 +121,7 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     >>> [round(limit, 2) for limit in bounds.limits(0.025)]
     [0.71, 0.9]
     """
-    expectation = metric.expectation
+    expectation = metric.expectation_polynomial
     if expectation is None:
         return None
     value, complement = expectation
@@ -129,11 +133,11 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
         values = metric.values(n, c)
         return 1.0 - values if complement else values
 
-    estimate = float(statistic(tasks.n, tasks.c) @ tasks.task_counts) / tasks.tasks
-    error = error_distribution(mixing_distribution(tasks), (statistic, value.at))
+    estimate = float(statistic(tasks.n, tasks.c) @ tasks.task_counts) / tasks.task_count
+    error = error_distribution(mixing_distribution(tasks), (statistic, value.value_at))
     posterior = rate_posterior(tasks)
     return HullInterval(
-        estimate, error, posterior.weight, *posterior.mean_of(value), tasks, value, complement
+        estimate, error, posterior.posterior_weights, *posterior.polynomial_mean_and_variance(value), tasks, value, complement
     )
 
 
@@ -153,7 +157,7 @@ class MetricCounts:
     @property
     def has_hull(self) -> bool:
         """Whether the metric is a polynomial in the success rate and n is at most 100,000."""
-        return int(self.n.max()) <= MOST_STEPS and self.metric.expectation is not None
+        return int(self.n.max()) <= MOST_ATTEMPTS_ONE_BY_ONE and self.metric.expectation_polynomial is not None
 
     def limits(self, tail: float) -> tuple[float, float]:
         """The limits of the hull interval at a tail probability; see `HullInterval.limits`.
@@ -167,11 +171,11 @@ class MetricCounts:
         >>> [round(limit**0.5, 3) for limit in one.limits(0.025)]  # of the rate
         [0.067, 0.652]
         """
-        expectation = self.metric.expectation
-        if expectation is not None and len(self.n) == 1 and self.metric.kind.monotone:
+        expectation = self.metric.expectation_polynomial
+        if expectation is not None and len(self.n) == 1 and self.metric.definition.is_monotone_in_passes:
             value, complement = expectation
             rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
-            low, high = ((1.0 - value.at(rates)) if complement else value.at(rates)).tolist()
+            low, high = ((1.0 - value.value_at(rates)) if complement else value.value_at(rates)).tolist()
             return min(low, self.mean), max(high, self.mean)
         return _cached_limits(self.metric, count_histogram(self.n, self.c), tail)
 
@@ -208,16 +212,16 @@ def heterogeneity_gain_limits(
         1).terms)), power.square,
          pass_hat_k_polynomial(2), pass_hat_k_polynomial(k + 1)]
     )  # fmt: skip
-    count = tasks.tasks
+    count = tasks.task_count
     products = squares[0], squares[1], (squares[2] - squares[0] - squares[1]) / 2
     spread, rates, covariances = (sums[3:] - np.stack(products)) / count**2
     mean = sums[1] / count
     slopes = k * mean ** (k - 1)
     power_of_mean = mean**k + k * (k - 1) / 2 * mean ** (k - 2) * np.maximum(rates, 0.0)
-    middle = np.maximum(sums[0] / count - power_of_mean, _LEAST)
+    middle = np.maximum(sums[0] / count - power_of_mean, _SMALLEST_MEAN)
     variance = np.maximum(spread + slopes**2 * rates - 2 * slopes * covariances, 1e-16 * middle**2)
     ends = [gain, *(gain - error.quantile(p) for p in (tail, 1.0 - tail))]
-    ends += [_gamma_quantile(posterior.weight, middle, variance, p) for p in (tail, 1.0 - tail)]
+    ends += [_gamma_quantile(posterior.posterior_weights, middle, variance, p) for p in (tail, 1.0 - tail)]
     return max(min(ends), 0.0), max(max(ends), 0.0)
 
 
@@ -244,19 +248,19 @@ def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     """
     below = np.empty(len(mean))
     upper = mean > 0.5
-    below[~upper] = _lower_cdf(x, mean[~upper], variance[~upper])
-    below[upper] = 1.0 - _lower_cdf(1.0 - x, 1.0 - mean[upper], variance[upper])
+    below[~upper] = _cdf_for_small_means(x, mean[~upper], variance[~upper])
+    below[upper] = 1.0 - _cdf_for_small_means(1.0 - x, 1.0 - mean[upper], variance[upper])
     return below
 
 
-def _lower_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
+def _cdf_for_small_means(x: float, mean: Floats, variance: Floats) -> Floats:
     from passk_cli.scipy_special import betainc, ndtr
 
-    mean = np.maximum(mean, _LEAST)
+    mean = np.maximum(mean, _SMALLEST_MEAN)
     relative = np.maximum(variance / mean**2, 1e-14)
     scarce = relative > _LOGNORMAL_VARIATION**2
     size = np.maximum((1.0 - mean) / (mean * relative) - 1.0, 0.1)
-    below: Floats = betainc(np.maximum(mean * size, _LEAST), (1.0 - mean) * size, x)
+    below: Floats = betainc(np.maximum(mean * size, _SMALLEST_MEAN), (1.0 - mean) * size, x)
     if scarce.any() and x > 0:
         spread = np.log1p(relative[scarce])
         distance = np.log(x) - np.log(mean[scarce]) + spread / 2

@@ -21,13 +21,13 @@ FLAG_LEVEL = 0.001
 # and of a task's difficulty.
 _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
-# The expected agreement is averaged over _BLOCK tasks of similar difficulty.
-_BLOCK = 10
-# The standard deviation of a normal distribution is _PER_MAD times its median absolute deviation.
-_PER_MAD = 1.4826
-# passk compares the texts of a submission only with the texts of the _PARTNERS other submissions
+# The expected agreement is averaged over _SIMILAR_DIFFICULTY_TASKS tasks of similar difficulty.
+_SIMILAR_DIFFICULTY_TASKS = 10
+# The standard deviation of a normal distribution is _SD_PER_MAD times its median absolute deviation.
+_SD_PER_MAD = 1.4826
+# passk compares the texts of a submission only with the texts of the _MAX_TEXT_PARTNERS other submissions
 # that have the most equal texts.
-_PARTNERS = 3
+_MAX_TEXT_PARTNERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,15 +42,15 @@ class ClosestPartners:
     """
 
     partner: Indices
-    agreeing: Ints
-    shared: Ints
-    expected: Floats
+    agreeing_outcomes: Ints
+    shared_outcomes: Ints
+    expected_agreeing_outcomes: Floats
     p: Floats
     fits_difficulty_better: Bools
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CertainTasks:
+class CertainTasksTest:
     """Tasks with a pass rate of exactly 0 or 1, among the tasks with several attempts.
 
     certain, tasks : number of tasks with a rate of 0 or 1, and of tasks with several attempts.
@@ -58,14 +58,14 @@ class CertainTasks:
     p : p-value of the hypothesis that difficulty explains `certain`, adjusted for all submissions.
     """
 
-    certain: Ints
-    tasks: Ints
-    expected: Floats
+    certain_task_counts: Ints
+    repeated_task_counts: Ints
+    expected_certain_tasks: Floats
     p: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SubmissionShortfall:
+class MissingAttemptsTest:
     """Attempts that a submission lacks although most submissions have them.
 
     missing : number of missing attempts of each submission.
@@ -73,13 +73,13 @@ class SubmissionShortfall:
     p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
 
-    missing: Ints
+    missing_attempts: Ints
     usual_attempts: int
     p: Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EqualTexts:
+class EqualTextsTest:
     """The partner with the most significant number of equal texts, for each submission.
 
     partner : index of the partner, or −1 if there is no partner.
@@ -89,12 +89,12 @@ class EqualTexts:
     """
 
     partner: Indices
-    equal: Ints
-    attempts: Ints
+    equal_text_attempts: Ints
+    attempts_with_text: Ints
     p: Floats
 
 
-def success_rates(n: Ints, c: Ints) -> tuple[Floats, Floats]:
+def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     """Success rates in a model with an ability per submission and a difficulty per task.
 
     logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b.
@@ -139,7 +139,7 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     >>> int(result.partner[3]), int(result.agreeing[3]), bool(result.p[3] < 1e-6 < result.p[4])
     (11, 800, True)
     """
-    rates, difficulty = success_rates(n, c)
+    rates, difficulty = rasch_rates_and_difficulties(n, c)
     r = (c - n * rates) / np.sqrt(np.maximum(n, 1) * rates * (1 - rates))
     z = r @ r.T / np.sqrt(np.maximum(r**2 @ (r**2).T, np.finfo(float).tiny))
     first, second = np.triu_indices(len(n), 1)
@@ -147,8 +147,10 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     np.fill_diagonal(z, -np.inf)
     partner = z.argmax(axis=1)
     rows = np.arange(len(n))
-    p = _normal_tail(z[rows, partner], pairs)
-    blocks = np.array_split(np.argsort(difficulty, kind="stable"), max(n.shape[1] // _BLOCK, 1))
+    p = _adjusted_normal_tails(z[rows, partner], pairs)
+    blocks = np.array_split(
+        np.argsort(difficulty, kind="stable"), max(n.shape[1] // _SIMILAR_DIFFICULTY_TASKS, 1)
+    )
     agreeing, shared, expected = [], [], []
     for submission, partner_row in enumerate(partner):
         counts = (n[submission], c[submission]), (n[partner_row], c[partner_row])
@@ -184,7 +186,7 @@ def _agreement_across_tasks(
     return float(matches[different].sum() / max(common[different].sum(), 1))
 
 
-def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
+def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
     """A test of whether a share of the tasks always passes or fails, regardless of difficulty.
 
     In the model of each submission, every attempt passes at a share π₁ of the tasks, and every
@@ -199,7 +201,7 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     several = n > 1
     n, c = n * several, c * several
-    rates, _ = success_rates(n, c)
+    rates, _ = rasch_rates_and_difficulties(n, c)
     odds, shift = logit(rates), np.zeros(len(n))
     passes, fails = several & (c == n), several & (c == 0)
     tasks = several.sum(axis=1)
@@ -210,27 +212,27 @@ def certain_tasks(n: Ints, c: Ints) -> CertainTasks:
 
     for _ in range(_MIXTURE_ROUNDS):
         model_rates = expit(odds + shift[:, None])
-        parts = _likelihood_parts(shares, likelihood(model_rates), passes, fails)
+        parts = _mixture_likelihoods(shares, likelihood(model_rates), passes, fails)
         weights = parts / parts.sum(axis=0)
         shares = (weights[:2] * several).sum(axis=2) / np.maximum(tasks, 1)
         slope = (weights[2] * (c - n * model_rates)).sum(axis=1)
         shift += slope / (
             (weights[2] * n * model_rates * (1 - model_rates)).sum(axis=1) + 1 / _ABILITY
         )
-    parts = _likelihood_parts(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
+    parts = _mixture_likelihoods(shares, likelihood(expit(odds + shift[:, None])), passes, fails)
     gain = (np.log(parts.sum(axis=0)) - np.log(likelihood(rates))).sum(axis=1, where=several)
     statistic = np.sqrt(2 * np.maximum(gain, 0.0))
     expected = (rates**n + (1 - rates) ** n).sum(axis=1, where=several)
     number = (passes | fails).sum(axis=1)
-    return CertainTasks(number, tasks, expected, _normal_tail(statistic, statistic))
+    return CertainTasksTest(number, tasks, expected, _adjusted_normal_tails(statistic, statistic))
 
 
-def _likelihood_parts(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
+def _mixture_likelihoods(shares: Floats, likelihood: Floats, passes: Bools, fails: Bools) -> Floats:
     always, never = shares[:, :, None]
     return np.stack([always * passes, never * fails, (1 - always - never) * likelihood])
 
 
-def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
+def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
     """A test of whether attempts are missing mainly at tasks that the other submissions fail.
 
     The usual number of attempts at a task is the median over submissions. Under the hypothesis,
@@ -251,12 +253,12 @@ def missing_attempts(n: Ints, c: Ints) -> SubmissionShortfall:
     variance = number * spread * (usual_total - number) / max(usual_total - 1, 1)
     excess = (missing * failing).sum(axis=1) - number * mean
     z = np.divide(excess, np.sqrt(variance), out=np.zeros(len(n)), where=variance > 0)
-    return SubmissionShortfall(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
+    return MissingAttemptsTest(number, usual_total, np.minimum(ndtr(-z) * len(n), 1.0))
 
 
-def equal_texts(
+def equal_texts_test(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
-) -> EqualTexts:
+) -> EqualTextsTest:
     """A test of whether two submissions have more equal texts than other submissions suggest.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
@@ -282,7 +284,7 @@ def equal_texts(
     for row in range(submissions):
         rows = submission == row
         texts, groups = of_judged[rows], of_group[rows]
-        for candidate in np.argsort(-equal[row], kind="stable")[:_PARTNERS].tolist():
+        for candidate in np.argsort(-equal[row], kind="stable")[:_MAX_TEXT_PARTNERS].tolist():
             if not equal[row, candidate]:
                 continue
             same = judged[[candidate]].toarray()[0][texts]
@@ -296,7 +298,7 @@ def equal_texts(
             if partner[row] < 0 or tail < p[row]:
                 partner[row], p[row] = candidate, min(tail, 1.0)
     number = np.where(partner < 0, 0, equal[np.arange(submissions), partner])
-    return EqualTexts(partner, number, np.asarray(words.sum(axis=1)), p)
+    return EqualTextsTest(partner, number, np.asarray(words.sum(axis=1)), p)
 
 
 def _attempt_matrix(submissions: int, submission: Ints, code: Ints, times: Ints) -> Any:
@@ -316,10 +318,10 @@ def _chance_of_at_least(chance: Floats, number: int) -> float:
     return float(poisson_binomial(chance)[number:].sum())
 
 
-def _normal_tail(values: Floats, all_values: Floats) -> Floats:
+def _adjusted_normal_tails(values: Floats, all_values: Floats) -> Floats:
     from passk_cli.scipy_special import ndtr
 
     middle = np.median(all_values)
-    spread = max(1.0, _PER_MAD * float(np.median(np.abs(all_values - middle))))
+    spread = max(1.0, _SD_PER_MAD * float(np.median(np.abs(all_values - middle))))
     tails: Floats = ndtr(-(values - middle) / spread) * len(all_values)
     return np.minimum(tails, 1.0)

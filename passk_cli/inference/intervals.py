@@ -19,9 +19,9 @@ from passk_cli.inference.discordance import score_equivalence_p, score_limits
 from passk_cli.inference.lognormal_mean import amount_limit_distances
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.inference.roots import find_root
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.inference.weighted_means import (
-    NORMAL,
+    STANDARD_NORMAL,
     BootstrapDistribution,
     dirichlet_quantiles,
     distinct_values_per_row,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # statistic (benchmarks/difference.md).
 DEFAULT_METHODS = {NEW_TASKS: "guard", THESE_TASKS: "hull"}
 GUARDED_T = "guarded-t"
-DEFAULT_OF_DIFFERENCES = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
+DEFAULT_DIFFERENCE_METHODS = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 # PAIRED_SCORE is the interval method for task differences that are −1, 0 or 1.
 PAIRED_SCORE = "paired-score"
 # LOGIT_T is the interval method for values that are corrected by labels.
@@ -47,9 +47,9 @@ FIELLER = "fieller"
 # RANGE_METHOD is the interval method for quantities for which the counts determine only a range
 # (`compatible_rates`).
 RANGE_METHOD = "range"
-_VALUES_TOGETHER = 1 << 21
-# A block has at most _LAWS_TOGETHER differences, so that the block fits into the processor's cache.
-_LAWS_TOGETHER = 1 << 17
+_MAX_BLOCK_VALUES = 1 << 21
+# A block has at most _MAX_BLOCK_DIFFERENCES differences, so that the block fits into the processor's cache.
+_MAX_BLOCK_DIFFERENCES = 1 << 17
 # The search for the p-value of equivalence covers p-values from _SMALLEST to _LARGEST.
 _SMALLEST, _LARGEST = 1e-8, 0.499
 
@@ -76,18 +76,18 @@ class IntervalData:
     """
 
     values: Floats
-    low: float = 0.0
-    high: float = 1.0
+    lower_bound: float = 0.0
+    upper_bound: float = 1.0
     attempts: Ints | None = None
-    within: Floats | None = None
+    attempt_variances: Floats | None = None
     clusters: Ints | None = None
-    repeated_means: Floats | None = None
-    mixed_tasks: int = 0
+    resampled_means: Floats | None = None
+    mixed_task_count: int = 0
     metric_counts: tuple[MetricCounts, ...] = ()
     variance_floor: float = 0.0
     difference_bounds: tuple[Floats, Floats] | None = None
-    hidden: float = 0.0
-    degrees: int | None = None
+    hidden_variance: float = 0.0
+    label_degrees_of_freedom: int | None = None
     values_near_bound: Floats | None = None
     resamples: int = 10_000
     seed: int = 0
@@ -100,7 +100,7 @@ class IntervalData:
     @property
     def is_amount(self) -> bool:
         """Whether the values are amounts, such as costs: at least 0 and without an upper bound."""
-        return self.low == 0.0 and math.isinf(self.high)
+        return self.lower_bound == 0.0 and math.isinf(self.upper_bound)
 
     @cached_property
     def unit_totals(self) -> tuple[Floats, Floats]:
@@ -123,7 +123,7 @@ class IntervalData:
             return None
         spread = float(((totals - sizes * self.mean) ** 2).sum())
         visible = math.sqrt(units / (units - 1) * spread) / len(self.values)
-        return math.hypot(visible, math.sqrt(self.hidden)) if self.hidden else visible
+        return math.hypot(visible, math.sqrt(self.hidden_variance)) if self.hidden_variance else visible
 
     @property
     def guard_size(self) -> float:
@@ -141,10 +141,10 @@ class IntervalData:
     def all_equal(self) -> bool:
         """Whether all values are equal up to rounding."""
         low, high = float(self.values.min()), float(self.values.max())
-        return high - low <= ROUNDING * max(-low, high)
+        return high - low <= ROUNDING_TOLERANCE * max(-low, high)
 
     @property
-    def share_within(self) -> float | None:
+    def attempt_variance_share(self) -> float | None:
         """Share of the variance of the mean that is due to random outcomes of attempts, in [0, 1].
 
         The share is the mean of `within` divided by the variance of the values over tasks. It is
@@ -153,14 +153,14 @@ class IntervalData:
         >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
         0.5
         """
-        if self.within is None or np.isnan(self.within).any() or len(self.values) < 2:
+        if self.attempt_variances is None or np.isnan(self.attempt_variances).any() or len(self.values) < 2:
             return None
         if self.all_equal:
             return None
-        return min(float(self.within.mean()) / float(self.values.var(ddof=1)), 1.0)
+        return min(float(self.attempt_variances.mean()) / float(self.values.var(ddof=1)), 1.0)
 
     @cached_property
-    def bootstrap(self) -> BootstrapDistribution | Floats:
+    def bootstrap_distribution(self) -> BootstrapDistribution | Floats:
         """Bootstrap distribution of the mean: exact, or sorted random draws for clusters."""
         if self.clusters is None:
             return BootstrapDistribution(self.values)
@@ -196,7 +196,7 @@ class Interval:
 
 Limits = tuple[float, float]
 
-NEEDS_BOUNDS = "needs the lowest and highest possible score"
+NEEDS_BOUNDS_REASON = "needs the lowest and highest possible score"
 # If the bounds of the values are unknown and there are at most FEW_TASKS tasks, passk adds a remark
 # about coverage.
 FEW_TASKS, WITH_FEW_TASKS = 30, "with 30 tasks or fewer, bca covers 18 to 92 % at a level of 95 %"
@@ -244,18 +244,18 @@ def intervals(
     requested, tail = METHODS[name], (1.0 - level) / 2.0
     places: dict[str, list[int]] = {}
     for at, sample in enumerate(samples):
-        bounds = math.isfinite(sample.low) and math.isfinite(sample.high)
+        bounds = math.isfinite(sample.lower_bound) and math.isfinite(sample.upper_bound)
         bounds |= requested.for_amounts and sample.is_amount
         suits = (bounds or not requested.needs_bounds) and (
             sample.metric_counts or not requested.needs_counts
         )
-        method_name = name if suits else requested.alternative
-        if sample.degrees is not None and not METHODS[name].for_differences:
+        method_name = name if suits else requested.alternative_method
+        if sample.label_degrees_of_freedom is not None and not METHODS[name].for_differences:
             method_name = LOGIT_T
         places.setdefault(method_name, []).append(at)
     results: dict[int, Interval] = {}
     for method_name, part in places.items():
-        limits = METHODS[method_name].limits
+        limits = METHODS[method_name].limits_function
         together = (
             limits([samples[at] for at in part], tail) if METHODS[method_name].vectorised else None
         )
@@ -275,9 +275,9 @@ def intervals(
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)
-                and not math.isfinite(sample.low)
+                and not math.isfinite(sample.lower_bound)
             ):
-                instead = f"the interval is {method_name}, because {name} {NEEDS_BOUNDS}"
+                instead = f"the interval is {method_name}, because {name} {NEEDS_BOUNDS_REASON}"
                 if sample.values.size <= FEW_TASKS:
                     instead += f": {WITH_FEW_TASKS}"
                 remark = f"{instead}; {remark}" if remark else instead
@@ -364,24 +364,29 @@ def _remark_without_spread(
     sample: IntervalData, population: str, method: str, limits: Limits
 ) -> str:
     if population == THESE_TASKS:
-        if METHODS[method].needs_draws and sample.repeated_means is None:
+        if METHODS[method].needs_draws and sample.resampled_means is None:
             raise _UndefinedLimitsError(
                 f"{method} for these tasks needs newly drawn attempts, which are not available;"
                 " use hull"
             )
-        if limits[1] - limits[0] <= ROUNDING and sample.mixed_tasks:
-            tasks = f"{sample.mixed_tasks} task{'s' * (sample.mixed_tasks > 1)}"
+        if limits[1] - limits[0] <= ROUNDING_TOLERANCE and sample.mixed_task_count:
+            tasks = f"{sample.mixed_task_count} task{'s' * (sample.mixed_task_count > 1)}"
             raise _UndefinedLimitsError(
                 f"the attempts differ at {tasks}, but too few of them to change the metric, so"
                 " there is no spread to measure; make more attempts per task to get an interval"
             )
-        if sample.within is None or sample.within.any() or sample.mixed_tasks or method == "hull":
+        if sample.attempt_variances is None or sample.attempt_variances.any() or sample.mixed_task_count or method == "hull":
             return ""
         return "every task always passes or always fails; a width of 0 does not mean certainty"
     if sample.values_near_bound is not None:
         off, bound = min(
-            (int(np.count_nonzero(np.abs(sample.values_near_bound - bound) > ROUNDING)), bound)
-            for bound in (sample.low, sample.high)
+            (
+                int(
+                    np.count_nonzero(np.abs(sample.values_near_bound - bound) > ROUNDING_TOLERANCE)
+                ),
+                bound,
+            )
+            for bound in (sample.lower_bound, sample.upper_bound)
         )
         which_tasks = f"all but {off} of" if off else "all"
         return (
@@ -392,9 +397,9 @@ def _remark_without_spread(
     if not sample.all_equal:
         return ""
     words = f"every task has the value {sample.values[0]:g}"
-    width = sample.high - sample.low
-    tolerance = ROUNDING * width if math.isfinite(width) else 0.0
-    distance = np.abs(sample.values[:, None] - [sample.low, sample.high]).max(axis=0)
+    width = sample.upper_bound - sample.lower_bound
+    tolerance = ROUNDING_TOLERANCE * width if math.isfinite(width) else 0.0
+    distance = np.abs(sample.values[:, None] - [sample.lower_bound, sample.upper_bound]).max(axis=0)
     return f"{words}: the interval is one-sided" if distance.min() <= tolerance else words
 
 
@@ -404,7 +409,7 @@ def _remark_without_spread(
 # levels of 90, 95 and 99 %, for every number of tasks from 2 to 500 and every success rate
 # (benchmarks/coverage.md). A weight of 1 would give the Clopper–Pearson interval.
 _MAX_GUARD_WEIGHT = 0.93
-_SMOOTHING = 8.0
+_GUARD_WEIGHT_DECAY = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
@@ -444,7 +449,7 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
     return np.where(
         all_on_bound,
         _MAX_GUARD_WEIGHT,
-        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_SMOOTHING * spread),
+        0.5 + (_MAX_GUARD_WEIGHT - 0.5) * np.exp(-_GUARD_WEIGHT_DECAY * spread),
     )
 
 
@@ -460,17 +465,19 @@ def distances_to_bound(
     [0.0, 0.5]
     """
     away = np.abs(totals - sizes * bound)
-    return np.where(away > ROUNDING * sizes * np.abs(opposite - bound), away, 0.0)
+    return np.where(away > ROUNDING_TOLERANCE * sizes * np.abs(opposite - bound), away, 0.0)
 
 
 def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _UndefinedLimitsError]:
     places = [at for at, sample in enumerate(samples) if not sample.is_amount]
     answers: dict[int, Limits | _UndefinedLimitsError]
-    answers = dict(zip(places, _guarded([samples[at] for at in places], tail), strict=True))
+    answers = dict(
+        zip(places, _bounded_guard_limits([samples[at] for at in places], tail), strict=True)
+    )
     for at, sample in enumerate(samples):
         units = len(sample.unit_totals[1])
         if sample.is_amount and units < 2:
-            answers[at] = _too_few_units(sample)
+            answers[at] = _too_few_units_error(sample)
         elif sample.is_amount:
             from passk_cli.scipy_special import stdtrit
 
@@ -480,9 +487,9 @@ def _guard(samples: Sequence[IntervalData], tail: float) -> list[Limits | _Undef
     return [answers[at] for at in range(len(samples))]
 
 
-def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
+def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     answers: dict[int, Limits] = {}
-    for places in _batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
+    for places in _sample_batches(samples, lambda s: (s.clusters is None, len(s.unit_totals[1]))):
         part = [samples[at] for at in places]
         if part[0].clusters is None:
             atoms, counts = distinct_values_per_row(np.stack([sample.values for sample in part]))
@@ -492,7 +499,8 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
             atoms, sizes = map(np.stack, zip(*(s.unit_totals for s in part), strict=True))
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
-        low, high = (np.array([[getattr(s, end)] for s in part]) for end in ("low", "high"))
+        low, high = (np.array([[getattr(s, end)] for s in part])
+                     for end in ("lower_bound", "upper_bound"))
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances_to_bound(atoms, sizes, bound, opposite)
@@ -506,33 +514,33 @@ def _guarded(samples: Sequence[IntervalData], tail: float) -> list[Limits]:
     return [answers[at] for at in range(len(samples))]
 
 
-def _batches(
+def _sample_batches(
     samples: Sequence[IntervalData], key: Callable[[IntervalData], Hashable]
 ) -> Iterator[list[int]]:
     for group in group_by(range(len(samples)), lambda at: key(samples[at])).values():
         tasks = len(samples[group[0]].values)
-        yield from (group[block] for block in row_blocks(len(group), tasks, _VALUES_TOGETHER))
+        yield from (group[block] for block in row_blocks(len(group), tasks, _MAX_BLOCK_VALUES))
 
 
-def _quantile(sample: IntervalData, p: float) -> float:
-    law = sample.bootstrap
+def _bootstrap_quantile(sample: IntervalData, p: float) -> float:
+    law = sample.bootstrap_distribution
     if isinstance(law, BootstrapDistribution):
         return law.quantile(p)
     return float(law[min(max(math.ceil(p * len(law)) - 1, 0), len(law) - 1)])
 
 
 def _percentile(sample: IntervalData, tail: float) -> Limits:
-    if sample.repeated_means is not None:
-        low, high = np.quantile(sample.repeated_means, [tail, 1 - tail])
+    if sample.resampled_means is not None:
+        low, high = np.quantile(sample.resampled_means, [tail, 1 - tail])
         return float(low), float(high)
-    return _quantile(sample, tail), _quantile(sample, 1 - tail)
+    return _bootstrap_quantile(sample, tail), _bootstrap_quantile(sample, 1 - tail)
 
 
 def _bca(sample: IntervalData, tail: float) -> Limits:
     """Bias-corrected and accelerated bootstrap limits.  Source: Efron & Tibshirani 1993, ch. 14."""
     if sample.se is None:
-        raise _too_few_units(sample)
-    law, mean = sample.bootstrap, sample.mean
+        raise _too_few_units_error(sample)
+    law, mean = sample.bootstrap_distribution, sample.mean
     if isinstance(law, BootstrapDistribution):
         below = (law.cdf(mean, strict=True) + law.cdf(mean)) / 2
     else:
@@ -541,11 +549,11 @@ def _bca(sample: IntervalData, tail: float) -> Limits:
         raise _UndefinedLimitsError(
             "BCa has no limits, because all bootstrap means are on one side of the estimate"
         )
-    bias, skew = NORMAL.inv_cdf(below), acceleration(sample)
+    bias, skew = STANDARD_NORMAL.inv_cdf(below), acceleration(sample)
     limits = []
-    for z in (NORMAL.inv_cdf(tail), NORMAL.inv_cdf(1 - tail)):
+    for z in (STANDARD_NORMAL.inv_cdf(tail), STANDARD_NORMAL.inv_cdf(1 - tail)):
         deviate = bias + (bias + z) / (1 - skew * (bias + z))
-        limits.append(_quantile(sample, NORMAL.cdf(deviate)))
+        limits.append(_bootstrap_quantile(sample, STANDARD_NORMAL.cdf(deviate)))
     return limits[0], limits[1]
 
 
@@ -571,19 +579,19 @@ def _student_t(sample: IntervalData, tail: float) -> Limits:
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None:
-        raise _too_few_units(sample)
+        raise _too_few_units_error(sample)
     reach = float(stdtrit(len(sample.unit_totals[1]) - 1, 1 - tail)) * sample.se
     return sample.mean - reach, sample.mean + reach
 
 
-def _corrected(
+def _corrected_limits(
     samples: Sequence[IntervalData], tail: float
 ) -> list[Limits | _UndefinedLimitsError]:
     limits = [_logit_t(sample, tail) for sample in samples]
-    few = {at: IntervalData(sample.values_near_bound, sample.low, sample.high)
+    few = {at: IntervalData(sample.values_near_bound, sample.lower_bound, sample.upper_bound)
            for at, sample in enumerate(samples)
            if sample.values_near_bound is not None}  # fmt: skip
-    for at, (least, most) in zip(few, _guarded([*few.values()], tail), strict=True):
+    for at, (least, most) in zip(few, _bounded_guard_limits([*few.values()], tail), strict=True):
         ends = limits[at]
         if not isinstance(ends, _UndefinedLimitsError):
             limits[at] = min(ends[0], least), max(ends[1], most)
@@ -593,28 +601,32 @@ def _corrected(
 def _logit_t(sample: IntervalData, tail: float) -> Limits | _UndefinedLimitsError:
     from passk_cli.scipy_special import stdtrit
 
-    if sample.se is None or not sample.degrees:
-        return _too_few_units(sample)
-    width = sample.high - sample.low
-    share, error = (sample.mean - sample.low) / width, sample.se / width
-    margin = min(max(error, ROUNDING), 0.5)
+    if sample.se is None or not sample.label_degrees_of_freedom:
+        return _too_few_units_error(sample)
+    width = sample.upper_bound - sample.lower_bound
+    share, error = (sample.mean - sample.lower_bound) / width, sample.se / width
+    margin = min(max(error, ROUNDING_TOLERANCE), 0.5)
     at = min(max(share, margin), 1.0 - margin)
-    degrees = min(sample.degrees, len(sample.unit_totals[1]) - 1)
+    degrees = min(sample.label_degrees_of_freedom, len(sample.unit_totals[1]) - 1)
     reach = float(stdtrit(degrees, 1 - tail)) * error / (at * (1.0 - at))
     odds = math.log(at / (1.0 - at))
     low, high = (0.5 + 0.5 * math.tanh((odds + way * reach) / 2) for way in (-1, 1))
     low, high = min(low, max(share, 0.0)), max(high, min(share, 1.0))
-    return sample.low + width * low, sample.low + width * high
+    return sample.lower_bound + width * low, sample.lower_bound + width * high
 
 
 def _jackknife(sample: IntervalData, tail: float) -> Limits:
-    if sample.within is None or np.isnan(sample.within).any():
+    if sample.attempt_variances is None or np.isnan(sample.attempt_variances).any():
         raise _UndefinedLimitsError(
             "the jackknife leaves out attempts, so it needs n > k at every task, and a metric that"
             " does not depend on the order of attempts"
         )
-    reach = NORMAL.inv_cdf(1 - tail) * math.sqrt(float(sample.within.sum())) / len(sample.values)
-    return max(sample.mean - reach, sample.low), min(sample.mean + reach, sample.high)
+    reach = (
+        STANDARD_NORMAL.inv_cdf(1 - tail)
+        * math.sqrt(float(sample.attempt_variances.sum()))
+        / len(sample.values)
+    )
+    return max(sample.mean - reach, sample.lower_bound), min(sample.mean + reach, sample.upper_bound)
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
@@ -626,13 +638,13 @@ def _hull(sample: IntervalData, tail: float) -> Limits:
     difference = first - second
     below = math.hypot(first - low, other_high - second)
     above = math.hypot(high - first, second - other_low)
-    return max(difference - below, sample.low), min(difference + above, sample.high)
+    return max(difference - below, sample.lower_bound), min(difference + above, sample.upper_bound)
 
 
 def _wilson(sample: IntervalData, tail: float) -> Limits:
     """Wilson's score interval of a proportion.  Source: Wilson 1927."""
     _require_one_attempt(sample)
-    z, count, mean = NORMAL.inv_cdf(1 - tail), len(sample.values), sample.mean
+    z, count, mean = STANDARD_NORMAL.inv_cdf(1 - tail), len(sample.values), sample.mean
     centre = (mean + z * z / (2 * count)) / (1 + z * z / count)
     inside = mean * (1 - mean) / count + z * z / (4 * count * count)
     reach = z * math.sqrt(inside) / (1 + z * z / count)
@@ -654,7 +666,7 @@ def _paired_score(
     for at, sample in enumerate(samples):
         tasks, plus, minus = _discordant_counts(sample)
         size = np.abs(sample.values)
-        if sample.clusters is not None or (sample.low, sample.high) != (-1.0, 1.0):
+        if sample.clusters is not None or (sample.lower_bound, sample.upper_bound) != (-1.0, 1.0):
             answers[at] = _UndefinedLimitsError(
                 "the method needs differences between the passes of two models, and no clusters"
             )
@@ -683,10 +695,10 @@ def difference_distributions(
 
     def tasks(sample: IntervalData) -> Hashable:
         codes = b"" if sample.clusters is None else sample.clusters.tobytes()
-        return len(sample.values), codes, sample.high, sample.difference_bounds is not None
+        return len(sample.values), codes, sample.upper_bound, sample.difference_bounds is not None
 
-    for batch in _batches(samples, tasks):
-        for block in row_blocks(len(batch), len(samples[batch[0]].values), _LAWS_TOGETHER):
+    for batch in _sample_batches(samples, tasks):
+        for block in row_blocks(len(batch), len(samples[batch[0]].values), _MAX_BLOCK_DIFFERENCES):
             places = batch[block]
             part = [samples[at] for at in places]
             ranges = [sample.difference_bounds for sample in part if sample.difference_bounds]
@@ -694,12 +706,12 @@ def difference_distributions(
                 places,
                 difference_distribution(
                     np.stack([sample.values for sample in part]),
-                    part[0].high,
+                    part[0].upper_bound,
                     [sample.variance_floor for sample in part],
                     part[0].clusters,
                     np.stack(ranges, axis=1) if ranges else None,
-                    [sample.hidden for sample in part],
-                    [len(s.values) if s.degrees is None else s.degrees for s in part],
+                    [sample.hidden_variance for sample in part],
+                    [len(s.values) if s.label_degrees_of_freedom is None else s.label_degrees_of_freedom for s in part],
                 ),
             )
 
@@ -709,10 +721,10 @@ def _guarded_t(
 ) -> list[Limits | _UndefinedLimitsError]:
     answers: dict[int, Limits | _UndefinedLimitsError] = {}
     for at, sample in enumerate(samples):
-        if sample.low != -sample.high:
+        if sample.lower_bound != -sample.upper_bound:
             answers[at] = _UndefinedLimitsError("the method needs differences between two models")
-        elif math.isinf(sample.high) and len(sample.unit_totals[1]) < 2:
-            answers[at] = _too_few_units(sample)
+        elif math.isinf(sample.upper_bound) and len(sample.unit_totals[1]) < 2:
+            answers[at] = _too_few_units_error(sample)
     usable = [at for at in range(len(samples)) if at not in answers]
     for places, law in difference_distributions([samples[at] for at in usable]):
         limits = (ends.tolist() for ends in law.limits(2 * tail))
@@ -720,7 +732,7 @@ def _guarded_t(
     return [answers[at] for at in range(len(samples))]
 
 
-def _too_few_units(sample: IntervalData) -> _UndefinedLimitsError:
+def _too_few_units_error(sample: IntervalData) -> _UndefinedLimitsError:
     return _UndefinedLimitsError(
         f"the method needs at least 2 {'tasks' if sample.clusters is None else 'clusters'}"
     )
@@ -751,19 +763,19 @@ class IntervalMethod:
     for_binary : whether the method is only for differences of −1, 0 and 1.
     """
 
-    limits: Callable[..., Any]
+    limits_function: Callable[..., Any]
     description: str
-    cites: str
+    citation_keys: str
     populations: tuple[str, ...] = (NEW_TASKS,)
     vectorised: bool = False
     needs_draws: bool = False
     nearly_monotone: bool = True
     needs_bounds: bool = False
     needs_counts: bool = False
-    alternative: str = ""
+    alternative_method: str = ""
     for_amounts: bool = False
     for_differences: bool = False
-    for_binary: bool = False
+    only_for_unit_differences: bool = False
 
 
 # METHODS maps the name of an interval method to the method. A new method needs one function and one
@@ -776,7 +788,7 @@ METHODS: dict[str, IntervalMethod] = {
         vectorised=True,
         needs_bounds=True,
         for_amounts=True,
-        alternative="bca",
+        alternative_method="bca",
     ),
     GUARDED_T: IntervalMethod(
         _guarded_t,
@@ -797,7 +809,7 @@ METHODS: dict[str, IntervalMethod] = {
     ),
     "t": IntervalMethod(_student_t, "Student's t", "student1908", nearly_monotone=False),
     LOGIT_T: IntervalMethod(
-        _corrected, "Student's t on the logit scale", "student1908", vectorised=True
+        _corrected_limits, "Student's t on the logit scale", "student1908", vectorised=True
     ),
     "wilson": IntervalMethod(_wilson, "Wilson's score", "wilson1927"),
     "clopper-pearson": IntervalMethod(
@@ -809,7 +821,7 @@ METHODS: dict[str, IntervalMethod] = {
         "tango1998 suissa1991",
         vectorised=True,
         for_differences=True,
-        for_binary=True,
+        only_for_unit_differences=True,
     ),
     "hull": IntervalMethod(
         _hull,
@@ -817,7 +829,7 @@ METHODS: dict[str, IntervalMethod] = {
         "",
         (THESE_TASKS,),
         needs_counts=True,
-        alternative="jackknife",
+        alternative_method="jackknife",
     ),
     "jackknife": IntervalMethod(
         _jackknife,

@@ -8,8 +8,8 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.bootstrap_weights import cluster_totals
 from passk_cli.inference.difference import difference_distribution
 
-_LEFT = 1.0, 2.0
-_HALF = 0.5
+_LEFT_SKEW_THRESHOLDS = 1.0, 2.0
+_SOFTENING_START = 0.5
 
 
 def amount_limit_distances(
@@ -34,23 +34,27 @@ def amount_limit_distances(
         return 0.0, 0.0
     distribution = difference_distribution(values, clusters=clusters)
     below, above = (
-        quantile * float(error[0]) / mean for error in (distribution.below, distribution.above)
+        quantile * float(error[0]) / mean for error in (distribution.lower_standard_error, distribution.upper_standard_error)
     )
     totals, sizes = cluster_totals(values[:, None], clusters)
-    above = max(above, _lognormal(totals[:, 0] / sizes, quantile) - 1.0)
-    return mean * soften_lower_reach(below), mean * above
+    above = max(above, _lognormal_upper_limit_ratio(totals[:, 0] / sizes, quantile) - 1.0)
+    return mean * softened_lower_distance(below), mean * above
 
 
-def soften_lower_reach(off: float) -> float:
+def softened_lower_distance(off: float) -> float:
     """Reduced distance of a lower limit from a positive mean, in units of the mean; below 1.
 
     >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
     (0.3, 0.9966)
     """
-    return off if off <= _HALF else 1.0 - _HALF * float(np.exp(1.0 - off / _HALF))
+    return (
+        off
+        if off <= _SOFTENING_START
+        else 1.0 - _SOFTENING_START * float(np.exp(1.0 - off / _SOFTENING_START))
+    )
 
 
-def _lognormal(values: Floats, q: float) -> float:
+def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
     """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
 
     exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
@@ -65,7 +69,7 @@ def _lognormal(values: Floats, q: float) -> float:
     if units > 2 and square > 0:
         error = np.sqrt(6.0 * units * (units - 1) / ((units - 2) * (units + 1) * (units + 3)))
         skew = float(((logs - middle) ** 3).mean()) / float(logs.std()) ** 3
-        start, end = _LEFT
+        start, end = _LEFT_SKEW_THRESHOLDS
         share = float(np.clip((-skew / error - start) / (end - start), 0.0, 1.0))
         median = float(np.median(logs))
         upper = 2.0 * float((np.maximum(logs - median, 0.0) ** 2).sum()) / (units - 1)

@@ -9,22 +9,22 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import ArrayLike, Floats, Indices, Ints, NDArray, row_blocks
-from passk_cli.inference.paired import BLOCK_RESAMPLES, random_bits
+from passk_cli.inference.paired_tests import BLOCK_RESAMPLES, random_bits
 
 # passk enumerates all sign patterns of at most _MAX_ENUMERATED_UNITS units (tasks or clusters).
 _MAX_ENUMERATED_UNITS = 13
-# A block has at most _TOGETHER array elements, so that it fits into the processor's cache.
-_TOGETHER = 1 << 16
-# While an adjusted p-value is within _CLEAR Monte-Carlo errors of the level, passk draws more sign
-# patterns, up to _LONGER times the resamples and up to _MOST array elements. Without the limits
-# _LONGER and _MOST, the draws for thousands of pairs would never end, because some p-values are
+# A block has at most _MAX_BLOCK_ELEMENTS array elements, so that it fits into the processor's cache.
+_MAX_BLOCK_ELEMENTS = 1 << 16
+# While an adjusted p-value is within _CLEAR_DECISION_ERRORS Monte-Carlo errors of the level, passk draws more sign
+# patterns, up to _MAX_DRAW_MULTIPLE times the resamples and up to _MAX_DRAW_ELEMENTS array elements. Without the limits
+# _MAX_DRAW_MULTIPLE and _MAX_DRAW_ELEMENTS, the draws for thousands of pairs would never end, because some p-values are
 # always close to the level.
-_CLEAR = 3.0
+_CLEAR_DECISION_ERRORS = 3.0
 # A p-value and the smallest p-value of a draw are treated as equal if their relative difference is
-# at most _TIE.
-_TIE = 1e-9
-_LONGER = 16
-_MOST = 1 << 26
+# at most _P_TIE_TOLERANCE.
+_P_TIE_TOLERANCE = 1e-9
+_MAX_DRAW_MULTIPLE = 16
+_MAX_DRAW_ELEMENTS = 1 << 26
 
 
 class PairwiseDifferences(NamedTuple):
@@ -37,8 +37,8 @@ class PairwiseDifferences(NamedTuple):
     """
 
     values: Floats
-    first: Indices
-    second: Indices
+    first_models: Indices
+    second_models: Indices
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MinPDistribution:
     exact : whether all sign patterns were enumerated, so that there is no Monte-Carlo error.
     """
 
-    tests: int
+    test_count: int
     draws: Floats
     exact: bool = False
 
@@ -59,25 +59,25 @@ class MinPDistribution:
         If b of m draws are at most p, the estimate is (b + 1)/(m + 1).
         """
         p = np.asarray(p, dtype=np.float64)
-        if self.tests < 2:
+        if self.test_count < 2:
             return p.copy()
-        reached = np.searchsorted(self.draws, p * (1 + _TIE), side="right")
+        reached = np.searchsorted(self.draws, p * (1 + _P_TIE_TOLERANCE), side="right")
         more = 0 if self.exact else 1
         share = (reached + more) / (len(self.draws) + more)
-        adjusted: Floats = np.minimum(np.maximum(p, np.minimum(share, self.tests * p)), 1.0)
+        adjusted: Floats = np.minimum(np.maximum(p, np.minimum(share, self.test_count * p)), 1.0)
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
         """Adjusted one-sided p-values: `adjusted` at 2p, and at most tests·p."""
         p = np.asarray(p, dtype=np.float64)
-        twice: Floats = np.minimum(self.adjusted(2 * p), max(self.tests, 1) * p)
+        twice: Floats = np.minimum(self.adjusted(2 * p), max(self.test_count, 1) * p)
         return np.minimum(twice, 1.0)
 
     def monte_carlo_error(self, p: ArrayLike) -> Floats:
         """Monte-Carlo standard error of each adjusted p; 0 for p that do not depend on draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
-            (self.tests > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.tests * p)
+            (self.test_count > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.test_count * p)
         )
         noise = np.sqrt(adjusted * (1.0 - adjusted) / max(len(self.draws), 1))
         return np.where(simulated, noise, 0.0)
@@ -87,7 +87,7 @@ class MinPDistribution:
         >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
-        if self.tests < 2:
+        if self.test_count < 2:
             return alpha
         more = 0 if self.exact else 1
         reached = int(np.floor(alpha * (len(self.draws) + more) + 1e-9)) - more
@@ -95,8 +95,8 @@ class MinPDistribution:
         if reached >= len(self.draws):
             below = alpha
         elif reached >= 0:
-            below = float(np.nextafter(self.draws[reached] / (1 + _TIE), 0.0))
-        return min(alpha, max(below, alpha / self.tests))
+            below = float(np.nextafter(self.draws[reached] / (1 + _P_TIE_TOLERANCE), 0.0))
+        return min(alpha, max(below, alpha / self.test_count))
 
 
 class FamilyOfTests(NamedTuple):
@@ -144,16 +144,16 @@ def draw_min_p(
     distributions = [MinPDistribution(_column_count(tests), np.empty(0)) for tests in families]
     by_units: dict[int, list[tuple[int, _Residuals]]] = {}
     for at, tests in enumerate(families):
-        if distributions[at].tests > 1:
+        if distributions[at].test_count > 1:
             residuals = _Residuals.from_family(tests)
-            by_units.setdefault(len(residuals.models), []).append((at, residuals))
+            by_units.setdefault(len(residuals.model_residuals), []).append((at, residuals))
     for units, members in by_units.items():
         if units <= _MAX_ENUMERATED_UNITS:
             patterns = np.arange(1 << (units - 1))[:, None]
             bits = ((patterns >> np.arange(units)) & 1).astype(np.uint8)
             for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
                 distributions[at] = MinPDistribution(
-                    distributions[at].tests, np.sort(smallest), exact=True
+                    distributions[at].test_count, np.sort(smallest), exact=True
                 )
             continue
         draws: dict[int, list[Floats]] = {at: [] for at, _ in members}
@@ -165,17 +165,17 @@ def draw_min_p(
                 for (at, _), smallest in zip(members, _smallest_p(members, bits), strict=True):
                     draws[at].append(smallest)
             blocks_, times, unsure = length // BLOCK_RESAMPLES, times * 4, []
-            noise = _CLEAR * np.sqrt(alpha * (1 - alpha) / length)
+            noise = _CLEAR_DECISION_ERRORS * np.sqrt(alpha * (1 - alpha) / length)
             for at, residuals in members:
                 distribution = MinPDistribution(
-                    distributions[at].tests, np.sort(np.concatenate(draws[at]))
+                    distributions[at].test_count, np.sort(np.concatenate(draws[at]))
                 )
                 distributions[at] = distribution
                 undecided = (np.abs(distribution.adjusted(families[at].p) - alpha) <= noise).any()
                 if (
                     undecided
-                    and times <= _LONGER
-                    and times * resamples * distribution.tests <= _MOST
+                    and times <= _MAX_DRAW_MULTIPLE
+                    and times * resamples * distribution.test_count <= _MAX_DRAW_ELEMENTS
                 ):
                     unsure.append((at, residuals))
             members = unsure
@@ -185,7 +185,7 @@ def draw_min_p(
 def _column_count(tests: FamilyOfTests) -> int:
     differences = tests.differences
     if isinstance(differences, PairwiseDifferences):
-        return len(differences.first)
+        return len(differences.first_models)
     return int(np.shape(np.atleast_2d(differences))[1])
 
 
@@ -198,10 +198,10 @@ class _Residuals:
     scale : 1/√(Σ e²) of each column; 0 if all e are 0.  degrees : units of each column − 1.
     """
 
-    models: Floats
-    first: Indices
-    second: Indices | None
-    scale: Floats
+    model_residuals: Floats
+    first_models: Indices
+    second_models: Indices | None
+    inverse_norms: Floats
     degrees: Ints
 
     @classmethod
@@ -238,18 +238,18 @@ class _Residuals:
         scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)
         return cls(models, first, second, scale, units - 1)
 
-    def smallest(self, sums: Floats) -> Floats:
+    def smallest_p(self, sums: Floats) -> Floats:
         """The smallest p of each sign pattern, from signed sums per model, (models × patterns)."""
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])
-            for block in row_blocks(len(places), sums.shape[1], _TOGETHER):
+            for block in row_blocks(len(places), sums.shape[1], _MAX_BLOCK_ELEMENTS):
                 part = places[block]
-                z = sums[self.first[part]]
-                if self.second is not None:
-                    z -= sums[self.second[part]]
+                z = sums[self.first_models[part]]
+                if self.second_models is not None:
+                    z -= sums[self.second_models[part]]
                 np.abs(z, out=z)
-                z *= self.scale[part, None]
+                z *= self.inverse_norms[part, None]
                 np.maximum(largest, z.max(axis=0), out=largest)
             p.append(_student_p(largest, degrees))
         smallest: Floats = np.min(p, axis=0)
@@ -259,14 +259,14 @@ class _Residuals:
 def _smallest_p(
     members: Sequence[tuple[int, _Residuals]], bits: NDArray[np.uint8]
 ) -> Iterator[Floats]:
-    all_models = [residuals.models for _, residuals in members]
+    all_models = [residuals.model_residuals for _, residuals in members]
     models = all_models[0] if len(all_models) == 1 else np.concatenate(all_models, axis=1)
     sums = models.T @ bits.astype(np.float64).T
     sums *= 2.0
     sums -= models.sum(axis=0)[:, None]
     ends = np.cumsum([family_models.shape[1] for family_models in all_models])
     for (_, residuals), family_sums in zip(members, np.split(sums, ends[:-1]), strict=True):
-        yield residuals.smallest(family_sums)
+        yield residuals.smallest_p(family_sums)
 
 
 def _student_p(z: Floats, degrees: int) -> Floats:

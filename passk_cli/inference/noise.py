@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.design import cluster_excess
+from passk_cli.inference.design import cluster_excess_variance
 from passk_cli.inference.random_streams import named_generator
-from passk_cli.inference.weighted_means import NORMAL
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
 # A block of draws has at most _BLOCK values, and passk draws _RESAMPLES resamples of tasks.
 _BLOCK, _RESAMPLES = 1 << 20, 2000
@@ -57,7 +57,7 @@ def noise_split(
     d, tasks = c / n - b / m, len(n)
     luck = c * (n - c) / (n**2 * (n - 1.0)) + b * (m - b) / (m**2 * (m - 1.0))
     attempts = float(luck.sum()) / tasks**2
-    total = (float(d.var(ddof=1)) + cluster_excess(d, clusters)) / tasks
+    total = (float(d.var(ddof=1)) + cluster_excess_variance(d, clusters)) / tasks
     return NoiseSplit(max(total - attempts, 0.0), attempts)
 
 
@@ -74,7 +74,7 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0
     0.800152
     """
-    return min(_reach(n, c, level) / math.sqrt(attempts), 1.0)
+    return min(_one_attempt_noise_floor(n, c, level) / math.sqrt(attempts), 1.0)
 
 
 def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95) -> int:
@@ -86,13 +86,15 @@ def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95)
     >>> attempts_for_noise(n, c, 0.3)
     8
     """
-    return max(math.ceil((_reach(n, c, level) / difference) ** 2 * (1 - 1e-12)), 1)
+    return max(
+        math.ceil((_one_attempt_noise_floor(n, c, level) / difference) ** 2 * (1 - 1e-12)), 1
+    )
 
 
-def _reach(n: Ints, c: Ints, level: float) -> float:
+def _one_attempt_noise_floor(n: Ints, c: Ints, level: float) -> float:
     """z √(2 Σ v_t) / T: the noise floor for one attempt per task, which may be above 1."""
     spread = float((c * (n - c) / (n * (n - 1.0))).sum())
-    return NORMAL.inv_cdf((1.0 + level) / 2.0) * math.sqrt(2.0 * spread) / len(n)
+    return STANDARD_NORMAL.inv_cdf((1.0 + level) / 2.0) * math.sqrt(2.0 * spread) / len(n)
 
 
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:
@@ -112,7 +114,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     """
     # Tasks with equal counts are drawn together, which is fast for any number of tasks.
     (n, c), repeats = np.unique(np.stack([n, c]), axis=1, return_counts=True)
-    value = float(_correlations(n, c, repeats[None].astype(np.float64))[0])
+    value = float(_intraclass_correlations(n, c, repeats[None].astype(np.float64))[0])
     if math.isnan(value):
         return value, value, value
     rng, tasks, resampled = (
@@ -124,7 +126,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
     for first in range(0, _RESAMPLES, block):
         rows = min(block, _RESAMPLES - first)
         weights = rng.multinomial(tasks, repeats / tasks, size=rows)
-        resampled.append(_correlations(n, c, weights.astype(np.float64)))
+        resampled.append(_intraclass_correlations(n, c, weights.astype(np.float64)))
     draws = np.concatenate(resampled)
     draws = draws[~np.isnan(draws)]
     low, high = _quantiles(draws, np.array([(1 - level) / 2, (1 + level) / 2])).tolist()
@@ -146,7 +148,7 @@ def _quantiles(values: Floats, shares: Floats) -> Floats:
     return found
 
 
-def _correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
+def _intraclass_correlations(n: Ints, c: Ints, weights: Floats) -> Floats:
     sums = weights @ np.stack([n, c, n**2.0, c**2.0 / n], axis=1)
     (attempts, passes, squares, between), tasks = sums.T, weights.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

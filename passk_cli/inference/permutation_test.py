@@ -12,18 +12,18 @@ from passk_cli.inference.attempt_permutation import (
     DIFFERENCE_TOLERANCE,
     DifferenceStratum,
     PossibleDifferences,
-    differences_from_attempts,
-    differences_from_counts,
+    possible_differences_from_attempts,
+    possible_differences_from_counts,
 )
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.rounding import common_denominator
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 
 # An exact distribution has at most _EXACT_CELLS lattice cells, and the product of cells and strata
 # is at most _EXACT_STEPS.
 _EXACT_CELLS, _EXACT_STEPS = 1 << 18, 1 << 23
-_DENOMINATOR = 20_000
+_MAX_DENOMINATOR = 20_000
 _BLOCK_CELLS = 1 << 20
 
 
@@ -69,16 +69,21 @@ def permutation_test_within_tasks(
     >>> round(permutation_test_within_tasks(parse_metric("pass@1"), (n, always), (n, never)).p, 12)
     0.005
     """
-    if metric.kind.required_attempt_data:
+    if metric.definition.required_attempt_data:
         raise ValueError(
             f"{metric.name} cannot be computed from counts of attempts and passes only"
         )
     observed = float((metric.values(*first) - metric.values(*second)).sum())
-    return _test_of_sum(differences_from_counts(metric, first, second), observed, resamples, seed)
+    return _test_of_sum(possible_differences_from_counts(metric, first, second), observed, resamples, seed)
 
 
 def permutation_test_of_attempts(
-    metric: Metric, first: Attempts, second: Attempts, *, resamples: int = 10_000, seed: int = 0
+    metric: Metric,
+    first: AttemptValueCounts,
+    second: AttemptValueCounts,
+    *,
+    resamples: int = 10_000,
+    seed: int = 0,
 ) -> PermutationResult:
     """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
 
@@ -97,14 +102,14 @@ def permutation_test_of_attempts(
     >>> round(permutation_test_of_attempts(parse_metric("best@2"), better, worse).p, 12)
     0.005
     """
-    if not metric.kind.required_attempt_data or not metric.kind.exchangeable:
+    if not metric.definition.required_attempt_data or not metric.definition.exchangeable:
         raise ValueError(
             f"{metric.name} cannot be tested by permuting attempts, because it depends on the"
             " order of attempts, or only on counts of passes"
         )
-    observed = float((metric.values_of(first) - metric.values_of(second)).sum())
+    observed = float((metric.values_from_attempts(first) - metric.values_from_attempts(second)).sum())
     return _test_of_sum(
-        differences_from_attempts(metric, first, second, seed), observed, resamples, seed
+        possible_differences_from_attempts(metric, first, second, seed), observed, resamples, seed
     )
 
 
@@ -112,15 +117,15 @@ def _test_of_sum(
     deals: PossibleDifferences, observed: float, resamples: int, seed: int
 ) -> PermutationResult:
     distribution = _SumDistribution(deals.strata)
-    observed -= deals.constant_sum
-    smallest = distribution.smallest
+    observed -= deals.sum_of_constant_differences
+    smallest = distribution.smallest_possible_p
     tails = distribution.exact_tails(observed)
     if tails is not None:
         p = min(1.0, 2 * min(tails))
         return PermutationResult(max(p, smallest), smallest, exact=deals.all_enumerated)
-    reached = _count_reached(deals.strata, observed, resamples, seed)
+    reached = _count_extreme_permutations(deals.strata, observed, resamples, seed)
     p = min(1.0, 2 * (min(reached) + 1) / (resamples + 1))
-    bound = 2 * math.exp(min(distribution.tilted(observed)[1], 0.0))
+    bound = 2 * math.exp(min(distribution.exponential_tilt(observed)[1], 0.0))
     p = bound if bound < 1 / (resamples + 1) else p
     return PermutationResult(p, min(p, smallest), exact=False)
 
@@ -129,25 +134,25 @@ class _SumDistribution:
     def __init__(self, strata: list[DifferenceStratum]) -> None:
         self.strata = strata
         self._values: Floats = np.concatenate(
-            [np.empty(0), *(stratum.values for stratum in strata)]
+            [np.empty(0), *(stratum.possible_differences for stratum in strata)]
         )
         chances = np.concatenate([np.empty(0), *(each.chances for each in strata)])
         self._logs: Floats = np.log(chances)
-        self._sizes = np.array([len(each.values) for each in strata], dtype=np.int64)
-        self._counts = np.array([each.count for each in strata], dtype=np.int64)
+        self._sizes = np.array([len(each.possible_differences) for each in strata], dtype=np.int64)
+        self._counts = np.array([each.task_count for each in strata], dtype=np.int64)
         self._ends = np.cumsum(self._sizes)
         self._starts = self._ends - self._sizes
 
     @property
-    def smallest(self) -> float:
+    def smallest_possible_p(self) -> float:
         """Smallest possible p: every task has its largest (or its smallest) possible difference."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
             for stratum in self.strata:
-                values = sign * stratum.values
+                values = sign * stratum.possible_differences
                 chance = stratum.chances[values >= values.max() - DIFFERENCE_TOLERANCE].sum()
-                log += stratum.count * math.log(chance)
+                log += stratum.task_count * math.log(chance)
             ends.append(math.exp(log))
         return min(1.0, 2 * min(ends))
 
@@ -156,7 +161,7 @@ class _SumDistribution:
         if not self.strata:
             return 1.0, 1.0
         values = np.unique(np.round(np.append(self._values, 0.0), 13))
-        denominator = common_denominator(values, _DENOMINATOR, 1e-12)
+        denominator = common_denominator(values, _MAX_DENOMINATOR, 1e-12)
         if denominator is None:
             return None
         step = 1 / denominator
@@ -166,7 +171,7 @@ class _SumDistribution:
         cells = 1 + int(self._counts @ spans)
         if cells > _EXACT_CELLS or cells * len(self.strata) > _EXACT_STEPS:
             return None
-        theta, height, chances = self.tilted(observed)
+        theta, height, chances = self.exponential_tilt(observed)
         size = 1 << (cells - 1).bit_length()
         spectrum = np.ones(size // 2 + 1, dtype=complex)
         for i, (start, end) in enumerate(zip(self._starts, self._ends, strict=True)):
@@ -183,21 +188,21 @@ class _SumDistribution:
         other_tail = 1.0 - scale * float(probabilities[beyond] @ np.exp(-theta * away[beyond]))
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
-    def tilted(self, observed: float) -> tuple[float, float, Floats]:
+    def exponential_tilt(self, observed: float) -> tuple[float, float, Floats]:
         """θ for which the mean of the tilted sum is S, K(θ) − θS, and the tilted probabilities."""
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):
-            mean, variance, _, _ = self._moments(theta)
+            mean, variance, _, _ = self._tilted_moments(theta)
             low, high = (theta, high) if mean < observed else (low, theta)
             step = theta + (observed - mean) / variance if variance > 0 else math.nan
             theta, before = (step if low < step < high else (low + high) / 2), theta
             if abs(theta - before) <= 1e-6 * reach:
                 break
-        _, _, cumulant, chances = self._moments(theta)
+        _, _, cumulant, chances = self._tilted_moments(theta)
         return theta, cumulant - theta * observed, chances
 
-    def _moments(self, theta: float) -> tuple[float, float, float, Floats]:
+    def _tilted_moments(self, theta: float) -> tuple[float, float, float, Floats]:
         exponents = theta * self._values + self._logs
         tops = np.maximum.reduceat(exponents, self._starts)
         weights = np.exp(exponents - np.repeat(tops, self._sizes))
@@ -210,11 +215,11 @@ class _SumDistribution:
         return float(self._counts @ means), float(self._counts @ variances), cumulant, chances
 
 
-def _count_reached(
+def _count_extreme_permutations(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
-    slack = DIFFERENCE_TOLERANCE * sum(s.count * float(np.abs(s.values).max()) for s in strata)
-    rows = max(1, min(_BLOCK_CELLS // max(s.count for s in strata), resamples))
+    slack = DIFFERENCE_TOLERANCE * sum(s.task_count * float(np.abs(s.possible_differences).max()) for s in strata)
+    rows = max(1, min(_BLOCK_CELLS // max(s.task_count for s in strata), resamples))
     below = above = 0
     for block in range(-(-resamples // rows)):
         rng = named_generator(seed, "permutations within tasks", block)
@@ -222,8 +227,8 @@ def _count_reached(
         sums = np.zeros(size)
         for stratum in strata:
             ends = np.cumsum(stratum.chances)[:-1]
-            deal = np.searchsorted(ends, rng.random((rows, stratum.count))[:size], side="right")
-            sums += stratum.values[deal].sum(axis=1)
+            deal = np.searchsorted(ends, rng.random((rows, stratum.task_count))[:size], side="right")
+            sums += stratum.possible_differences[deal].sum(axis=1)
         below += int((sums <= observed + slack).sum())
         above += int((sums >= observed - slack).sum())
     return below, above

@@ -12,7 +12,7 @@ from passk_cli.inference.roots import find_root
 
 _MOST_TASKS = 10**9
 _POINTS, _NEGLIGIBLE = 2001, 40.0
-_MOST_CHOSEN = 30
+_MAX_BINOMIAL_K = 30
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class PairedTest:
         return (scale * shift + math.sqrt(max(inside, 0.0))) / square_term
 
 
-def lattice_step(n: int, k: int) -> float:
+def half_lattice_distance(n: int, k: int) -> float:
     """Half the lattice distance of the test statistic for metrics that count subsets: 1 / C(n, k).
 
     pass@k, pass^k and gpass@k are numbers of subsets divided by C(n, k). With n attempts by each
@@ -95,7 +95,7 @@ def lattice_step(n: int, k: int) -> float:
     >>> lattice_step(5, 5), lattice_step(5, 1)
     (1.0, 0.2)
     """
-    return 1.0 / math.comb(n, k) if min(k, n - k) <= _MOST_CHOSEN else 0.0
+    return 1.0 / math.comb(n, k) if min(k, n - k) <= _MAX_BINOMIAL_K else 0.0
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Indices, Ints
 
-_TIE = 1e-12
+_TIE_TOLERANCE = 1e-12
 
 
 def compact_letters(different: Bools) -> list[str]:
@@ -97,7 +97,7 @@ def lead_shares(draws: Floats) -> Floats:
     >>> lead_shares(np.array([[1.0, 0.0], [0.5, 0.5]])).tolist()
     [0.75, 0.25]
     """
-    winners = draws >= draws.max(axis=1, keepdims=True) - _TIE
+    winners = draws >= draws.max(axis=1, keepdims=True) - _TIE_TOLERANCE
     shares: Floats = (winners / winners.sum(axis=1, keepdims=True)).mean(axis=0)
     return shares
 
@@ -127,7 +127,7 @@ def first_lead_change(gap: Floats) -> Floats:
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
     """
-    signs = np.sign(np.where(np.abs(gap) <= _TIE, 0.0, gap))
+    signs = np.sign(np.where(np.abs(gap) <= _TIE_TOLERANCE, 0.0, gap))
     first = np.argmax(signs != 0, axis=1)
     lead = signs[np.arange(len(signs)), first]
     turned = signs == -lead[:, None]
@@ -138,8 +138,8 @@ def first_lead_change(gap: Floats) -> Floats:
 class CodeSpan(NamedTuple):
     """First and last index of consecutive elements with the same code, and the code."""
 
-    first: int
-    last: int
+    first_index: int
+    last_index: int
     code: int
 
 
@@ -159,8 +159,8 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
 class CrossingRange(NamedTuple):
     """A range of k's in which the lead may change; `certain` if the lead must change there."""
 
-    first: int
-    last: int
+    first_k: int
+    last_k: int
     certain: bool
 
 
@@ -182,14 +182,14 @@ def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
     sign_runs = code_spans(signs)
     for before, run in pairwise(sign_runs):
         if run.code and before.code:
-            sets.append(CrossingRange(int(ks[before.last]) + 1, int(ks[run.first]), True))
+            sets.append(CrossingRange(int(ks[before.last_index]) + 1, int(ks[run.first_index]), True))
     for place, run in enumerate(sign_runs):
         if run.code:
             continue
         previous = sign_runs[place - 1] if place else None
         following = sign_runs[place + 1] if place + 1 < len(sign_runs) else None
-        first = int(ks[0] if previous is None else ks[previous.last]) + 1
-        last = int(ks[run.last] if following is None else ks[following.first])
+        first = int(ks[0] if previous is None else ks[previous.last_index]) + 1
+        last = int(ks[run.last_index] if following is None else ks[following.first_index])
         certain = previous is not None and following is not None and previous.code != following.code
         if first <= last:
             sets.append(CrossingRange(first, last, certain))

@@ -15,31 +15,33 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Numbers of passes up to _PASSES have their own bins. Tasks with more passes share a bin, so that
+# Numbers of passes up to _MAX_SEPARATE_PASSES have their own bins. Tasks with more passes share a bin, so that
 # easy tasks do not influence the model of hard tasks.
-_PASSES = 2
+_MAX_SEPARATE_PASSES = 2
 # Maps each kind of point mass (success rates that are exactly equal) to its prior weight.
-_LUMPS = {"none": 0.5, "never": 0.25, "rate": 0.25}
-# _BETA contains the ranges of log a and of the logit of the mean of a beta distribution. _NORMAL
+_POINT_MASS_PRIOR_WEIGHTS = {"none": 0.5, "never": 0.25, "rate": 0.25}
+# _BETA_PARAMETER_RANGES contains the ranges of log a and of the logit of the mean of a beta distribution. _LOGIT_NORMAL_PARAMETER_RANGES
 # contains the ranges of log sd and of the mean of a logit-normal distribution.
-_BETA = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
-_NORMAL = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
+_BETA_PARAMETER_RANGES = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
+_LOGIT_NORMAL_PARAMETER_RANGES = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
 PRIOR_DESCRIPTION = (
     "beta distributions of success rates (log a from {:.2g} to {:.2g} and logit of the mean from"
     " {:g} to {:g}, flat) and logit-normal ones (log sd from {:.2g} to {:.2g} and mean from {:g} to"
     " {:g}, flat), without a lump (prior weight 1/2), with tasks that never pass (1/4), or with"
     " tasks of one rate (1/4), weighted by their evidence"
-).format(*(end for box in (*_BETA, *_NORMAL) for end in box))
+).format(
+    *(end for box in (*_BETA_PARAMETER_RANGES, *_LOGIT_NORMAL_PARAMETER_RANGES) for end in box)
+)
 # Maps the number of parameters to the number of grid points per parameter. The grid is refined
 # _CLOSER times around the points with a log likelihood within _DEPTH of the maximum.
-_POINTS = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
+_GRID_POINTS_BY_DIMENSION = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# _EDGES contains the edges of the bins of task difficulty, which is −logit of the success rate.
-_EDGES = np.linspace(-8.0, 22.0, 121)
-_RAREST_LUMP = 1e-3
-# If tasks have more than _SIZES different numbers of attempts, similar numbers are merged.
-_SIZES = 16
-_TINY = 1e-300
+# _DIFFICULTY_BIN_EDGES contains the edges of the bins of task difficulty, which is −logit of the success rate.
+_DIFFICULTY_BIN_EDGES = np.linspace(-8.0, 22.0, 121)
+_SMALLEST_MASS_RATE_TIMES_N = 1e-3
+# If tasks have more than _MAX_DISTINCT_ATTEMPT_NUMBERS different numbers of attempts, similar numbers are merged.
+_MAX_DISTINCT_ATTEMPT_NUMBERS = 16
+_SMALLEST_PROBABILITY = 1e-300
 
 _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
@@ -48,7 +50,7 @@ _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 class ModelAverage:
     """pass@k by an average of models: posterior means and limits at each k, (ks,)."""
 
-    values: Floats
+    posterior_means: Floats
     low: Floats
     high: Floats
 
@@ -65,12 +67,15 @@ def average_models(
     >>> bool(result.low[1] < result.values[1] < result.high[1])
     True
     """
-    bins, at = _binned(n, c, worth), ks.astype(np.float64)
-    rarest = math.log(_RAREST_LUMP / max(attempts for attempts, _ in bins))
+    bins, at = _tasks_by_pass_bin(n, c, worth), ks.astype(np.float64)
+    rarest = math.log(_SMALLEST_MASS_RATE_TIMES_N / max(attempts for attempts, _ in bins))
     answers = [
-        _by_model(smooth, box, lump, bins, at, rarest)
-        for smooth, box in ((_beta_model, _BETA), (_logit_normal_model, _NORMAL))
-        for lump in _LUMPS
+        _model_values_and_log_weights(smooth, box, lump, bins, at, rarest)
+        for smooth, box in (
+            (_beta_model, _BETA_PARAMETER_RANGES),
+            (_logit_normal_model, _LOGIT_NORMAL_PARAMETER_RANGES),
+        )
+        for lump in _POINT_MASS_PRIOR_WEIGHTS
     ]
     passing = np.concatenate([values for values, _ in answers])
     logs = np.concatenate([weights for _, weights in answers])
@@ -85,26 +90,28 @@ def average_models(
     return ModelAverage(weights @ passing, low, high)
 
 
-def _binned(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
-    if len(np.unique(n)) > _SIZES:
-        steps = np.sort(n)[np.linspace(0, len(n) - 1, _SIZES).astype(np.int64)]
+def _tasks_by_pass_bin(n: Ints, c: Ints, worth: float) -> list[tuple[int, Floats]]:
+    if len(np.unique(n)) > _MAX_DISTINCT_ATTEMPT_NUMBERS:
+        steps = np.sort(n)[
+            np.linspace(0, len(n) - 1, _MAX_DISTINCT_ATTEMPT_NUMBERS).astype(np.int64)
+        ]
         n = steps[np.searchsorted(steps, n, side="right") - 1]
     bins = []
     for attempts in np.unique(n).tolist():
-        most = min(_PASSES, attempts - 1)
+        most = min(_MAX_SEPARATE_PASSES, attempts - 1)
         passes = np.minimum(c[n == attempts], most + 1)
         tasks: Floats = worth * np.bincount(passes, minlength=most + 2).astype(np.float64)
         bins.append((attempts, tasks))
     return bins
 
 
-def _by_model(
+def _model_values_and_log_weights(
     smooth: _RateModel, box: tuple[tuple[float, float], ...], lump: str,
     bins: list[tuple[int, Floats]], ks: Floats, rarest: float,
 ) -> tuple[Floats, Floats]:  # fmt: skip
     extra = {"none": (), "never": ((0.0, 1.0),), "rate": ((0.0, 1.0), (rarest, 0.0))}[lump]
     prior = np.array((*box, *extra))
-    counts = _POINTS[len(prior)]
+    counts = _GRID_POINTS_BY_DIMENSION[len(prior)]
     within = prior
     for _ in range(_CLOSER):
         searched, step = within, np.ptp(within, axis=1) / counts
@@ -112,17 +119,19 @@ def _by_model(
             low + width * (np.arange(count) + 0.5)
             for low, width, count in zip(within[:, 0], step, counts, strict=True)
         ]
-        likelihood, failing = _on_grid(smooth, axes, bins, ks)
+        likelihood, failing = _grid_log_likelihood(smooth, axes, bins, ks)
         likely_points = np.nonzero(likelihood >= likelihood.max() - _DEPTH)
         ends = [
             (axis[at.min()], axis[at.max()]) for axis, at in zip(axes, likely_points, strict=True)
         ]
         within = np.clip(np.array(ends) + np.outer(step, [-1, 1]), prior[:, :1], prior[:, 1:])
     cell = np.log(np.ptp(searched, axis=1) / np.ptp(prior, axis=1) / counts).sum()
-    return 1 - failing(likely_points), likelihood[likely_points] + cell + math.log(_LUMPS[lump])
+    return 1 - failing(likely_points), likelihood[likely_points] + cell + math.log(
+        _POINT_MASS_PRIOR_WEIGHTS[lump]
+    )
 
 
-def _on_grid(
+def _grid_log_likelihood(
     smooth: _RateModel, axes: list[Floats], bins: list[tuple[int, Floats]], ks: Floats
 ) -> tuple[Floats, Callable[[tuple[Ints, ...]], Floats]]:
     shape = tuple(map(len, axes))
@@ -132,11 +141,11 @@ def _on_grid(
     likelihood = np.zeros((len(first), len(share), len(rates)))
     for attempts, tasks in bins:
         chance, failing = smooth(first, second, attempts, len(tasks), ks)
-        lump_chance = _binomial(rates, attempts, len(tasks))
+        lump_chance = _binomial_bin_probabilities(rates, attempts, len(tasks))
         for place in np.flatnonzero(tasks).tolist():
             mixed = np.multiply.outer(chance[:, place], 1 - share)[:, :, None]
             mixed = mixed + np.multiply.outer(share, lump_chance[:, place])
-            likelihood += tasks[place] * np.log(np.maximum(mixed, _TINY))
+            likelihood += tasks[place] * np.log(np.maximum(mixed, _SMALLEST_PROBABILITY))
     lump_failing = np.exp(np.outer(np.log1p(-rates), ks))
 
     def failing_at(places: tuple[Ints, ...]) -> Floats:
@@ -149,7 +158,7 @@ def _on_grid(
     return likelihood.reshape(shape), failing_at
 
 
-def _with_more_passes(chance: Floats) -> Floats:
+def _with_bin_of_more_passes(chance: Floats) -> Floats:
     more_passes = np.maximum(1 - chance.sum(axis=1, keepdims=True), 1e-12)
     return np.concatenate([chance, more_passes], axis=1)
 
@@ -161,11 +170,11 @@ def _log_choose(n: int, c: Ints) -> Floats:
     return ways
 
 
-def _binomial(rates: Floats, n: int, bins: int) -> Floats:
+def _binomial_bin_probabilities(rates: Floats, n: int, bins: int) -> Floats:
     from passk_cli.scipy_special import xlog1py, xlogy
 
     c = np.arange(bins - 1)
-    return _with_more_passes(
+    return _with_bin_of_more_passes(
         np.exp(_log_choose(n, c) + xlogy(c, rates[:, None]) + xlog1py(n - c, -rates[:, None]))
     )
 
@@ -180,7 +189,7 @@ def _beta_model(
     b = a * np.exp(-logit)[:, None]
     log_beta = betaln(a, b)
     chance = np.exp(_log_choose(n, c) + betaln(a + c, b + n - c) - log_beta)
-    return _with_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
+    return _with_bin_of_more_passes(chance), np.exp(betaln(a, b + ks) - log_beta)
 
 
 def _logit_normal_model(
@@ -189,12 +198,13 @@ def _logit_normal_model(
     """Normal distributions of the logit of the rate; tasks beyond the last cell never pass."""
     from passk_cli.scipy_special import expit, ndtr
 
-    below = ndtr((_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
+    below = ndtr((_DIFFICULTY_BIN_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])
     masses = np.diff(below, axis=1)
     masses[:, 0] += below[:, 0]
-    rates = expit(-(_EDGES[1:] + _EDGES[:-1]) / 2)
+    rates = expit(-(_DIFFICULTY_BIN_EDGES[1:] + _DIFFICULTY_BIN_EDGES[:-1]) / 2)
     never = 1 - below[:, -1:]
     failing = masses @ np.exp(np.outer(np.log1p(-rates), ks)) + never
-    return _with_more_passes(
-        masses @ _binomial(rates, n, bins)[:, :-1] + never * (np.arange(bins - 1) == 0)
+    return _with_bin_of_more_passes(
+        masses @ _binomial_bin_probabilities(rates, n, bins)[:, :-1]
+        + never * (np.arange(bins - 1) == 0)
     ), failing

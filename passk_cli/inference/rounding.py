@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # A computed number is treated as a rounding error if its size, relative to the inputs, is below
 # ROUNDING.
-ROUNDING = 1e-12
+ROUNDING_TOLERANCE = 1e-12
 
 
 def common_denominator(values: Floats, largest: int, within: float) -> int | None:

@@ -9,7 +9,7 @@ import numpy as np
 from passk_cli.arrays import Bools, Floats, Ints, row_blocks
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.inference.roots import find_root
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 
 # The random draws of a test have at most _CELLS array elements. A test uses at least _FEWEST and at
 # most _MOST draws.
@@ -20,10 +20,10 @@ MAX_HISTORY_RUNS = 365
 # Maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs without a change,
 # the largest deviate exceeds the threshold with a probability equal to the false-alarm rate. The
 # thresholds are quantiles of 20,000 simulated histories.
-_THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
-# passk assumes a correlation of at most _MOST_CORRELATED between consecutive runs.
-_MOST_CORRELATED = 0.95
-_FEWEST_APART = 4
+_DEVIATE_THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
+# passk assumes a correlation of at most _MAX_RUN_CORRELATION between consecutive runs.
+_MAX_RUN_CORRELATION = 0.95
+_MIN_SEPARATED_RUNS = 4
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class RunEffect:
         two attempts of different runs, and of one run; NaN if no run attempts a task twice.
     """
 
-    means: Floats
-    variances: Floats
+    run_means: Floats
+    chance_variances: Floats
     p: float
     p_single_tasks: float
-    variance: float
+    effect_variance: float
     low: float
     high: float
     between_run_changes: float
@@ -109,7 +109,7 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
         variances,
         p,
         p_tasks,
-        variance=solved(runs - 1),
+        effect_variance=solved(runs - 1),
         low=solved(float(chdtri(runs - 1, tail))),
         high=min(solved(float(chdtri(runs - 1, 1 - tail))), 0.25),
         between_run_changes=float((2 * together / (runs * (runs - 1)))[with_repeats].sum())
@@ -162,7 +162,7 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
     return of_means / (draws + 1), (1 + int((of_tasks >= tasks_seen * slack).sum())) / (draws + 1)
 
 
-def run_variances(values: Floats) -> tuple[float, float]:
+def run_and_chance_variances(values: Floats) -> tuple[float, float]:
     """Variance of the means of runs, and the part that chance explains: M_r / T and M_tr / T.
 
     M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
@@ -181,7 +181,7 @@ def run_variances(values: Floats) -> tuple[float, float]:
     return float(means.var(ddof=1)), by_chance
 
 
-def run_variance(values: Floats) -> float:
+def run_effect_variance(values: Floats) -> float:
     """Variance of the effect that a run has on all its tasks in common, at least 0.
 
     values : task values as for `run_variances`.
@@ -190,11 +190,11 @@ def run_variance(values: Floats) -> float:
     >>> round(run_variance(values), 6)
     0.01
     """
-    of_means, by_chance = run_variances(values)
+    of_means, by_chance = run_and_chance_variances(values)
     return max(of_means - by_chance, 0.0)
 
 
-def run_difference_reach(variance: float, runs: int, history: int, level: float = 0.95) -> float:
+def largest_run_difference(variance: float, runs: int, history: int, level: float = 0.95) -> float:
     """Largest difference between a new run and the mean of R runs that run effects explain.
 
     The variance of this difference due to run effects is σ² (1 + 1/R), so the largest difference is
@@ -352,7 +352,7 @@ def change_points(
     """
     from passk_cli.scipy_special import ndtr
 
-    threshold = _THRESHOLDS[alpha]
+    threshold = _DEVIATE_THRESHOLDS[alpha]
     rare = 2 * float(ndtr(-threshold))
     offset = max(len(means) - MAX_HISTORY_RUNS, 0)
     least = np.broadcast_to(floors, len(means)).tolist()
@@ -362,10 +362,10 @@ def change_points(
         if end - start < 5:
             continue
         stretch = means[start:end]
-        split, t = _largest_split(stretch, least[end - 1])
-        if _deviate(t, len(stretch) - 2) <= threshold:
+        split, t = _split_with_largest_t(stretch, least[end - 1])
+        if _normal_deviate_of_t(t, len(stretch) - 2) <= threshold:
             continue
-        if _deviate(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
+        if _normal_deviate_of_t(correlated_t(stretch, split), len(stretch) - 2) <= threshold:
             continue
         if not _ranks_confirm_change(stretch, split, threshold):
             continue
@@ -389,7 +389,7 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
     _, place, ties = np.unique(means.round(12), return_inverse=True, return_counts=True)
     rank = (np.cumsum(ties) - (ties - 1) / 2)[place]
     before, after = np.split(rank, [split])
-    if min(split, runs - split) >= _FEWEST_APART and (
+    if min(split, runs - split) >= _MIN_SEPARATED_RUNS and (
         before.max() < after.min() or after.max() < before.min()
     ):
         return True
@@ -397,7 +397,11 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
     variance = sum(float(side.var()) * len(side) for side in sides) / (runs - 2)
     change = abs(float(sides[1].mean() - sides[0].mean()))
     error = (variance * (1 / split + 1 / (runs - split))) ** 0.5
-    return _deviate(change / error, runs - 2) > threshold if error > ROUNDING else change > ROUNDING
+    return (
+        _normal_deviate_of_t(change / error, runs - 2) > threshold
+        if error > ROUNDING_TOLERANCE
+        else change > ROUNDING_TOLERANCE
+    )
 
 
 def correlated_t(means: Floats, split: int) -> float:
@@ -431,9 +435,9 @@ def _correlated_change(means: Floats, split: int) -> tuple[float, float]:
     lag_1, lag_2, lag_3 = (
         float(residuals[lag:] @ residuals[:-lag]) / square + 2 / runs for lag in (1, 2, 3)
     )
-    r = min(max(lag_1 + runs**-0.5, 0.0), _MOST_CORRELATED)
+    r = min(max(lag_1 + runs**-0.5, 0.0), _MAX_RUN_CORRELATION)
     clear = lag_1 > 2 * runs**-0.5 and lag_1 + lag_2 > 0
-    falls = max(r, min((lag_2 + lag_3) / (lag_1 + lag_2), _MOST_CORRELATED)) if clear else r
+    falls = max(r, min((lag_2 + lag_3) / (lag_1 + lag_2), _MAX_RUN_CORRELATION)) if clear else r
     f = (1 + 2 * r / (1 - falls)) * (1 - r) / (1 + r)
     rows = np.stack([np.ones(runs), np.arange(runs) >= split, means - means.mean()], axis=1)
     rows[1:] -= r * rows[:-1]
@@ -464,11 +468,11 @@ def least_detectable_change(
     if runs < 5:
         return np.inf
     floor, degrees = float(np.broadcast_to(floors, runs)[-1]), runs - 2
-    deviate = _THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
+    deviate = _DEVIATE_THRESHOLDS[alpha] * (8 * degrees + 3) / (8 * degrees + 1)
     t = float(np.sqrt(degrees * np.expm1(deviate**2 / degrees)))
     least, separated = np.inf, np.arange(runs, dtype=np.float64)
     for split in range(1, runs):
-        if not _ranks_confirm_change(separated, split, _THRESHOLDS[alpha]):
+        if not _ranks_confirm_change(separated, split, _DEVIATE_THRESHOLDS[alpha]):
             continue
         square = sum(float(part.var()) * len(part) for part in np.split(means, [split]))
         plain = np.sqrt(max(square / degrees, floor) * (1 / split + 1 / (runs - split)))
@@ -537,7 +541,7 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
     return min(1.0, 2 * float(min(chances[: at + 1].sum(), chances[at:].sum())))
 
 
-def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
+def largest_change_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
     """The largest deviate over all splits and all runs of a history, without resets at changes.
 
     history : mean of each run, (runs,), R ≥ 5.  floors : as for `change_points`.
@@ -547,12 +551,12 @@ def largest_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
     """
     least = np.broadcast_to(floors, len(history)).tolist()
     return max(
-        _deviate(_largest_split(history[:end], least[end - 1])[1], end - 2)
+        _normal_deviate_of_t(_split_with_largest_t(history[:end], least[end - 1])[1], end - 2)
         for end in range(5, len(history) + 1)
     )
 
 
-def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
+def _split_with_largest_t(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     runs = len(means)
     before = np.arange(1, runs)
     centred = means - means.mean()
@@ -566,7 +570,7 @@ def _largest_split(means: Floats, floor: float = 0.0) -> tuple[int, float]:
     return split + 1, float(t[split])
 
 
-def _deviate(t: float, degrees: int) -> float:
+def _normal_deviate_of_t(t: float, degrees: int) -> float:
     """Normal deviate with the tail probability of t, accurate to 0.02 for 3 or more degrees."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -8,29 +8,29 @@ from functools import lru_cache
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.choice import binomial_probabilities
+from passk_cli.metrics.combinatorics import binomial_probabilities
 from passk_cli.metrics.pass_k import cached_values, unique_pairs
 from passk_cli.metrics.registry import Metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 
 # A block has at most _BLOCK_ROWS attempts, which limits its memory to about 64 MB.
 _BLOCK_ROWS = 1 << 20
-# The variance of a metric is computed at the success rates in _RATES and interpolated between these
+# The variance of a metric is computed at the success rates in _RATE_GRID and interpolated between these
 # rates.
-_RATES = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
+_RATE_GRID = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # A binomial distribution is computed only within _HALF_WIDTH_SDS standard deviations of its mean.
 _HALF_WIDTH_SDS = 12
-# A binomial distribution is computed at no more than _POINTS pass counts. If there are more pass
+# A binomial distribution is computed at no more than _MAX_PASS_COUNTS pass counts. If there are more pass
 # counts, every second or third pass count is enough, because a binomial distribution is smooth.
-_POINTS = 1 << 12
+_MAX_PASS_COUNTS = 1 << 12
 # Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
 _MAX_FULL_TABLE_ATTEMPTS = 1 << 16
 # In the estimated rate of a task, the overall pass rate has at least the weight of
 # _MIN_PRIOR_STRENGTH attempts.
 _MIN_PRIOR_STRENGTH = 0.02
 # Quantiles of the normal distribution and of Student's t are compared at the tail probability
-# _TAIL.
-_TAIL = 0.025
+# _COMPARED_TAIL_PROBABILITY.
+_COMPARED_TAIL_PROBABILITY = 0.025
 
 
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
@@ -66,29 +66,31 @@ def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints)
     return spread * fewer / np.maximum(n, 1)
 
 
-def within_variance_from_attempts(metric: Metric, attempts: Attempts, values: Floats) -> Floats:
+def within_variance_from_attempts(
+    metric: Metric, attempts: AttemptValueCounts, values: Floats
+) -> Floats:
     """`within_variance` for a metric that needs more than the counts of passes.
 
     (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out only once and weighted.
 
     values : value of the metric at each task, (tasks,).  Returns (tasks,); NaN if n ≤ k.
     """
-    tasks = np.repeat(np.arange(len(values)), np.diff(attempts.start))
-    n = np.add.reduceat(attempts.count, attempts.start[:-1])
+    tasks = np.repeat(np.arange(len(values)), np.diff(attempts.cell_offsets))
+    n = np.add.reduceat(attempts.count, attempts.cell_offsets[:-1])
     total = np.zeros(len(values))
     enough = (n > metric.k)[tasks]
     for passing in (0, 1):
-        weight = enough * (attempts.passed if passing else attempts.count - attempts.passed)
+        weight = enough * (attempts.pass_count if passing else attempts.count - attempts.pass_count)
         rows = np.flatnonzero(weight)
-        sizes = np.cumsum(np.diff(attempts.start)[tasks[rows]])
+        sizes = np.cumsum(np.diff(attempts.cell_offsets)[tasks[rows]])
         for block in np.split(rows, np.flatnonzero(np.diff(sizes // _BLOCK_ROWS)) + 1):
             if not len(block):
                 continue
-            copies = attempts.take(tasks[block])
-            at = copies.start[:-1] + block - attempts.start[tasks[block]]
+            copies = attempts.take_cells(tasks[block])
+            at = copies.cell_offsets[:-1] + block - attempts.cell_offsets[tasks[block]]
             copies.count[at] -= 1
-            copies.passed[at] -= passing
-            without = metric.values_of(copies.select_rows(copies.count > 0))
+            copies.pass_count[at] -= passing
+            without = metric.values_from_attempts(copies.select_rows(copies.count > 0))
             np.add.at(total, tasks[block], weight[block] * (without - values[tasks[block]]) ** 2)
     return np.where(n > metric.k, total * (n - 1) / n, np.nan)
 
@@ -144,7 +146,12 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
         else (share * _largest_variance(metric, attempts[1], low, high)).sum(axis=1)
     )
     factor = np.where(same, 0.5, 1.0)
-    floor: Floats = factor * noise / tasks * (ndtri(_TAIL) / stdtrit(tasks - 1, _TAIL)) ** 2
+    floor: Floats = (
+        factor
+        * noise
+        / tasks
+        * (ndtri(_COMPARED_TAIL_PROBABILITY) / stdtrit(tasks - 1, _COMPARED_TAIL_PROBABILITY)) ** 2
+    )
     return floor
 
 
@@ -176,10 +183,10 @@ def _largest_variance(metric: Metric, n: Ints, low: Floats, high: Floats) -> Flo
     largest_variance = np.empty(n.shape)
     for size in np.unique(n).tolist():
         of_size, variances = n == size, _variance_by_rate(metric, size)
-        largest_variance[of_size] = np.interp(low[of_size], _RATES, variances)
+        largest_variance[of_size] = np.interp(low[of_size], _RATE_GRID, variances)
         if high is not low:
-            inside = (low[of_size][:, None] < _RATES) & (high[of_size][:, None] > _RATES)
-            at_high = np.interp(high[of_size], _RATES, variances)
+            inside = (low[of_size][:, None] < _RATE_GRID) & (high[of_size][:, None] > _RATE_GRID)
+            at_high = np.interp(high[of_size], _RATE_GRID, variances)
             largest = np.where(inside, variances, 0.0).max(axis=1)
             largest_variance[of_size] = np.maximum(
                 np.maximum(largest_variance[of_size], at_high), largest
@@ -204,10 +211,10 @@ def _variance_by_rate(metric: Metric, size: int) -> Floats:
 @lru_cache(maxsize=4)
 def _pass_distributions(size: int) -> list[tuple[range, Floats]]:
     distributions = []
-    for rate in _RATES.tolist():
+    for rate in _RATE_GRID.tolist():
         reach = _HALF_WIDTH_SDS * np.sqrt(size * rate * (1 - rate)) + _HALF_WIDTH_SDS**2
         low, high = max(0, int(size * rate - reach)), min(size, int(size * rate + reach) + 1)
-        numbers = range(low, high + 1, 1 + (high - low) // _POINTS)
+        numbers = range(low, high + 1, 1 + (high - low) // _MAX_PASS_COUNTS)
         c = np.array(numbers)
         share = binomial_probabilities(size, c, rate)
         distributions.append((numbers, share * numbers.step))

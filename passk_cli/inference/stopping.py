@@ -22,14 +22,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Bools, Ints
-from passk_cli.inference.compatible_rates import count_likelihood, maximum_likelihood, rate_grid
+from passk_cli.inference.compatible_rates import (
+    count_likelihood,
+    maximum_likelihood_and_masses,
+    rate_grid,
+)
 
 # Attempts are evidence that sampling stopped early if their probability without early stopping is
 # below EVIDENCE_LEVEL.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
 # A task with an unknown last attempt has the value UNKNOWN.
-UNKNOWN = -1
+UNKNOWN_LAST_OUTCOME = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
 
@@ -47,10 +51,10 @@ class OptionalStopping:
     """
 
     kind: str
-    chance: float
+    chance_without_stopping: float
     largest_n: int
     short_tasks: int
-    first_attempt_share: float | None
+    first_attempt_pass_share: float | None
     solved_share: float
     tasks_continued_after_pass: int = 0
 
@@ -85,11 +89,11 @@ def detect_optional_stopping(
     True
     """
     numbered = n if numbered is None else numbered
-    last = np.full(n.shape, UNKNOWN) if last is None else last
+    last = np.full(n.shape, UNKNOWN_LAST_OUTCOME) if last is None else last
     solved = c > 0
     early, passed = numbered < numbered.max(), last == 1
     if np.any(numbered > n) and early.any() and np.all(passed[early]):
-        chance, first = math.exp(_log_fisher(early, passed)), (numbered == 1) & solved
+        chance, first = math.exp(_log_fisher_probability(early, passed)), (numbered == 1) & solved
         return OptionalStopping(
             REPLACED, chance, int(numbered.max()), int(early.sum()), float(first.mean()),
             float(solved.mean()),
@@ -107,7 +111,7 @@ def detect_optional_stopping(
         several = n[solved & (n > 1)].astype(np.float64)
         one_each = _log_choose(int((~short).sum()), int((~solved).sum()))
         one_each += float(((several - 1) * np.log1p(-1 / several)).sum())
-        logs = min(_log_fisher(short, solved), one_each)
+        logs = min(_log_fisher_probability(short, solved), one_each)
     elif passes_only:
         logs = math.log(_missing_zeros_p(n[short], c[short]))
     if ordered:
@@ -129,7 +133,7 @@ def stopped_on_outcome(
     True
     """
     evidence = detect_optional_stopping(n, c, numbered, last)
-    return evidence is not None and evidence.chance < EVIDENCE_LEVEL
+    return evidence is not None and evidence.chance_without_stopping < EVIDENCE_LEVEL
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
@@ -149,14 +153,14 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
         chance = count_likelihood(np.full(len(passes), size), passes, rates)
         any_pass = 1 - (1 - rates) ** size
         (truncated, *_), (free, *_) = (
-            maximum_likelihood(chances, tasks.astype(np.float64))
+            maximum_likelihood_and_masses(chances, tasks.astype(np.float64))
             for chances in (chance / any_pass, chance)
         )
         gain += truncated - free
     return max(math.erfc(math.sqrt(max(gain, 0.0))) / 2, _TINY)
 
 
-def _log_fisher(short: Bools, passed: Bools) -> float:
+def _log_fisher_probability(short: Bools, passed: Bools) -> float:
     """log C(T−s, S−s) / C(T, S): log P(all s short tasks are among the S of T that passed)."""
     tasks, short_tasks, passing_tasks = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(tasks - short_tasks, passing_tasks - short_tasks) - _log_choose(

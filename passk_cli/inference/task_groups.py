@@ -16,16 +16,16 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
-# passk enumerates the assignments of tasks to groups if there are at most MAX_ENUMERATED
+# passk enumerates the assignments of tasks to groups if there are at most MAX_ENUMERATED_ASSIGNMENTS
 # assignments.
-MAX_ENUMERATED = 20_000
-_NOTABLE = 2.0
+MAX_ENUMERATED_ASSIGNMENTS = 20_000
+_MIN_NOTABLE_SDS = 2.0
 _DRAWS, _BLOCK = 2, 1 << 19
 # A test uses at most _MOST_TASKS tasks, which limits its time.
 _MOST_TASKS = 2000
 
 
-def group_p(values: Floats, groups: Ints, level: float) -> float:
+def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
     """p-value of the sum of squares between groups, over random assignments of tasks to groups.
 
     If there are few assignments, all of them are enumerated. If there are many assignments, p is (b
@@ -50,11 +50,11 @@ def group_p(values: Floats, groups: Ints, level: float) -> float:
     if total == 0 or within == 0:
         return 1.0
     ratio = (observed / between) / max((total - observed) / within, 1e-300)
-    if ratio - 1 < _NOTABLE * math.sqrt(2 / between + 2 / within):
+    if ratio - 1 < _MIN_NOTABLE_SDS * math.sqrt(2 / between + 2 / within):
         return 1.0
     reached = observed - 1e-9 * total
     deals = math.factorial(tasks) // math.prod(map(math.factorial, sizes.tolist()))
-    if deals <= MAX_ENUMERATED:
+    if deals <= MAX_ENUMERATED_ASSIGNMENTS:
         dealt = values[np.array(list(_group_assignments(tuple(range(tasks)), sizes.tolist())))]
         return float(np.mean(_squares_between_groups(dealt, starts, sizes) >= reached))
     draws, above, drawn_so_far = math.ceil(_DRAWS / level) - 1, 0, 0

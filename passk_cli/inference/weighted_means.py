@@ -21,30 +21,30 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Indices, NDArray
 from passk_cli.inference.rounding import common_denominator
 
-NORMAL = NormalDist()
-# _STEP is the first step of the trapezoidal rule. The step is halved, at most _HALVINGS times,
-# until the sums for two successive steps differ by a relative _AGREE or less. The trapezoidal rule
+STANDARD_NORMAL = NormalDist()
+# _FIRST_INTEGRATION_STEP is the first step of the trapezoidal rule. The step is halved, at most _MAX_STEP_HALVINGS times,
+# until the sums for two successive steps differ by a relative _SUM_TOLERANCE or less. The trapezoidal rule
 # converges geometrically, so the relative error of the last sum is about _AGREE².
-_STEP = 0.1875
-_HALVINGS = 10
-_AGREE = 1e-9
+_FIRST_INTEGRATION_STEP = 0.1875
+_MAX_STEP_HALVINGS = 10
+_SUM_TOLERANCE = 1e-9
 # Parts of an integrand below exp(−36) = 2e-16 of its maximum are neglected.
-_NEGLIGIBLE = 36.0
+_NEGLIGIBLE_EXPONENT = 36.0
 _NEAR, _PLACES = 3.0, np.array([1.0, 1.25, 1.5, 2.0, 2.5, 3.0])
-_CELLS = 1 << 21
+_MAX_BLOCK_CELLS = 1 << 21
 # A block of distributions has at most _ATOMS atoms, and _THREADS threads compute blocks.
 _ATOMS, _THREADS = 1 << 12, 2
 # passk caches the quantiles of a set of distributions only if the set needs at most
 # _MAX_CACHED_BYTES bytes.
 _MAX_CACHED_BYTES = 1 << 12
-# Two distributions are treated as equal if their totals agree in _BITS bits.
-_BITS = 44
+# Two distributions are treated as equal if their totals agree in _EQUALITY_BITS bits.
+_EQUALITY_BITS = 44
 # Atoms are merged if their distance is below _ATOM_TOLERANCE times the span of all atoms.
 _ATOM_TOLERANCE = 1e-15
-# An FFT has about _FFT_CELLS cells if the values are not on a lattice, and at most _LATTICE_TOP
+# An FFT has about _FFT_CELLS cells if the values are not on a lattice, and at most _MAX_LATTICE_FFT_CELLS
 # cells if they are.
 _FFT_CELLS = 1 << 16
-_LATTICE_TOP = 1 << 20
+_MAX_LATTICE_FFT_CELLS = 1 << 20
 # The span of the values has at most _MAX_LATTICE_STEPS lattice steps.
 _MAX_LATTICE_STEPS = 100_000
 
@@ -94,20 +94,22 @@ def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Fl
     laws = np.stack([totals, weights, sizes], axis=1)
     shares = np.full(len(laws), p, dtype=np.float64)
     if laws.nbytes > _MAX_CACHED_BYTES:
-        return _solve_distinct(laws, shares)
+        return _quantiles_of_distinct_rows(laws, shares)
     # Groups with few tasks often have the same distributions, so their quantiles are cached.
     return _cached_quantiles(laws.tobytes(), shares.tobytes(), laws.shape[2]).copy()
 
 
 @lru_cache(4096)
 def _cached_quantiles(laws: bytes, shares: bytes, atoms: int) -> Floats:
-    return _solve_distinct(np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares))
+    return _quantiles_of_distinct_rows(
+        np.frombuffer(laws).reshape(-1, 3, atoms), np.frombuffer(shares)
+    )
 
 
-def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
+def _quantiles_of_distinct_rows(laws: Floats, shares: Floats) -> Floats:
     totals, weights, sizes = laws.swapaxes(0, 1)
     _, exponent = np.frexp(np.abs(totals).max(axis=1, keepdims=True))
-    rounded = np.rint(np.ldexp(totals, _BITS - exponent))
+    rounded = np.rint(np.ldexp(totals, _EQUALITY_BITS - exponent))
     keys = np.concatenate([rounded, exponent, weights, sizes, shares[:, None]], axis=1)
     _, first_places, index = np.unique(
         keys.view([("", np.void, keys.shape[1] * keys.itemsize)]), return_index=True,
@@ -134,7 +136,7 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
             a, alpha, b, real = a[wide], alpha[wide], b[wide], real[wide]
             scaled = np.where(real, (a - start[wide, None] * b) / width[wide, None], 0.0)
             p = shares[block[wide]]
-            q[wide] += width[wide] * _quantiles(scaled, alpha, np.where(real, b, 0.0), p)
+            q[wide] += width[wide] * _scaled_quantiles(scaled, alpha, np.where(real, b, 0.0), p)
         return q
 
     if len(blocks) == 1:
@@ -148,8 +150,8 @@ def _solve_distinct(laws: Floats, shares: Floats) -> Floats:
     return q[index.ravel()]
 
 
-def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
-    deviate, count = _deviates(p), len(a)
+def _scaled_quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
+    deviate, count = _normal_deviates(p), len(a)
     total = (alpha * b).sum(axis=1)
     mean = (alpha * a).sum(axis=1) / total
     away = a - mean[:, None] * b
@@ -163,10 +165,10 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     last_q, last_miss = np.full(count, np.nan), np.full(count, np.nan)
     rows = np.arange(count)
     for _ in range(100):
-        below, above = _tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
+        below, above = _lower_and_upper_tails(a[rows] - q[rows, None] * b[rows], alpha[rows])
         signs = np.where(below <= above, 1.0, -1.0)
         tails = np.maximum(np.minimum(below, above), 1e-300)
-        miss = signs * _deviates(tails) - deviate[rows]
+        miss = signs * _normal_deviates(tails) - deviate[rows]
         going = np.abs(miss) >= 1e-13 * (1 + np.abs(deviate[rows]))
         going &= high[rows] - low[rows] >= 4e-16 * high[rows]
         rows, miss = rows[going], miss[going]
@@ -190,11 +192,11 @@ def _quantiles(a: Floats, alpha: Floats, b: Floats, p: Floats) -> Floats:
     return q
 
 
-def _deviates(p: Floats) -> Floats:
-    return np.array([NORMAL.inv_cdf(share) for share in p.tolist()])
+def _normal_deviates(p: Floats) -> Floats:
+    return np.array([STANDARD_NORMAL.inv_cdf(share) for share in p.tolist()])
 
 
-def _tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
+def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
     """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller probability is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
@@ -236,57 +238,59 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 class _IntegrationPaths(NamedTuple):
     """Integration paths: saddle points, terms d/(1 − c d), weights of atoms, widths and bends."""
 
-    c: Floats
-    e: Floats
-    alpha: Floats
-    sigma: Floats
+    saddle_points: Floats
+    atom_terms: Floats
+    atom_weights: Floats
+    path_widths: Floats
     curvature: Floats
 
     def select(self, rows: Indices) -> _IntegrationPaths:
         return _IntegrationPaths(*(field[rows] for field in self))
 
-    def log_sizes(self, u: Floats) -> Floats:
+    def log_absolute_integrand(self, u: Floats) -> Floats:
         """Logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
-        across, along, factor = self._places(u)
-        sizes: Floats = self._log_size(across, along) + np.log(np.abs(factor))
+        across, along, factor = self._path_coordinates(u)
+        sizes: Floats = self._log_modulus(across, along) + np.log(np.abs(factor))
         return sizes
 
     def integrand(self, u: Floats, top: Floats) -> Floats:
         """The integrand at points u, (rows × points), if K(c) is `top`."""
-        across, along, factor = self._places(u)
-        turn = (np.arctan2(across, 1.0 - along) @ self.alpha[:, :, None])[:, :, 0]
-        size = self._log_size(across, along) + top[:, None]
+        across, along, factor = self._path_coordinates(u)
+        turn = (np.arctan2(across, 1.0 - along) @ self.atom_weights[:, :, None])[:, :, 0]
+        size = self._log_modulus(across, along) + top[:, None]
         heights: Floats = (factor * np.exp(1j * turn)).imag * np.exp(size)
         return heights
 
-    def _places(self, u: Floats) -> tuple[NDArray[Any], ...]:
+    def _path_coordinates(self, u: Floats) -> tuple[NDArray[Any], ...]:
         sinh, cosh = np.sinh(u), np.cosh(u)
-        x, s = (self.sigma * self.curvature)[:, None] * (cosh - 1.0), self.sigma[:, None] * sinh
-        across, along = s[:, :, None] * self.e[:, None], x[:, :, None] * self.e[:, None]
-        step = self.sigma[:, None] * (1j * cosh + self.curvature[:, None] * sinh)
-        return across, along, step / (self.c[:, None] + x + 1j * s)
+        x, s = (self.path_widths * self.curvature)[:, None] * (cosh - 1.0), self.path_widths[:, None] * sinh
+        across, along = s[:, :, None] * self.atom_terms[:, None], x[:, :, None] * self.atom_terms[:, None]
+        step = self.path_widths[:, None] * (1j * cosh + self.curvature[:, None] * sinh)
+        return across, along, step / (self.saddle_points[:, None] + x + 1j * s)
 
-    def _log_size(self, across: Floats, along: Floats) -> Floats:
+    def _log_modulus(self, across: Floats, along: Floats) -> Floats:
         square = across * across
         square += along * (along - 2.0)
-        logs = np.log1p(square, out=square) @ (-0.5 * self.alpha)[:, :, None]
+        logs = np.log1p(square, out=square) @ (-0.5 * self.atom_weights)[:, :, None]
         return logs[:, :, 0]
 
 
 def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
-    step, rows = _STEP, np.arange(len(top))
+    step, rows = _FIRST_INTEGRATION_STEP, np.arange(len(top))
     heights = paths.integrand(np.arange(0.0, end, step), top)
     heights[:, 0] *= 0.5
     sums, before = heights.sum(axis=1), 2.0 * heights[:, ::2].sum(axis=1)
     areas: Floats = sums * step / math.pi
-    for _ in range(_HALVINGS):
-        unsettled = np.abs(sums - before) > _AGREE * np.abs(sums)
+    for _ in range(_MAX_STEP_HALVINGS):
+        unsettled = np.abs(sums - before) > _SUM_TOLERANCE * np.abs(sums)
         rows, sums = rows[unsettled], sums[unsettled]
         if not len(rows):
             break
         before = 2.0 * sums
         between = np.arange(0.5 * step, end, step)
-        parts = np.array_split(between, 1 + len(rows) * len(between) * paths.e.shape[1] // _CELLS)
+        parts = np.array_split(
+            between, 1 + len(rows) * len(between) * paths.atom_terms.shape[1] // _MAX_BLOCK_CELLS
+        )
         for part in parts:
             sums = sums + paths.select(rows).integrand(part, top[rows]).sum(axis=1)
         step *= 0.5
@@ -295,21 +299,21 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
-    checked = np.flatnonzero(paths.log_sizes(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE)
-    sizes = paths.select(checked).log_sizes(_NEAR * _PLACES)
-    rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE)
+    checked = np.flatnonzero(paths.log_absolute_integrand(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE_EXPONENT)
+    sizes = paths.select(checked).log_absolute_integrand(_NEAR * _PLACES)
+    rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE_EXPONENT)
     bend = paths.curvature.copy()
     bend[checked[rising.any(axis=1)]] = 0.0
     return paths._replace(curvature=bend)
 
 
 def _integration_ends(paths: _IntegrationPaths) -> Floats:
-    low, ends = _NEAR, np.full(len(paths.c), np.nan)
-    ends[paths.log_sizes(np.array([low]))[:, 0] <= -_NEGLIGIBLE] = low
+    low, ends = _NEAR, np.full(len(paths.saddle_points), np.nan)
+    ends[paths.log_absolute_integrand(np.array([low]))[:, 0] <= -_NEGLIGIBLE_EXPONENT] = low
     while np.isnan(ends).any():
         rows = np.flatnonzero(np.isnan(ends))
         places = low * _PLACES
-        small = paths.select(rows).log_sizes(places) <= -_NEGLIGIBLE
+        small = paths.select(rows).log_absolute_integrand(places) <= -_NEGLIGIBLE_EXPONENT
         last = small.any(axis=1) | (low > 100.0)
         reached = np.where(small.any(axis=1), places[np.argmax(small, axis=1)], places[-1])
         ends[rows[last]] = reached[last]
@@ -356,7 +360,7 @@ class BootstrapDistribution:
     values: Floats
 
     @cached_property
-    def _lattice(self) -> tuple[float, float, Floats]:
+    def _lattice_distribution(self) -> tuple[float, float, Floats]:
         x, times = np.unique(self.values, return_counts=True)
         count = len(self.values)
         if len(x) == 1:
@@ -368,7 +372,7 @@ class BootstrapDistribution:
         window = min(2 * reach, count * width)
         cells = common_denominator((x - x[0]) / width, _MAX_LATTICE_STEPS, 1e-13)
         step = width / cells if cells else 0.0
-        if not step or window / step > _LATTICE_TOP:
+        if not step or window / step > _MAX_LATTICE_FFT_CELLS:
             step = max(window / _FFT_CELLS, math.sqrt(variance) / 4096 / 16)
         cells = 1 << max(4, math.ceil(math.log2(window / step + 2)))
         place = np.rint((x - x[0]) / step)
@@ -385,7 +389,7 @@ class BootstrapDistribution:
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
         """P(mean ≤ q), or P(mean < q) if strict; q is rounded to a mean within 1e-6 steps."""
-        first, step, probabilities = self._lattice
+        first, step, probabilities = self._lattice_distribution
         place = (q - first) / step
         nearest = round(place)
         on_point = abs(place - nearest) < 1e-6
@@ -394,7 +398,7 @@ class BootstrapDistribution:
 
     def quantile(self, p: float) -> float:
         """The smallest mean q with P(mean ≤ q) ≥ p."""
-        first, step, probabilities = self._lattice
+        first, step, probabilities = self._lattice_distribution
         cumulative = np.cumsum(probabilities)
         place = int(np.searchsorted(cumulative, p - 1e-12))
         return first + step * min(place, len(probabilities) - 1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.choice import log_choose
+from passk_cli.metrics.combinatorics import log_choose
 
 # If there are at most 2^36 pairs of halves, passk counts each set of failures as a pair of two
 # halves. If at most 2^17 sets can fit into the budget, passk counts the sets one by one. If there
@@ -24,13 +24,13 @@ from passk_cli.metrics.choice import log_choose
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
-# Budgets share a grid if they are at least _GRID_REACH times the largest budget.
-_GRID_REACH = 0.25
+# Budgets share a grid if they are at least _MIN_SHARED_GRID_RATIO times the largest budget.
+_MIN_SHARED_GRID_RATIO = 0.25
 # Costs with at most _DECIMALS decimals are exact multiples of the last decimal. Other costs are
 # rounded to _BITS bits.
 _DECIMALS, _BITS = 9, 44
-# A block has at most _TOGETHER values, which need about 32 MB.
-_TOGETHER = 1 << 22
+# A block has at most _MAX_BLOCK_VALUES values, which need about 32 MB.
+_MAX_BLOCK_VALUES = 1 << 22
 
 
 def pass_within_budget(
@@ -84,13 +84,13 @@ def pass_within_budget(
         rows = value[first:last], count[first:last], passed[first:last]
         key = tuple(row.tobytes() for row in rows)
         if key not in remembered:
-            remembered[key] = _solved_range(*rows, distinct_budgets)
+            remembered[key] = _solve_probability_range(*rows, distinct_budgets)
         low[cell], high[cell] = remembered[key]
     shape = (*budgets.shape, shape[0])
     return low.T[back].reshape(shape), high.T[back].reshape(shape)
 
 
-def _solved_range(
+def _solve_probability_range(
     cost: Floats, count: Ints, passed: Ints, budgets: Floats
 ) -> tuple[Floats, Floats]:
     lacking = np.isnan(cost)
@@ -99,18 +99,18 @@ def _solved_range(
     if lacking.any():
         cheapest = _CellCosts.from_costs(np.where(lacking, 0.0, cost), count, passed, budgets)
     if not passed.any():
-        return np.zeros(len(budgets)), np.where(cheapest.left_over, 1.0, 0.0)
-    low, high = dearest.solved(np.arange(len(budgets)))
+        return np.zeros(len(budgets)), np.where(cheapest.exceeds_total_cost, 1.0, 0.0)
+    low, high = dearest.solve_probability_limits(np.arange(len(budgets)))
     if lacking.any():
-        high = cheapest.solved(np.arange(len(budgets)))[1]
+        high = cheapest.solve_probability_limits(np.arange(len(budgets)))[1]
     # Rounding errors must neither leave the range nor swap the limits.
     return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
 
 
 class _SubsetSums(NamedTuple):
-    total: Ints
-    size: Ints
-    share: Floats
+    cost_sums: Ints
+    subset_sizes: Ints
+    subset_shares: Floats
 
 
 class _CellCosts(NamedTuple):
@@ -120,12 +120,12 @@ class _CellCosts(NamedTuple):
     """
 
     n: int
-    failures: Ints
-    failed: Ints
-    passes: Ints
-    passed: Ints
-    limits: Ints
-    left_over: Bools
+    failure_costs: Ints
+    failure_counts: Ints
+    pass_costs: Ints
+    pass_counts: Ints
+    budgets: Ints
+    exceeds_total_cost: Bools
 
     @classmethod
     def from_costs(cls, cost: Floats, count: Ints, passed: Ints, budgets: Floats) -> _CellCosts:
@@ -143,40 +143,40 @@ class _CellCosts(NamedTuple):
         (failures, failed), (passes, passing) = sides
         return cls(n, failures, failed, passes, passing, limits, left_over)
 
-    def solved(self, places: Ints) -> tuple[Floats, Floats]:
-        remaining = (self.limits[places][:, None] - self.passes).ravel()
-        shape = len(places), len(self.passes)
+    def solve_probability_limits(self, places: Ints) -> tuple[Floats, Floats]:
+        remaining = (self.budgets[places][:, None] - self.pass_costs).ravel()
+        shape = len(places), len(self.pass_costs)
         low, high = np.zeros(len(remaining)), np.zeros(len(remaining))
         affordable = remaining >= 0
         if affordable.any():
             ends = self._exact_fitting_probability(remaining[affordable])
             if ends is None:
-                return self._on_grids(places)
+                return self._grid_solve_probability_limits(places)
             low[affordable], high[affordable] = ends
-        return low.reshape(shape) @ self.passed, high.reshape(shape) @ self.passed
+        return low.reshape(shape) @ self.pass_counts, high.reshape(shape) @ self.pass_counts
 
-    def _on_grids(self, places: Ints) -> tuple[Floats, Floats]:
+    def _grid_solve_probability_limits(self, places: Ints) -> tuple[Floats, Floats]:
         low, high = np.empty(len(places)), np.empty(len(places))
         todo = np.arange(len(places))
         while len(todo):
-            limits = self.limits[places[todo]]
-            in_group = limits >= _GRID_REACH * limits.max()
+            limits = self.budgets[places[todo]]
+            in_group = limits >= _MIN_SHARED_GRID_RATIO * limits.max()
             group, todo = todo[in_group], todo[~in_group]
-            remaining = (self.limits[places[group]][:, None] - self.passes).ravel()
+            remaining = (self.budgets[places[group]][:, None] - self.pass_costs).ravel()
             affordable, ends = remaining >= 0, np.zeros((2, len(remaining)))
             if affordable.any():
                 ends[:, affordable] = self._exact_fitting_probability(
                     remaining[affordable]
                 ) or self._grid_fitting_probability(remaining[affordable])
-            sums = ends.reshape(2, len(group), len(self.passes)) @ self.passed
+            sums = ends.reshape(2, len(group), len(self.pass_costs)) @ self.pass_counts
             low[group], high[group] = sums
         return low, high
 
     def _exact_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats] | None:
         """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
         most = int(remaining.max())
-        affordable = int(np.searchsorted(self.failures, most, side="right"))
-        failures, failed = self.failures[:affordable], self.failed[:affordable]
+        affordable = int(np.searchsorted(self.failure_costs, most, side="right"))
+        failures, failed = self.failure_costs[:affordable], self.failure_counts[:affordable]
         bits = np.cumsum(np.log2(failed + 1.0))
         all_bits = float(bits[-1]) if affordable else 0.0
         lookup_bits = np.log2(len(remaining))
@@ -184,7 +184,7 @@ class _CellCosts(NamedTuple):
             half = affordable
         elif all_bits + lookup_bits <= _PAIRED_BITS:
             half = min(int(np.searchsorted(bits, (all_bits + lookup_bits) / 2)) + 1, affordable)
-        elif _subsets_bits(failures, failed, most) <= _LISTED_BITS:
+        elif _log2_subset_count(failures, failed, most) <= _LISTED_BITS:
             half = affordable
         else:
             return None
@@ -193,16 +193,16 @@ class _CellCosts(NamedTuple):
             for part in (slice(half), slice(half, None))
         )
         sizes = int(failed[:half].sum()), int(failed[half:].sum())
-        weight = _pair_weights(self.n, *sizes)
+        weight = _subset_pair_weights(self.n, *sizes)
         total = np.zeros(len(remaining))
-        for j in np.unique(second.size).tolist():
-            of_size = second.size == j
-            up_to = np.concatenate([[0.0], np.cumsum(first.share * weight[first.size, j])])
-            for rows in row_blocks(len(remaining), int(of_size.sum()), _TOGETHER):
+        for j in np.unique(second.subset_sizes).tolist():
+            of_size = second.subset_sizes == j
+            up_to = np.concatenate([[0.0], np.cumsum(first.subset_shares * weight[first.subset_sizes, j])])
+            for rows in row_blocks(len(remaining), int(of_size.sum()), _MAX_BLOCK_VALUES):
                 places = np.searchsorted(
-                    first.total, remaining[rows, None] - second.total[of_size], side="right"
+                    first.cost_sums, remaining[rows, None] - second.cost_sums[of_size], side="right"
                 )
-                total[rows] += up_to[places] @ second.share[of_size]
+                total[rows] += up_to[places] @ second.subset_shares[of_size]
         return total, total
 
     def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
@@ -210,7 +210,7 @@ class _CellCosts(NamedTuple):
 
         The sums of the smallest and of the largest remainders of j failures give both limits.
         """
-        costs = np.repeat(self.failures, self.failed)
+        costs = np.repeat(self.failure_costs, self.failure_counts)
         costs = costs[costs <= remaining.max()]
         remaining = np.minimum(remaining, int(costs.sum()))
         top, fit = (
@@ -263,7 +263,7 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     return np.rint(cost / unit).astype(np.int64), limits
 
 
-def _subsets_bits(failures: Ints, failed: Ints, most: int) -> float:
+def _log2_subset_count(failures: Ints, failed: Ints, most: int) -> float:
     """log₂ of an upper bound of the number of sets of failures that fit into the budget."""
     costs = np.repeat(failures, failed)
     fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
@@ -297,7 +297,7 @@ def _subset_sums(costs: Ints, count: Ints, most: int) -> _SubsetSums:
 
 
 @lru_cache(maxsize=1 << 10)
-def _pair_weights(n: int, first: int, second: int) -> Floats:
+def _subset_pair_weights(n: int, first: int, second: int) -> Floats:
     """The weights C(first, i) C(second, j) / (n C(n−1, i+j)) for all i and j."""
     i, j = np.arange(first + 1)[:, None], np.arange(second + 1)
     logs = log_choose(first, i) + log_choose(second, j) - log_choose(n - 1, i + j)

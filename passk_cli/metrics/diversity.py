@@ -29,7 +29,7 @@ def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
     """
-    return np.clip(_expected_solutions(start, count, count, k), 1.0, k)
+    return np.clip(_expected_distinct_solutions(start, count, count, k), 1.0, k)
 
 
 def distinct_passing_at_k(
@@ -46,7 +46,7 @@ def distinct_passing_at_k(
     >>> distinct_passing_at_k(*bag, 1)
     array([0.66666667])
     """
-    return np.clip(_expected_solutions(start, count, passed, k), 0.0, k)
+    return np.clip(_expected_distinct_solutions(start, count, passed, k), 0.0, k)
 
 
 def pass_at_k_distinct(
@@ -80,7 +80,7 @@ def pass_at_k_distinct(
     return np.where(n >= k, np.clip(result, 0.0, 1.0), np.nan)
 
 
-def distinct_solutions(start: Ints, times: Ints) -> Ints:
+def distinct_solution_count(start: Ints, times: Ints) -> Ints:
     """Number of different solutions of each cell, which increases with the number of attempts.
 
     times : (rows,) attempts with each solution: all (`count`) or only those that pass (`passed`).
@@ -100,7 +100,7 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
     array([0.666667])
     """
     attempts = np.add.reduceat(times, start[:-1])
-    kinds = distinct_solutions(start, times)
+    kinds = distinct_solution_count(start, times)
     return np.where(attempts > 0, 1.0 - kinds / np.maximum(attempts, 1), np.nan)
 
 
@@ -120,7 +120,7 @@ def solution_agreement(start: Ints, times: Ints) -> Floats:
     return np.where(n > 1, pairs / np.maximum(n * (n - 1), 1), np.nan)
 
 
-def _expected_solutions(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
+def _expected_distinct_solutions(start: Ints, count: Ints, times: Ints, k: int) -> Floats:
     """Expected number of solutions with `times` > 0 among k attempts: Σ_j pass@k(n, times_j)."""
     n = np.add.reduceat(count, start[:-1])
     return np.add.reduceat(pass_at_k(np.repeat(n, np.diff(start)), times, k), start[:-1])

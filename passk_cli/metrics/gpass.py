@@ -12,7 +12,7 @@ from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
 # A block has at most _BLOCK_TERMS probabilities, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
-_DEEP = 746.0
+_UNDERFLOW_EXPONENT = 746.0
 
 
 def passes_needed(k: int, share: Fraction) -> int:
@@ -43,7 +43,7 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     >>> gpass_pairs(np.array([4]), np.array([2]), 2, Fraction(1, 2)).round(6).tolist()
     [0.833333]
     """
-    return at_least_pairs(n, c, k, passes_needed(k, share))
+    return at_least_m_of_k_pairs(n, c, k, passes_needed(k, share))
 
 
 def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
@@ -62,11 +62,11 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     half = -(-k // 2)
     value = np.where(n >= k, 0.0, np.nan)
     open_ = (n >= k) & (c > half)
-    value[open_] = 2.0 / k * _tail_means(n[open_], c[open_], k, half, excess=True)
+    value[open_] = 2.0 / k * _tail_probability_or_excess(n[open_], c[open_], k, half, excess=True)
     return value
 
 
-def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
+def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     """P(at least `least` of k attempts pass), drawn from n attempts of which c pass."""
     if least == 1:
         return pass_at_k_pairs(n, c, k)
@@ -75,11 +75,11 @@ def at_least_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
     certain = (n >= k) & (k - (n - c) >= least)
     value = np.where(n >= k, certain.astype(np.float64), np.nan)
     open_ = (n >= k) & (c >= least) & ~certain
-    value[open_] = _tail_means(n[open_], c[open_], k, least, excess=False)
+    value[open_] = _tail_probability_or_excess(n[open_], c[open_], k, least, excess=False)
     return value
 
 
-def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
+def _tail_probability_or_excess(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
     """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
 
     Products of ratios keep their digits. Logarithms of factorials would lose digits.
@@ -92,7 +92,9 @@ def _tail_means(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats
     # smallest double. The distribution stays the same if k and c are swapped. The distribution is
     # mirrored if k is replaced by n−k, or c by n−c.
     draws = int(np.minimum(np.minimum(c, n - c), np.minimum(k, n - k)).max(initial=0))
-    width = min(draws, math.ceil(math.sqrt(draws / 2 * (_DEEP + math.log(k + 1)))) + 2)
+    width = min(
+        draws, math.ceil(math.sqrt(draws / 2 * (_UNDERFLOW_EXPONENT + math.log(k + 1)))) + 2
+    )
     steps = np.arange(width)
     out = np.empty(n.shape)
     for block in row_blocks(n.size, width, _BLOCK_TERMS):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.metrics.pass_k import PairForm, pass_at_k_pairs, pass_hat_k_pairs, unique_pairs
+from passk_cli.metrics.pass_k import PairFunction, pass_at_k_pairs, pass_hat_k_pairs, unique_pairs
 
 
 def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -26,7 +26,7 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     >>> best_at_k(np.array([0, 3]), np.array([0.0, 0.5, 1.0]), np.ones(3, int), np.zeros(3, int), 2)
     array([0.83333333])
     """
-    return _over_thresholds(start, value, count, k, pass_at_k_pairs)
+    return _integral_over_thresholds(start, value, count, k, pass_at_k_pairs)
 
 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
@@ -38,7 +38,7 @@ def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) ->
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])
     """
-    return _over_thresholds(start, value, count, k, pass_hat_k_pairs)
+    return _integral_over_thresholds(start, value, count, k, pass_hat_k_pairs)
 
 
 def mean_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
@@ -70,7 +70,7 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
     return np.where(n >= k, (lower + upper) / 2, np.nan)
 
 
-def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
+def mean_per_pass_contributions(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
     """Contributions of cells to the ratio θ = Σ mean value / Σ pass rate.
 
     The contribution of a cell is θ + (x − θ y) / ȳ, with its mean value x and pass rate y. The mean
@@ -93,7 +93,9 @@ def mean_per_pass(start: Ints, value: Floats, count: Ints, passed: Ints, k: int 
     return contributions
 
 
-def _over_thresholds(start: Ints, value: Floats, count: Ints, k: int, form: PairForm) -> Floats:
+def _integral_over_thresholds(
+    start: Ints, value: Floats, count: Ints, k: int, form: PairFunction
+) -> Floats:
     """Compute x_1 + Σ_j (x_{j+1} − x_j) · form(n, attempts above x_j, k) for every cell."""
     first, last = start[:-1], start[1:] - 1
     below = np.cumsum(count)

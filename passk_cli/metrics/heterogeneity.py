@@ -26,7 +26,7 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints, row_blocks
 from passk_cli.metrics.pass_k import pass_hat_k_pairs, unique_pairs
 
-_SMALL = 600.0
+_LARGEST_NEGATIVE_LOG = 600.0
 # A block has at most _BLOCK_TERMS powers, which need about 32 MB.
 _BLOCK_TERMS = 1 << 20
 
@@ -38,12 +38,12 @@ class RateCurves:
     The bounds are the largest possible Δ_k and deficit at this mean success rate.
     """
 
-    at: Floats
-    hat: Floats
-    delta: Floats
-    delta_bound: Floats
-    deficit: Floats
-    deficit_bound: Floats
+    pass_at_k: Floats
+    pass_hat_k: Floats
+    heterogeneity_gain: Floats
+    largest_heterogeneity_gain: Floats
+    coverage_deficit: Floats
+    largest_coverage_deficit: Floats
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
@@ -60,14 +60,14 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
     for block in row_blocks(len(ks), len(rates), _BLOCK_TERMS):
         with np.errstate(divide="ignore"):
             at = _mean(-np.expm1(ks[block, None] * np.log1p(-rates)))
-        hat, even = _mean_powers(rates, ks[block])
-        fail, even_fail = _mean_powers(1.0 - rates, ks[block])
+        hat, even = _mean_power_and_power_of_mean(rates, ks[block])
+        fail, even_fail = _mean_power_and_power_of_mean(1.0 - rates, ks[block])
         gains = hat - even, mean - even, fail - even_fail, 1.0 - mean - even_fail
         parts.append([at, hat, *(np.maximum(gain, 0.0) for gain in gains)])
     return RateCurves(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
-def _mean_powers(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
+def _mean_power_and_power_of_mean(rates: Floats, ks: Ints) -> tuple[Floats, Floats]:
     powers = np.append(rates, _mean(rates)) ** ks[:, None]
     return _mean(powers[:, :-1]), powers[:, -1]
 
@@ -79,7 +79,7 @@ def _mean(values: Floats) -> Floats:
     return mean
 
 
-def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
+def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
     """Unbiased estimate of μ^k if tasks are a sample: P(attempts at k different tasks all pass).
 
     The estimate is e_k(x_1, …, x_T) / C(T, k), the mean product of the pass rates over all sets of
@@ -102,7 +102,7 @@ def mean_power_new_tasks(values: Floats, ks: Ints) -> Floats:
     return np.where(ks <= last, means[np.minimum(ks, last)], np.nan)
 
 
-def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
+def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
     The estimate is the probability that k attempts pass, each at a task drawn with repetition from
@@ -121,15 +121,15 @@ def mean_power_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
         # Independent Poisson variables with a given sum are multinomial. One Poisson rate is used
         # for all values of k that have a probability of at least exp(−600) under the rate.
         first = int(ks[pending].min())
-        rate = first + max(_SMALL, math.sqrt(2 * _SMALL * first))
+        rate = first + max(_LARGEST_NEGATIVE_LOG, math.sqrt(2 * _LARGEST_NEGATIVE_LOG * first))
         logs = [-rate + k * math.log(rate) - math.lgamma(k + 1) for k in ks.tolist()]
-        computable = pending & (np.array(logs) >= -_SMALL)
-        powers[computable] = _chances_given_sums(n, c, rate, ks[computable])
+        computable = pending & (np.array(logs) >= -_LARGEST_NEGATIVE_LOG)
+        powers[computable] = _all_pass_chances_given_total(n, c, rate, ks[computable])
         pending &= ~computable
     return powers
 
 
-def _chances_given_sums(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
+def _all_pass_chances_given_total(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
     """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks), at each k."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
@@ -154,7 +154,7 @@ class RateMoments:
 
     mean: float
     variance: float
-    third: float
+    third_central_moment: float
 
     @property
     def sd(self) -> float:
@@ -164,7 +164,7 @@ class RateMoments:
     @property
     def skewness(self) -> float:
         """Third central moment divided by the cubed standard deviation; NaN for variance 0."""
-        return self.third / self.variance**1.5 if self.variance > 0 else math.nan
+        return self.third_central_moment / self.variance**1.5 if self.variance > 0 else math.nan
 
 
 def moments_of_rates(rates: Floats) -> RateMoments:
@@ -194,7 +194,7 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     if count > 1:
         across_tasks = first.sum() * second.sum() - (first * second).sum()
         mixed = across_tasks / (count * (count - 1))
-    square, cube = mean_power_new_tasks(first, np.array([2, 3]))
+    square, cube = power_of_mean_new_tasks(first, np.array([2, 3]))
     return RateMoments(float(mean), float(two - square), float(three - 3 * mixed + 2 * cube))
 
 
@@ -205,7 +205,7 @@ def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """
     first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2
-    square, cube = mean_power_these_tasks(n, c, np.array([2, 3]))
+    square, cube = power_of_mean_these_tasks(n, c, np.array([2, 3]))
     return RateMoments(
         float(first.mean()),
         float(second.mean() - square),

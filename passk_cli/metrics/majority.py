@@ -48,12 +48,12 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     result = np.where(n >= k, 0.0, np.nan)
     open_ = np.flatnonzero((n >= k) & (right > 0))
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, int(n.max(initial=0)) + 1)))])
-    for cells, votes, credit in _blocks(start, answered, count, passed, open_, k):
-        result[cells] = _Block(n[cells], votes, credit, k, logs).probability()
+    for cells, votes, credit in _vote_table_blocks(start, answered, count, passed, open_, k):
+        result[cells] = _VoteTable(n[cells], votes, credit, k, logs).correct_majority_probability()
     return result
 
 
-def _blocks(
+def _vote_table_blocks(
     start: Ints, answered: Bools, count: Ints, passed: Ints, open_: Ints, k: int
 ) -> Iterator[tuple[Ints, Ints, Floats]]:
     width = np.add.reduceat(answered.astype(np.int64), start[:-1])
@@ -61,7 +61,9 @@ def _blocks(
     position = 0
     while position < len(open_):
         answers = int(width[open_[position]])
-        size = max(1, _BLOCK_TERMS // (2 * (k + 1) * _nodes_needed(answers, k) + answers))
+        size = max(
+            1, _BLOCK_TERMS // (2 * (k + 1) * _quadrature_nodes_needed(answers, k) + answers)
+        )
         cells = open_[position : position + size]
         position += size
         rows = start[cells][:, None] + np.arange(int((start[cells + 1] - start[cells]).max()))
@@ -73,24 +75,24 @@ def _blocks(
         yield cells, votes, passed[rows] / count[rows]
 
 
-def _nodes_needed(answers: int, k: int, v: int = 1) -> int:
+def _quadrature_nodes_needed(answers: int, k: int, v: int = 1) -> int:
     return (min(answers, k // v) - 1) // 2 + 1
 
 
 @dataclass(eq=False, repr=False)
-class _Block:
+class _VoteTable:
     """A block of cells.  votes : (cells × answers), in decreasing order.  logs : log-factorials."""
 
     n: Ints
     votes: Ints
-    credit: Floats
+    answer_pass_rates: Floats
     k: int
-    logs: Floats
+    log_factorials: Floats
 
-    def probability(self) -> Floats:
+    def correct_majority_probability(self) -> Floats:
         """P(the leading answer is correct) of each cell, summed over the votes v of the leader."""
         total = np.zeros(len(self.n))
-        total_draws = self._binomial(self.n, np.full(1, self.k), self.n)[0]
+        total_draws = self._binomial_table(self.n, np.full(1, self.k), self.n)[0]
         for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
             cut = self.votes >= v
             leaders = cut.sum(axis=1)
@@ -101,7 +103,7 @@ class _Block:
             cells = cells[np.argsort(-leaders[cells], kind="stable")]
             won = self._win_coefficients(cells, leaders[cells], v)
             remaining = self.k - np.arange(len(won))
-            total[cells] += (won * self._binomial(uncut[cells], remaining, self.n[cells])).sum(
+            total[cells] += (won * self._binomial_table(uncut[cells], remaining, self.n[cells])).sum(
                 axis=0
             )
         result: Floats = np.minimum(total / total_draws, 1.0)
@@ -109,15 +111,17 @@ class _Block:
 
     def _win_coefficients(self, cells: Ints, leaders: Ints, v: int) -> Floats:
         """Coefficients (x^0 … × cells) of the event that a correct answer leads with v votes."""
-        points, weights = np.polynomial.legendre.leggauss(_nodes_needed(int(leaders[0]), self.k, v))
+        points, weights = np.polynomial.legendre.leggauss(
+            _quadrature_nodes_needed(int(leaders[0]), self.k, v)
+        )
         t = (points[:, None] + 1) / 2
         polynomials = np.zeros((1, 2, len(t), len(cells)))
         polynomials[0, 0] = 1.0
         for place in range(int(leaders[0])):
             block = cells[: np.searchsorted(-leaders, -place)]
             size = np.arange(v + 1)
-            factor = self._binomial(self.votes[block, place], size, self.n[block])
-            wins = factor[v] * self.credit[block, place]
+            factor = self._binomial_table(self.votes[block, place], size, self.n[block])
+            wins = factor[v] * self.answer_pass_rates[block, place]
             fresh = np.zeros((min(len(polynomials) + v, self.k + 1), *polynomials.shape[1:]))
             fresh[: len(polynomials), ..., len(block) :] = polynomials[..., len(block) :]
             old, new = polynomials[..., : len(block)], fresh[..., : len(block)]
@@ -131,7 +135,7 @@ class _Block:
         won: Floats = np.einsum("xtc,t->xc", polynomials[:, 1], weights / 2)
         return won
 
-    def _binomial(self, m: Ints, i: Ints, n: Ints) -> Floats:
+    def _binomial_table(self, m: Ints, i: Ints, n: Ints) -> Floats:
         """The table b(m, i) with θ = k/n, of shape (i × m); 0 if i < 0 or i > m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)
@@ -142,9 +146,9 @@ class _Block:
                 unchosen_votes > 0, unchosen_votes * np.log1p(-self.k / n), 0.0
             )
         logs = (
-            self.logs[m]
-            - self.logs[chosen_votes]
-            - self.logs[unchosen_votes]
+            self.log_factorials[m]
+            - self.log_factorials[chosen_votes]
+            - self.log_factorials[unchosen_votes]
             + chosen_votes * np.log(self.k / n)
         )
         return np.where(inside, np.exp(logs + unchosen_logs), 0.0)

@@ -11,15 +11,15 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Ints, row_blocks
 from passk_cli.limits import MOST_ATTEMPTS
 
-PairForm = Callable[[Ints, Ints, int], Floats]
+PairFunction = Callable[[Ints, Ints, int], Floats]
 
 # A block of a product has at most _BLOCK_TERMS terms, which need about 32 MB.
 _BLOCK_TERMS = 1 << 22
-# A block of _CACHED_TERMS terms fits into the processor's cache. Computations in the cache are ten
+# A block of _CPU_CACHE_TERMS terms fits into the processor's cache. Computations in the cache are ten
 # times as fast.
-_CACHED_TERMS = 1 << 15
+_CPU_CACHE_TERMS = 1 << 15
 _FEW_PAIRS, _SETS = 256, 1024
-_NEVER = -40.0
+_NEGLIGIBLE_LOG = -40.0
 
 
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
@@ -39,7 +39,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
     [0.333333, 0.666667, 1.0]
     """
-    return _by_unique_pair(*_checked(n, c, k), pass_at_k_pairs)
+    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_at_k_pairs)
 
 
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
@@ -55,7 +55,7 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
     [0.75, 0.5, 0.0, nan]
     """
-    return _by_unique_pair(*_checked(n, c, k), pass_hat_k_pairs)
+    return _values_by_unique_pair(*_checked_n_c_k(n, c, k), pass_hat_k_pairs)
 
 
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
@@ -77,11 +77,11 @@ def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) ->
     """The result of function(of, n, c), read-only and from a cache if there are few pairs."""
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
-    return _cached(function, of, n.tobytes(), c.tobytes())
+    return _cached_pair_values(function, of, n.tobytes(), c.tobytes())
 
 
 @lru_cache(maxsize=_SETS)
-def _cached(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Floats:
+def _cached_pair_values(function: Callable[..., Floats], of: Any, n: bytes, c: bytes) -> Floats:
     values = function(of, np.frombuffer(n, np.int64), np.frombuffer(c, np.int64))
     values.flags.writeable = False
     return values
@@ -128,12 +128,12 @@ def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     longest = int(terms.max(initial=0))
     total = np.zeros(n.shape) if logs else np.ones(n.shape)
     width = max(1, _BLOCK_TERMS // max(n.size, 1))
-    settled = _NEVER if logs else 0.0
+    settled = _NEGLIGIBLE_LOG if logs else 0.0
     for start in range(0, longest, width):
         if not np.any((terms[:, 0] > start) & (total > settled)):
             break  # The remaining factors cannot change a digit.
         j = np.arange(start, min(start + width, longest))
-        for rows in row_blocks(n.size, len(j), _CACHED_TERMS):
+        for rows in row_blocks(n.size, len(j), _CPU_CACHE_TERMS):
             base, in_product = n[rows, None] - j, j < terms[rows]
             if logs:
                 parts = np.divide(-size[rows], base, out=np.zeros(base.shape), where=in_product)
@@ -146,7 +146,7 @@ def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     return total
 
 
-def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
+def pass_at_and_hat_curves(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     """pass@k and pass^k of each cell for every k from 1 to k_max: two (cells × k_max) arrays.
 
     NaN if n < k.
@@ -155,14 +155,14 @@ def curve(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     >>> at.round(3).tolist(), hat.tolist()
     ([[0.75, 1.0, 1.0, 1.0]], [[0.75, 0.5, 0.25, 0.0]])
     """
-    n, c, _ = _checked(n, c, k_max)
+    n, c, _ = _checked_n_c_k(n, c, k_max)
     at, hat = np.empty((2, n.size, k_max))
-    for columns, *block in curve_blocks(n, c, np.arange(1, k_max + 1)):
+    for columns, *block in pass_at_and_hat_curve_blocks(n, c, np.arange(1, k_max + 1)):
         at[:, columns], hat[:, columns] = (values.T for values in block)
     return at, hat
 
 
-def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
+def pass_at_and_hat_curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that limit the memory.
 
     Cumulative products run over all k, so many k's cost as much as the largest one.
@@ -193,7 +193,7 @@ def curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Fl
         yield slice(int(first), int(end)), at.take(index, axis=1), hat.take(index, axis=1)
 
 
-def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints]:
+def _checked_n_c_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints]:
     integers = []
     for name, value in (("n", n), ("c", c), ("k", k)):
         array = np.asarray(value)
@@ -213,7 +213,7 @@ def _checked(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> tuple[Ints, Ints, Ints
     return n_, c_, k_
 
 
-def _by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairForm) -> Floats:
+def _values_by_unique_pair(n: Ints, c: Ints, k: Ints, form: PairFunction) -> Floats:
     if k.ndim == 0 and n.shape == c.shape:
         un, uc, index = unique_pairs(n, c)
         return form(un, uc, int(k))[index]

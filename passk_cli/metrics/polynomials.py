@@ -30,7 +30,7 @@ class Polynomial:
 
     terms: tuple[Term, ...]
 
-    def at(self, p: float | Floats) -> Floats:
+    def value_at(self, p: float | Floats) -> Floats:
         """The value of the polynomial at each success rate p."""
         p = np.asarray(p, dtype=np.float64)
         total = np.zeros(p.shape)
@@ -40,7 +40,7 @@ class Polynomial:
             total += sign * np.exp(log + sum(powers))
         return total
 
-    def expected(self, a: float | Floats, b: float | Floats) -> Floats:
+    def beta_expectation(self, a: float | Floats, b: float | Floats) -> Floats:
         """E over p ~ Beta(a, b): Σ ± exp(log) B(a + passes, b + failures) / B(a, b)."""
         from passk_cli.scipy_special import betaln
 
@@ -89,10 +89,10 @@ def all_fail_polynomial(k: int) -> Polynomial:
 
 # A polynomial has at most _MOST_TERMS terms, because squares of longer polynomials take too long.
 _MOST_TERMS = 200
-Expectation = tuple[Polynomial, bool]
+PolynomialOrComplement = tuple[Polynomial, bool]
 
 
-def expectation_of_metric(values: Floats) -> Expectation | None:
+def expectation_polynomial(values: Floats) -> PolynomialOrComplement | None:
     """The expectation of a metric of k attempts as a polynomial in the success rate.
 
     The expectation is Σ_i v_i C(k, i) p^i (1−p)^(k−i).

@@ -13,12 +13,18 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 from passk_cli.errors import ParameterError
-from passk_cli.limits import whole_number
+from passk_cli.limits import parse_whole_number
+from passk_cli.metrics.attempt_order import first_at_k
 from passk_cli.metrics.diversity import distinct_at_k, distinct_passing_at_k, pass_at_k_distinct
 from passk_cli.metrics.gpass import gpass_pairs, mgpass_pairs
-from passk_cli.metrics.graded import best_at_k, mean_per_pass, mean_score, median_score, worst_at_k
+from passk_cli.metrics.graded import (
+    best_at_k,
+    mean_per_pass_contributions,
+    mean_score,
+    median_score,
+    worst_at_k,
+)
 from passk_cli.metrics.majority import majority_at_k
-from passk_cli.metrics.order import first_at_k
 from passk_cli.metrics.pass_k import (
     cached_values,
     gain_pairs,
@@ -28,12 +34,12 @@ from passk_cli.metrics.pass_k import (
     unique_pairs,
 )
 from passk_cli.metrics.polynomials import (
-    Expectation,
+    PolynomialOrComplement,
     all_fail_polynomial,
-    expectation_of_metric,
+    expectation_polynomial,
     pass_hat_k_polynomial,
 )
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_metric
 
@@ -57,46 +63,46 @@ class MetricDefinition:
     cites : keys of study/references.bib.
     """
 
-    values: Callable[..., Floats]
+    value_function: Callable[..., Floats]
     meaning: str
     required_attempt_data: str = ""
     bounds: Callable[[int], tuple[float, float]] | None = lambda k: (0.0, 1.0)
     has_k: bool = True
     has_share: bool = False
     exchangeable: bool = True
-    monotone: bool = True
-    quantity: str = ""
-    ratio: bool = False
-    ranged: bool = False
-    cites: str = ""
+    is_monotone_in_passes: bool = True
+    amount_unit: str = ""
+    is_ratio_of_means: bool = False
+    is_known_only_as_range: bool = False
+    citation_keys: str = ""
 
 
 # A new metric needs one function and one entry in FAMILIES.
 # fmt: off
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
-        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", cites="chen2021"),
+        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", citation_keys="chen2021"),
     "pass^": MetricDefinition(
-        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", cites="yao2024"),
+        pass_hat_k_pairs, "Probability that all of {k} attempts pass.", citation_keys="yao2024"),
     "gpass@": MetricDefinition(
         gpass_pairs, "Probability that at least {share} of {k} attempts pass.", has_share=True,
-        cites="liu2024"),
+        citation_keys="liu2024"),
     "mgpass@": MetricDefinition(
-        mgpass_pairs, "Mean of gpass@{k} over shares from 0.5 to 1.", cites="liu2024",
+        mgpass_pairs, "Mean of gpass@{k} over shares from 0.5 to 1.", citation_keys="liu2024",
         bounds=lambda k: (0.0, (k - k % 2) / k)),
     "gain@": MetricDefinition(
         gain_pairs, "Gain from {k} attempts instead of one: pass@{k} minus pass@1.",
-        monotone=False, cites="chen2021"),
+        is_monotone_in_passes=False, citation_keys="chen2021"),
     "cover@": MetricDefinition(
         rate_pairs, "Share of tasks with a true success rate of at least {share}.", has_k=False,
-        has_share=True, ranged=True, cites="kiefer1956"),
+        has_share=True, is_known_only_as_range=True, citation_keys="kiefer1956"),
     "first@": MetricDefinition(
         first_at_k,
         "Probability that one of the first {k} attempts passes, in the order they were made.",
         required_attempt_data="attempt", exchangeable=False),
     "maj@": MetricDefinition(
         majority_at_k, "Probability that the most frequent answer of {k} attempts passes.",
-        required_attempt_data="answer", cites="wang2022"),
+        required_attempt_data="answer", citation_keys="wang2022"),
     "best@": MetricDefinition(
         best_at_k, "Expected highest score of {k} attempts.", required_attempt_data="score",
         bounds=None),
@@ -108,17 +114,17 @@ FAMILIES: dict[str, MetricDefinition] = {
         has_k=False),
     "distinct@": MetricDefinition(
         distinct_at_k, "Expected number of different solutions among {k} attempts.",
-        required_attempt_data="solution", bounds=lambda k: (1.0, float(k)), cites="hurlbert1971"),
+        required_attempt_data="solution", bounds=lambda k: (1.0, float(k)), citation_keys="hurlbert1971"),
     "distinct-correct@": MetricDefinition(
         distinct_passing_at_k, "Expected number of different passing solutions among {k} attempts.",
-        required_attempt_data="solution", bounds=lambda k: (0.0, float(k)), cites="hurlbert1971"),
+        required_attempt_data="solution", bounds=lambda k: (0.0, float(k)), citation_keys="hurlbert1971"),
     "distinct-pass@": MetricDefinition(
         pass_at_k_distinct, "Probability that one of {k} different solutions passes.",
-        required_attempt_data="solution", cites="hurlbert1971"),
+        required_attempt_data="solution", citation_keys="hurlbert1971"),
 }
 # fmt: on
 # Maps each amount to its unit (as in `report.data_types.QUANTITIES`) and its noun.
-AMOUNTS = {
+AMOUNT_UNITS_AND_NOUNS = {
     "cost": ("$", "cost"),
     "tokens": ("tokens", "tokens"),
     "tokens_in": ("tokens", "input tokens"),
@@ -126,23 +132,23 @@ AMOUNTS = {
     "duration": ("s", "duration"),
     "turns": ("turns", "turns"),
 }
-for _amount, (_unit, _noun) in AMOUNTS.items():
+for _amount, (_unit, _noun) in AMOUNT_UNITS_AND_NOUNS.items():
     _mean = MetricDefinition(
         mean_score, f"Mean {_noun} of an attempt.", required_attempt_data=_amount,
-        bounds=lambda k: (0.0, math.inf), has_k=False, quantity=_unit,
+        bounds=lambda k: (0.0, math.inf), has_k=False, amount_unit=_unit,
     )  # fmt: skip
     _middle = f"Median {_noun} of the attempts at a task, averaged over tasks."
     FAMILIES[_amount] = _mean
-    FAMILIES[f"median-{_amount}"] = replace(_mean, values=median_score, meaning=_middle)
+    FAMILIES[f"median-{_amount}"] = replace(_mean, value_function=median_score, meaning=_middle)
     _spent = f"{_noun.capitalize()} of a solved task: mean {_noun} of an attempt divided by pass@1."
     FAMILIES[f"{_amount}-per-success"] = replace(
-        _mean, values=mean_per_pass, meaning=_spent, ratio=True
+        _mean, value_function=mean_per_pass_contributions, meaning=_spent, is_ratio_of_means=True
     )
 USUAL_K = (1, 10, 100)
 # A range such as "1-100" contains at most _MOST_KS values of k.
 _MOST_KS = 1000
-# passk converts a metric to a polynomial only up to k = _MOST_VALUES.
-_MOST_VALUES = 10_000
+# passk converts a metric to a polynomial only up to k = _MAX_POLYNOMIAL_K.
+_MAX_POLYNOMIAL_K = 10_000
 
 
 @dataclass(frozen=True)
@@ -162,70 +168,70 @@ class Metric:
     share: Fraction | None = None
 
     @cached_property
-    def kind(self) -> MetricDefinition:
+    def definition(self) -> MetricDefinition:
         return FAMILIES[self.family]
 
     @cached_property
     def unit(self) -> str:
         """Unit of the values: the unit of an amount, "share" for values in [0, 1], or "score"."""
-        return self.kind.quantity or (
+        return self.definition.amount_unit or (
             "share" if self.bounds is not None and self.bounds[0] == 0 and self.bounds[1] <= 1
             else "score"
         )  # fmt: skip
 
     @property
-    def sign(self) -> int:
+    def better_sign(self) -> int:
         """1 if a higher value is better, −1 if a lower value is better."""
-        return -1 if self.kind.quantity else 1
+        return -1 if self.definition.amount_unit else 1
 
     @property
     def meaning(self) -> str:
         if self.k == 1 and self.family in ("pass@", "pass^"):
             return "Probability that an attempt passes."
-        share = self.argument if self.kind.ranged else self.share or ""
-        return self.kind.meaning.format(k=self.k, share=share)
+        share = self.name_suffix if self.definition.is_known_only_as_range else self.share or ""
+        return self.definition.meaning.format(k=self.k, share=share)
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
         """Lowest and highest possible value; None if the bounds depend on the scores."""
-        return None if self.kind.bounds is None else self.kind.bounds(self.k)
+        return None if self.definition.bounds is None else self.definition.bounds(self.k)
 
-    def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
+    def bounds_given_scores(self, scores: tuple[float, float] | None) -> tuple[float, float]:
         """Lowest and highest possible value for scores with these bounds; infinite if unknown."""
         return self.bounds or scores or (-math.inf, math.inf)
 
     @property
     def name(self) -> str:
-        return self.family + self.argument
+        return self.family + self.name_suffix
 
     @property
-    def argument(self) -> str:
+    def name_suffix(self) -> str:
         """The part of the name after the family: "10", "16:0.75", "0.8" or ""."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
-        if not self.kind.has_k:
+        if not self.definition.has_k:
             return share
         return str(self.k) + (share and f":{share}")
 
     def values(self, n: Ints, c: Ints) -> Floats:
         """The metric of each (n, c) pair, for a metric of counts; NaN if n < k."""
         share = () if self.share is None else (self.share,)
-        return self.kind.values(n, c, self.k, *share)
+        return self.definition.value_function(n, c, self.k, *share)
 
     @property
-    def expectation(self) -> Expectation | None:
+    def expectation_polynomial(self) -> PolynomialOrComplement | None:
         """The expectation as a polynomial in the success rate; None if unknown or too long."""
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
             return (all_fail_polynomial if complement else pass_hat_k_polynomial)(
                 self.k
             ), complement
-        if self.kind.required_attempt_data or self.kind.ranged or self.k > _MOST_VALUES:
+        if self.definition.required_attempt_data or self.definition.is_known_only_as_range or self.k > _MAX_POLYNOMIAL_K:
             return None
-        return expectation_of_metric(
+        return expectation_polynomial(
             self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1))
         )
 
-    def at(self, rates: Floats) -> Floats:
+    def value_at_rates(self, rates: Floats) -> Floats:
         """The metric at exact success rates of any shape.
 
         For a metric without a polynomial, each rate is replaced by 1,000 attempts with the nearest
@@ -235,19 +241,19 @@ class Metric:
         >>> parse_metric("pass^2").at(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]
         """
-        if self.expectation is None:
+        if self.expectation_polynomial is None:
             many = 1_000
             values = self.values(np.full(many + 1, many), np.arange(many + 1))
             at_nearest: Floats = values[np.rint(rates * many).astype(np.int64)]
             return at_nearest
-        polynomial, complement = self.expectation
-        value = polynomial.at(rates)
+        polynomial, complement = self.expectation_polynomial
+        value = polynomial.value_at(rates)
         return 1.0 - value if complement else value
 
-    def values_of(self, attempts: Attempts) -> Floats:
+    def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
         """The metric of each cell, for a metric that needs more than counts; NaN if n < k."""
         a = attempts
-        return self.kind.values(a.start, a.value, a.count, a.passed, self.k)
+        return self.definition.value_function(a.cell_offsets, a.value, a.count, a.pass_count, self.k)
 
 
 @dataclass(frozen=True)
@@ -260,8 +266,8 @@ class MetricChange(Metric):
     'pass@10 − pass@1'
     """
 
-    start: Metric = Metric("pass@", 1)
-    end: Metric = Metric("pass@", 1)
+    start_metric: Metric = Metric("pass@", 1)
+    end_metric: Metric = Metric("pass@", 1)
 
     @classmethod
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
@@ -271,69 +277,69 @@ class MetricChange(Metric):
                 "a change needs two different metrics; name a second metric",
                 name="contradicting-options",
             )
-        if ratio := next((m.name for m in (start, end) if m.kind.ratio), ""):
+        if ratio := next((m.name for m in (start, end) if m.definition.is_ratio_of_means), ""):
             raise ParameterError(
                 f"{ratio} is a ratio of means, which has no change per task; name its two means",
                 name="contradicting-options",
             )
-        if ranged := next((m.name for m in (start, end) if m.kind.ranged), ""):
+        if ranged := next((m.name for m in (start, end) if m.definition.is_known_only_as_range), ""):
             raise ParameterError(
                 f"{ranged} is a range, which has no change per task; use pass@k or pass^k",
                 name="contradicting-options",
             )
         units = [
-            m.unit if m.unit == "share" else m.kind.required_attempt_data for m in (start, end)
+            m.unit if m.unit == "share" else m.definition.required_attempt_data for m in (start, end)
         ]
         if units[0] != units[1]:
             raise ParameterError(
                 "a change needs two metrics with the same unit; choose a different pair",
                 name="contradicting-options",
             )
-        return cls("", max(start.k, end.k), start=start, end=end)
+        return cls("", max(start.k, end.k), start_metric=start, end_metric=end)
 
     @cached_property
-    def kind(self) -> MetricDefinition:
+    def definition(self) -> MetricDefinition:
         """A definition of the change, with all data that the two metrics require."""
-        kinds = self.start.kind, self.end.kind
+        kinds = self.start_metric.definition, self.end_metric.definition
         return MetricDefinition(
             self.values, "Difference of two metrics.",
-            required_attempt_data=" and ".join(required_attempt_data((self.start, self.end))),
-            bounds=None, exchangeable=all(kind.exchangeable for kind in kinds), monotone=False,
+            required_attempt_data=" and ".join(required_attempt_data((self.start_metric, self.end_metric))),
+            bounds=None, exchangeable=all(kind.exchangeable for kind in kinds), is_monotone_in_passes=False,
         )  # fmt: skip
 
     @cached_property
     def unit(self) -> str:
-        return self.start.unit
+        return self.start_metric.unit
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        if self.kind.required_attempt_data or self.k > _MOST_VALUES:
-            sides = self.start.bounds, self.end.bounds
-            return None if None in sides else self.bounds_within((0.0, 1.0))
+        if self.definition.required_attempt_data or self.k > _MAX_POLYNOMIAL_K:
+            sides = self.start_metric.bounds, self.end_metric.bounds
+            return None if None in sides else self.bounds_given_scores((0.0, 1.0))
         values = self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1))
         return float(values.min()), float(values.max())
 
-    def bounds_within(self, scores: tuple[float, float] | None) -> tuple[float, float]:
+    def bounds_given_scores(self, scores: tuple[float, float] | None) -> tuple[float, float]:
         (low, high), (end_low, end_high) = (
-            side.bounds_within(scores) for side in (self.start, self.end)
+            side.bounds_given_scores(scores) for side in (self.start_metric, self.end_metric)
         )
         return end_low - high, end_high - low
 
     @property
     def name(self) -> str:
-        return f"{self.end.name} − {self.start.name}"
+        return f"{self.end_metric.name} − {self.start_metric.name}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        return self.end.values(n, c) - self.start.values(n, c)
+        return self.end_metric.values(n, c) - self.start_metric.values(n, c)
 
-    def values_of(self, attempts: Attempts) -> Floats:
+    def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
         n, c = (
-            np.add.reduceat(totals, attempts.start[:-1])
-            for totals in (attempts.count, attempts.passed)
+            np.add.reduceat(totals, attempts.cell_offsets[:-1])
+            for totals in (attempts.count, attempts.pass_count)
         )
         start, end = (
-            side.values_of(attempts) if side.kind.required_attempt_data else side.values(n, c)
-            for side in (self.start, self.end)
+            side.values_from_attempts(attempts) if side.definition.required_attempt_data else side.values(n, c)
+            for side in (self.start_metric, self.end_metric)
         )
         return end - start
 
@@ -357,8 +363,8 @@ def parse_metric(text: str) -> Metric:
     """
     name = text.strip()
     start, _, rate = respell_metric(name).partition("@")
-    if (kind := FAMILIES.get(f"{start}@")) and kind.ranged:
-        return Metric(f"{start}@", 1, _threshold(name, rate))
+    if (kind := FAMILIES.get(f"{start}@")) and kind.is_known_only_as_range:
+        return Metric(f"{start}@", 1, _parse_cover_threshold(name, rate))
     match = re.fullmatch(r"([a-z_-]+[@^]?)(\d+)?(?::(\d*\.?\d+))?", respell_metric(name), re.ASCII)
     family = FAMILIES.get(match[1]) if match else None
     if match is None or family is None or (match[2] is not None) != family.has_k:
@@ -379,7 +385,7 @@ def parse_metric(text: str) -> Metric:
         if family.has_share:
             problem = "add the share of attempts that must pass, for example gpass@16:0.75"
         raise ParameterError(f"{name}: {problem}", name="unknown-metric")
-    k = whole_number(name, match[2] or "1")
+    k = parse_whole_number(name, match[2] or "1")
     metric = Metric(match[1], k, Fraction(match[3]) if match[3] else None)
     if metric.share is not None and not 0 < metric.share <= 1:
         raise ParameterError(
@@ -389,7 +395,7 @@ def parse_metric(text: str) -> Metric:
     return metric
 
 
-def _threshold(name: str, text: str) -> Fraction:
+def _parse_cover_threshold(name: str, text: str) -> Fraction:
     if re.fullmatch(r"\d*\.?\d+", text, re.ASCII) and 0 < (rate := Fraction(text)) <= 1:
         return rate
     meant_rate = probable_share(text) or 0.8
@@ -415,7 +421,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
     ks: dict[int, None] = {}
     for part in text.split(","):
         ends = [
-            whole_number(OptionValue("-k", text), end)
+            parse_whole_number(OptionValue("-k", text), end)
             for end in re.split(r"-|\.\.", part, maxsplit=1)
         ]
         if ends[-1] - ends[0] > _MOST_KS:
@@ -450,17 +456,20 @@ def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
 def required_attempt_data(metrics: Iterable[Metric]) -> tuple[str, ...]:
     """The data about attempts that the metrics need in addition to counts, without repetitions."""
     return tuple(
-        dict.fromkeys(m.kind.required_attempt_data for m in metrics if m.kind.required_attempt_data)
+        dict.fromkeys(m.definition.required_attempt_data for m in metrics if m.definition.required_attempt_data)
     )
 
 
 def uses_only_scores(metrics: Sequence[Metric]) -> bool:
     """Whether the metrics use only scores, so that it does not matter which attempts pass."""
-    return bool(metrics) and all(metric.kind.required_attempt_data == "score" for metric in metrics)
+    return bool(metrics) and all(metric.definition.required_attempt_data == "score" for metric in metrics)
 
 
 def task_values(
-    metrics: Iterable[Metric], n: Ints, c: Ints, attempts: Mapping[str, Attempts] | None = None
+    metrics: Iterable[Metric],
+    n: Ints,
+    c: Ints,
+    attempts: Mapping[str, AttemptValueCounts] | None = None,
 ) -> Floats:
     """Values of several metrics for the same cells, as a (metrics × cells) array.
 
@@ -476,8 +485,8 @@ def task_values(
     un, uc, index = unique_pairs(n, c)
     return np.array(
         [
-            metric.values_of((attempts or {})[metric.kind.required_attempt_data])
-            if metric.kind.required_attempt_data
+            metric.values_from_attempts((attempts or {})[metric.definition.required_attempt_data])
+            if metric.definition.required_attempt_data
             else cached_values(type(metric).values, metric, un, uc)[index]
             for metric in metrics
         ]
@@ -492,7 +501,7 @@ def metric_completions(incomplete: str) -> list[str]:
     """
     complete_names, comma, part = incomplete.rpartition(",")
     names = (
-        f"{family}{k}{':0.5' * kind.has_share}" if kind.has_k else f"{family}{'0.8' * kind.ranged}"
+        f"{family}{k}{':0.5' * kind.has_share}" if kind.has_k else f"{family}{'0.8' * kind.is_known_only_as_range}"
         for family, kind in FAMILIES.items()
         for k in (USUAL_K[kind.has_share :] if kind.has_k else USUAL_K[:1])
     )
@@ -504,6 +513,6 @@ def family_patterns() -> dict[str, str]:
     return {
         family
         + "K" * kind.has_k
-        + ("τ" if kind.ranged else ":τ" * kind.has_share): kind.meaning.format(k="K", share="τ")
+        + ("τ" if kind.is_known_only_as_range else ":τ" * kind.has_share): kind.meaning.format(k="K", share="τ")
         for family, kind in FAMILIES.items()
     }

@@ -13,7 +13,7 @@ from passk_cli.arrays import Ints, NDArray
 
 
 @dataclass(frozen=True, eq=False)
-class Attempts:
+class AttemptValueCounts:
     """The distinct values of the attempts of each cell, and how often each value occurs.
 
     A cell is one model at one task.
@@ -32,10 +32,10 @@ class Attempts:
     ([0, 2, 3], [7, 1, 5])
     """
 
-    start: Ints
+    cell_offsets: Ints
     value: NDArray[Any]
     count: Ints
-    passed: Ints
+    pass_count: Ints
     valueless: int = 0
     unparsed: int = 0
 
@@ -49,7 +49,7 @@ class Attempts:
         cells: int,
         valueless: int = 0,
         unparsed: int = 0,
-    ) -> Attempts:
+    ) -> AttemptValueCounts:
         """Attempts from one row per cell and value, sorted by cell and value.
 
         cell : index of the cell of each row, from 0 to cells − 1.
@@ -59,37 +59,37 @@ class Attempts:
         return cls(start, value, count, passed, valueless, unparsed)
 
     @cached_property
-    def cell(self) -> Ints:
+    def row_cell_indices(self) -> Ints:
         """The index of the cell of each row."""
-        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        return np.repeat(np.arange(len(self.cell_offsets) - 1), np.diff(self.cell_offsets))
 
-    def take(self, cells: Ints) -> Attempts:
+    def take_cells(self, cells: Ints) -> AttemptValueCounts:
         """The attempts of the given cells in their order.  A cell may occur more than once."""
-        sizes = np.diff(self.start)[cells]
+        sizes = np.diff(self.cell_offsets)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.arange(start[-1]) + np.repeat(self.start[cells] - start[:-1], sizes)
-        return self._with_rows(start, self.value[rows], self.count[rows], self.passed[rows])
+        rows = np.arange(start[-1]) + np.repeat(self.cell_offsets[cells] - start[:-1], sizes)
+        return self._with_rows(start, self.value[rows], self.count[rows], self.pass_count[rows])
 
-    def cell_slice(self, cells: slice) -> Attempts:
+    def slice_cells(self, cells: slice) -> AttemptValueCounts:
         """The attempts of a range of cells, without copying the arrays."""
-        ends = self.start[cells.start : cells.stop + 1]
+        ends = self.cell_offsets[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
         return self._with_rows(
-            ends - ends[0], self.value[rows], self.count[rows], self.passed[rows]
+            ends - ends[0], self.value[rows], self.count[rows], self.pass_count[rows]
         )
 
-    def select_rows(self, mask: NDArray[np.bool_]) -> Attempts:
+    def select_rows(self, mask: NDArray[np.bool_]) -> AttemptValueCounts:
         """The attempts in the rows that the mask selects."""
-        start = np.concatenate([[0], np.cumsum(mask)])[self.start]
-        return self._with_rows(start, self.value[mask], self.count[mask], self.passed[mask])
+        start = np.concatenate([[0], np.cumsum(mask)])[self.cell_offsets]
+        return self._with_rows(start, self.value[mask], self.count[mask], self.pass_count[mask])
 
-    def reindexed(self, new_cell: Ints, cells: int) -> Attempts:
+    def with_new_cell_indices(self, new_cell: Ints, cells: int) -> AttemptValueCounts:
         """The attempts with new cell indices.  Cells with the same new index are merged.
 
         new_cell : new index of each cell, or −1 to drop the cell.  cells : the new number of cells.
         """
-        keep = new_cell[self.cell] >= 0
-        cell, value = new_cell[self.cell[keep]], self.value[keep]
+        keep = new_cell[self.row_cell_indices] >= 0
+        cell, value = new_cell[self.row_cell_indices[keep]], self.value[keep]
         order = np.lexsort((value, cell))
         cell, value = cell[order], value[order]
         first = np.ones(len(cell), dtype=bool)
@@ -99,24 +99,26 @@ class Attempts:
         at = np.flatnonzero(first)
         count, passed = (
             np.add.reduceat(a[keep][order], at) if len(at) else a[:0]
-            for a in (self.count, self.passed)
+            for a in (self.count, self.pass_count)
         )
         start = np.searchsorted(cell[first], np.arange(cells + 1))
         return self._with_rows(start, value[first], count, passed)
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Attempts]) -> Attempts:
+    def concatenate(cls, parts: Sequence[AttemptValueCounts]) -> AttemptValueCounts:
         """The attempts of several parts, which must have attempts in different cells.
 
         `valueless` and `unparsed` are copied from the first part.
         """
-        order = np.argsort(np.concatenate([part.cell for part in parts]), kind="stable")
+        order = np.argsort(np.concatenate([part.row_cell_indices for part in parts]), kind="stable")
         value, count, passed = (
             np.concatenate([getattr(part, column) for part in parts])[order]
-            for column in ("value", "count", "passed")
+            for column in ("value", "count", "pass_count")
         )
-        start = np.sum([part.start for part in parts], axis=0)
+        start = np.sum([part.cell_offsets for part in parts], axis=0)
         return parts[0]._with_rows(start, value, count, passed)
 
-    def _with_rows(self, start: Ints, value: NDArray[Any], count: Ints, passed: Ints) -> Attempts:
-        return replace(self, start=start, value=value, count=count, passed=passed)
+    def _with_rows(
+        self, start: Ints, value: NDArray[Any], count: Ints, passed: Ints
+    ) -> AttemptValueCounts:
+        return replace(self, cell_offsets=start, value=value, count=count, pass_count=passed)

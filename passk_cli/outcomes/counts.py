@@ -13,20 +13,20 @@ from passk_cli.arrays import Ints, NDArray
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.limits import MOST_ATTEMPTS
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.missing_outcomes import MissingOutcomes
 from passk_cli.outcomes.model_selection import parse_numbers, select_models
-from passk_cli.outcomes.name_codes import Name, cross_columns, encode, sort_codes
+from passk_cli.outcomes.name_codes import Name, combine_name_columns, encode, sort_and_merge_names
 from passk_cli.outcomes.provenance import ReadFacts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TOO_MANY_ATTEMPTS = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are supported"
+ATTEMPT_LIMIT_MESSAGE = f"at most {MOST_ATTEMPTS:,} attempts of a model at a task are supported"
 
 
 @dataclass(frozen=True, eq=False)
-class AttemptNumbers:
+class AttemptNumbering:
     """Attempt numbers of each cell, which may explain why cells have different numbers of attempts.
 
     attempts_made : number of attempts that each cell would have without gaps in the attempt
@@ -34,7 +34,7 @@ class AttemptNumbers:
     last_passed : 1 if the attempt with the largest number passed, 0 if it failed, −1 if unknown.
     """
 
-    attempts_made: Ints
+    attempts_without_gaps: Ints
     last_passed: Ints
 
 
@@ -78,9 +78,9 @@ class Counts:
     n: Ints
     c: Ints
     clusters: tuple[str, ...] | None = None
-    attempts: Mapping[str, Attempts] = field(default_factory=dict)
-    facts: ReadFacts = field(default_factory=ReadFacts)
-    numbering: AttemptNumbers | None = None
+    attempts: Mapping[str, AttemptValueCounts] = field(default_factory=dict)
+    read_facts: ReadFacts = field(default_factory=ReadFacts)
+    attempt_numbering: AttemptNumbering | None = None
     missing: Ints | None = None
     reread: Callable[[Any], Counts] | None = None
 
@@ -136,8 +136,8 @@ class Counts:
             raise ValueError("in every cell, n must be at least 1, and c between 0 and n")
         if missing is not None and (np.any(missing < 0) or np.any(c + missing > n)):
             raise ValueError("in every cell, missing must be between 0 and n - c")
-        series_names, series_codes = sort_codes(*series)
-        task_names, task_codes = sort_codes(*tasks)
+        series_names, series_codes = sort_and_merge_names(*series)
+        task_names, task_codes = sort_and_merge_names(*tasks)
         width = max(len(task_names), 1)
         cell = series_codes * width + task_codes
         few = not len(n) or int(n.max()) <= MOST_ATTEMPTS
@@ -153,7 +153,7 @@ class Counts:
             raise DataError(
                 f"{who} at task {task_names[task]}",
                 f"there are {int(n[place]):,} attempts in total",
-                TOO_MANY_ATTEMPTS,
+                ATTEMPT_LIMIT_MESSAGE,
                 name="bad-counts",
             )  # fmt: skip
         return cls(
@@ -164,7 +164,7 @@ class Counts:
             task_codes=cell % width,
             n=np.asarray(n, dtype=np.int64),
             c=np.asarray(c, dtype=np.int64),
-            facts=facts or ReadFacts(),
+            read_facts=facts or ReadFacts(),
             missing=missing,
         )
 
@@ -172,7 +172,7 @@ class Counts:
         models = len({series[0] for series in self.series})
         sizes = ((models, "model"), (len(self.tasks), "task"), (int(self.n.sum()), "attempt"))
         words = [f"{size:,} {noun}{'s' * (size != 1)}" for size, noun in sizes]
-        judged = self.facts.threshold != math.inf
+        judged = self.read_facts.threshold != math.inf
         words += [f"{int(self.c.sum()):,} passed"] * judged
         if self.missing is not None:
             words.append(f"{int(self.missing.sum()):,} without an outcome")
@@ -183,7 +183,7 @@ class Counts:
     @property
     def cluster(self) -> str | None:
         """The name of the cluster column, or None if no clusters were requested."""
-        return None if self.clusters is None else self.facts.cluster or "cluster"
+        return None if self.clusters is None else self.read_facts.cluster_column or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
         """A DataFrame with one row per model, group and task, and the columns n and c.
@@ -194,17 +194,17 @@ class Counts:
         """
         import pandas as pd
 
-        numeric = {name: parse_numbers(self.columns[name]) for name in self.numeric}
+        numeric = {name: parse_numbers(self.columns[name]) for name in self.numeric_group_names}
         return pd.DataFrame(self.columns | {k: np.array(v) for k, v in numeric.items()})
 
     @property
-    def numeric(self) -> tuple[str, ...]:
+    def numeric_group_names(self) -> tuple[str, ...]:
         """The names of the group columns that contain numbers, for example temperature."""
         places = ((name, place) for place, name in enumerate(self.group_names, 1))
         return tuple(
             name
             for name, place in places
-            if name in self.facts.numeric_groups
+            if name in self.read_facts.numeric_groups
             and parse_numbers(s[place] for s in self.series) is not None
         )
 
@@ -239,12 +239,12 @@ class Counts:
     @property
     def missing_outcomes(self) -> MissingOutcomes:
         """The number of attempts without an outcome, by model and task."""
-        if self.facts.missing_outcomes is not None:
-            return self.facts.missing_outcomes
+        if self.read_facts.missing_outcomes is not None:
+            return self.read_facts.missing_outcomes
         parts = [[series[i] for series in self.series] for i in range(1 + len(self.group_names))]
         models, *groups = [(part, self.series_codes) for part in parts]
         missing = np.zeros_like(self.n) if self.missing is None else self.missing
-        units = cross_columns([(self.tasks, self.task_codes), *groups])
+        units = combine_name_columns([(self.tasks, self.task_codes), *groups])
         return MissingOutcomes.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
@@ -254,15 +254,15 @@ class Counts:
             "series_codes", "task_codes", "tasks", "to_frame",
         ]  # fmt: skip
 
-    def rows_of(self, series: int) -> slice:
+    def slice_of_series(self, series: int) -> slice:
         """The cells of one series, as a slice of the arrays n and c."""
         low, high = np.searchsorted(self.series_codes, [series, series + 1])
         return slice(int(low), int(high))
 
     def with_messages(self, *messages: Diagnostic) -> Counts:
         """The counts with further messages about how they were read."""
-        all_messages = (*messages, *self.facts.messages)
-        return replace(self, facts=replace(self.facts, messages=all_messages))
+        all_messages = (*messages, *self.read_facts.messages)
+        return replace(self, read_facts=replace(self.read_facts, messages=all_messages))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
         """Counts that are no longer split by a group column.
@@ -277,12 +277,12 @@ class Counts:
         ('b',)
         """
         place = 1 + self.group_names.index(group)
-        return self.regrouped(
+        return self.with_renamed_series(
             [None if s[place] == leave_out else s[:place] + s[place + 1 :] for s in self.series],
             tuple(g for g in self.group_names if g != group),
         )
 
-    def regrouped(
+    def with_renamed_series(
         self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
     ) -> Counts:
         """Counts with new series names.  Series that get the same name are added.
@@ -296,13 +296,13 @@ class Counts:
         tasks = self.tasks, self.task_codes[keep]
         missing = None if self.missing is None else self.missing[keep]
         merged = Counts.from_codes(
-            rows, tasks, self.n[keep], self.c[keep], group_names, self.facts, missing
+            rows, tasks, self.n[keep], self.c[keep], group_names, self.read_facts, missing
         )
         if self.attempts:
             to = np.full(len(self.n), -1)
             to[keep] = merged.cell_indices(rows, tasks)
             moved = {
-                role: attempts.reindexed(to, len(merged.n))
+                role: attempts.with_new_cell_indices(to, len(merged.n))
                 for role, attempts in self.attempts.items()
             }
             merged = replace(merged, attempts=moved)
@@ -329,7 +329,7 @@ class Counts:
         model_names = list(dict.fromkeys(series[0] for series in self.series))
         selection = set(select_models(model_names, keep, leave_out))
         stays = np.array([series[0] in selection for series in self.series])[self.series_codes]
-        return self.resized(self.n * stays, self.c * stays)
+        return self.with_fewer_attempts(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
         """The counts without the tasks with the given names.
@@ -344,10 +344,10 @@ class Counts:
         keep = ~np.array([task in names for task in self.tasks])[self.task_codes]
         if not keep.any():
             raise ValueError("no task is left, because all tasks are left out")
-        remaining = self.resized(self.n * keep, self.c * keep)
-        return replace(remaining, facts=self.facts.without_tasks(names))
+        remaining = self.with_fewer_attempts(self.n * keep, self.c * keep)
+        return replace(remaining, read_facts=self.read_facts.without_tasks(names))
 
-    def resized(self, n: Ints, c: Ints) -> Counts:
+    def with_fewer_attempts(self, n: Ints, c: Ints) -> Counts:
         """Counts of a part of the attempts.
 
         n, c : new number of attempts and passes per cell. n must not increase, and at least one n
@@ -356,19 +356,19 @@ class Counts:
         keep = n > 0
         resized = Counts.from_codes(
             (self.series, self.series_codes[keep]), (self.tasks, self.task_codes[keep]),
-            n[keep], c[keep], self.group_names, self.facts,
+            n[keep], c[keep], self.group_names, self.read_facts,
             None if self.missing is None else self.missing[keep],
         )  # fmt: skip
         at, stay = np.flatnonzero(keep), set(resized.tasks)
-        numbering, clusters = self.numbering, self.clusters
+        numbering, clusters = self.attempt_numbering, self.clusters
         if numbering is not None:
-            numbering = AttemptNumbers(
-                (numbering.attempts_made - self.n + n)[keep], numbering.last_passed[keep]
+            numbering = AttemptNumbering(
+                (numbering.attempts_without_gaps - self.n + n)[keep], numbering.last_passed[keep]
             )
         return replace(
             resized,
-            attempts={role: attempts.take(at) for role, attempts in self.attempts.items()},
-            numbering=numbering,
+            attempts={role: attempts.take_cells(at) for role, attempts in self.attempts.items()},
+            attempt_numbering=numbering,
             clusters=clusters
             and tuple(c for t, c in zip(self.tasks, clusters, strict=True) if t in stay),
         )
@@ -417,7 +417,7 @@ class Counts:
         to = self.cell_indices(
             (source.series, source.series_codes), (source.tasks, source.task_codes)
         )
-        moved = source.attempts[role].reindexed(to, len(self.n))
+        moved = source.attempts[role].with_new_cell_indices(to, len(self.n))
         return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
@@ -427,15 +427,15 @@ class Counts:
         Errors: KeyError if the counts were read without scores.
         """
         score = self.attempts["score"]
-        facts = replace(self.facts, thresholds=tuple(thresholds))
+        facts = replace(self.read_facts, thresholds=tuple(thresholds))
         parts = []
         for threshold in thresholds:
             passed = score.count * (score.value >= threshold - 1e-9)
-            c = np.bincount(score.cell, passed, len(self.n)).astype(np.int64)
-            attempts = {"score": replace(score, passed=passed)}
-            judged = replace(self, facts=facts, c=c, attempts=attempts, numbering=None)
+            c = np.bincount(score.row_cell_indices, passed, len(self.n)).astype(np.int64)
+            attempts = {"score": replace(score, pass_count=passed)}
+            judged = replace(self, read_facts=facts, c=c, attempts=attempts, attempt_numbering=None)
             names = [(*series, f"{threshold:g}") for series in self.series]
-            parts.append(judged.regrouped(names, (*self.group_names, "threshold")))
+            parts.append(judged.with_renamed_series(names, (*self.group_names, "threshold")))
         return Counts.concatenate(parts)
 
     @classmethod
@@ -452,16 +452,16 @@ class Counts:
             np.concatenate([part.n for part in parts]),
             np.concatenate([part.c for part in parts]),
             parts[0].group_names,
-            parts[0].facts,
+            parts[0].read_facts,
             None if missing is None else np.concatenate(missing),
         )
         to = np.split(
             combined.cell_indices(series, tasks), np.cumsum([len(p.n) for p in parts])[:-1]
         )
         attempts = {
-            role: Attempts.concatenate(
+            role: AttemptValueCounts.concatenate(
                 [
-                    p.attempts[role].reindexed(t, len(combined.n))
+                    p.attempts[role].with_new_cell_indices(t, len(combined.n))
                     for p, t in zip(parts, to, strict=True)
                 ]
             )
@@ -469,7 +469,7 @@ class Counts:
         }
         return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
-    def over_tasks(self, tasks: Sequence[str]) -> Counts:
+    def with_longer_task_list(self, tasks: Sequence[str]) -> Counts:
         """The counts with a longer list of tasks, so that several Counts can share task indices.
 
         tasks : sorted names, including all tasks of the counts.  The result has no clusters.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.outcomes.name_codes import encode, sort_codes
+from passk_cli.outcomes.name_codes import encode, sort_and_merge_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class MissingOutcomes:
     """
 
     models: tuple[str, ...]
-    units: tuple[tuple[str, ...], ...]
+    task_keys: tuple[tuple[str, ...], ...]
     model_codes: Ints
-    unit_codes: Ints
-    attempts: Ints
-    missing: Ints
+    task_key_codes: Ints
+    attempt_counts: Ints
+    missing_counts: Ints
 
     @classmethod
     def from_rows(
@@ -54,14 +54,14 @@ class MissingOutcomes:
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
         """Missing outcomes from the names of models and units, and the codes of each row."""
-        model_names, model_codes = sort_codes(*models)
-        unit_names, unit_codes = sort_codes(*units)
+        model_names, model_codes = sort_and_merge_names(*models)
+        unit_names, unit_codes = sort_and_merge_names(*units)
         return cls(
             tuple(model_names), tuple(unit_names), model_codes, unit_codes,
             np.asarray(attempts, dtype=np.int64), np.asarray(missing, dtype=np.int64),
         )  # fmt: skip
 
-    def missing_in_series(self, series: Sequence[str]) -> tuple[int, int] | None:
+    def missing_attempts_and_tasks(self, series: Sequence[str]) -> tuple[int, int] | None:
         """The number of attempts without an outcome, and of tasks without outcomes, in a series.
 
         Returns None if no model has the name of the series.
@@ -69,7 +69,7 @@ class MissingOutcomes:
         if series[0] not in self.models:
             return None
         rows = self._rows_of_series(series)
-        missing, attempts = self.missing[rows], self.attempts[rows]
+        missing, attempts = self.missing_counts[rows], self.attempt_counts[rows]
         return int(missing.sum()), int((missing == attempts).sum())
 
     def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
@@ -82,21 +82,21 @@ class MissingOutcomes:
         if series[0] not in self.models:
             return 0, 0
         rows = self._rows_of_series(series)
-        return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
+        return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
     def _rows_of_series(self, series: Sequence[str]) -> Ints:
         rows = self.rows_of_model(series[0])
-        if len(self.units[0]) > 1:
-            inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.units]
-            rows = rows[np.array(inside)[self.unit_codes[rows]]]
+        if len(self.task_keys[0]) > 1:
+            inside = [unit[1:] == tuple(series[1 : len(unit)]) for unit in self.task_keys]
+            rows = rows[np.array(inside)[self.task_key_codes[rows]]]
         return rows
 
     def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
         """The number of a model's attempts without an outcome, and of all its attempts."""
         rows = self.rows_of_model(model)
-        return int(self.missing[rows].sum()), int(self.attempts[rows].sum())
+        return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
-    def emptied_tasks(self) -> dict[tuple[str, ...], int]:
+    def emptied_task_counts_by_series(self) -> dict[tuple[str, ...], int]:
         """Series → number of tasks without any outcome, for series that have such tasks.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
@@ -104,9 +104,9 @@ class MissingOutcomes:
         >>> losses.emptied_tasks()
         {('a',): 1, ('b',): 1}
         """
-        places = np.flatnonzero(self.missing == self.attempts)
-        models, units = self.model_codes[places].tolist(), self.unit_codes[places].tolist()
-        series = ((self.models[m], *self.units[u][1:]) for m, u in zip(models, units, strict=True))
+        places = np.flatnonzero(self.missing_counts == self.attempt_counts)
+        models, units = self.model_codes[places].tolist(), self.task_key_codes[places].tolist()
+        series = ((self.models[m], *self.task_keys[u][1:]) for m, u in zip(models, units, strict=True))
         return dict(Counter(series))
 
     def rows_of_model(self, model: str) -> Ints:
@@ -120,19 +120,19 @@ class MissingOutcomes:
         >>> losses.without_tasks(["u"]).missing_and_attempts_of_model("a")
         (0, 4)
         """
-        keep = np.array([unit[0] not in names for unit in self.units])[self.unit_codes]
+        keep = np.array([unit[0] not in names for unit in self.task_keys])[self.task_key_codes]
         return MissingOutcomes.from_codes(
-            (self.models, self.model_codes[keep]), (self.units, self.unit_codes[keep]),
-            self.attempts[keep], self.missing[keep],
+            (self.models, self.model_codes[keep]), (self.task_keys, self.task_key_codes[keep]),
+            self.attempt_counts[keep], self.missing_counts[keep],
         )  # fmt: skip
 
-    def joined_with(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
+    def with_baseline(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
         """The missing outcomes of a run and of its baseline, with a label for the baseline."""
         codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
-        units = np.concatenate([self.unit_codes, baseline.unit_codes + len(self.units)])
+        units = np.concatenate([self.task_key_codes, baseline.task_key_codes + len(self.task_keys)])
         return MissingOutcomes.from_codes(
-            (models, codes), ([*self.units, *baseline.units], units),
-            np.concatenate([self.attempts, baseline.attempts]), np.concatenate([self.missing,
-            baseline.missing]),
+            (models, codes), ([*self.task_keys, *baseline.task_keys], units),
+            np.concatenate([self.attempt_counts, baseline.attempt_counts]), np.concatenate([self.missing_counts,
+            baseline.missing_counts]),
         )  # fmt: skip

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from passk_cli.errors import ParameterError, no_such_model_error
 from passk_cli.suggestions import list_known_names
 
-_NAME_OF_DIGITS = re.compile("[+-]?0[0-9]")
+_LEADING_ZERO_PATTERN = re.compile("[+-]?0[0-9]")
 
 
 def select_models(
@@ -61,7 +61,7 @@ def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
         numbers = [float(text or "nan") for text in texts]
     except ValueError:
         return None
-    if any(map(_NAME_OF_DIGITS.match, texts)):
+    if any(map(_LEADING_ZERO_PATTERN.match, texts)):
         return None
     are_integers = all(text.lstrip("-").isdecimal() for text in texts)
     return [int(text) for text in texts] if are_integers else numbers

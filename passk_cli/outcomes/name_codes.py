@@ -24,7 +24,7 @@ def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
     return names, np.fromiter((index[v] for v in values), dtype=np.int64, count=len(values))
 
 
-def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
+def sort_and_merge_names(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
     """The sorted names without unused and repeated names, and the new code of each row.
 
     >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
@@ -38,7 +38,7 @@ def sort_codes(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
     return present, places[codes]
 
 
-def cross_columns(
+def combine_name_columns(
     columns: Sequence[tuple[Sequence[str], Ints]],
 ) -> tuple[list[tuple[str, ...]], Ints]:
     """Several columns of names as one column of tuples.  A column is a pair (names, codes).

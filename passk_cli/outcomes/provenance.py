@@ -24,10 +24,10 @@ class FileReading:
     name: str
     format: str
     roles: dict[str, str]
-    unused: tuple[str, ...]
-    offered: dict[str, str] = field(default_factory=dict)
-    outcomes: tuple[str, ...] = ()
-    in_path: tuple[str, ...] = ()
+    unused_columns: tuple[str, ...]
+    requestable_columns: dict[str, str] = field(default_factory=dict)
+    outcome_names: tuple[str, ...] = ()
+    columns_from_path: tuple[str, ...] = ()
 
 
 class UnlabelledAttempt(NamedTuple):
@@ -44,11 +44,11 @@ class UnlabelledAttempt(NamedTuple):
     task: str
     attempt: str | None
     stratum: int
-    place: int
-    size: int
-    task_place: int
-    in_task: int
-    labelled: int
+    position_in_stratum: int
+    stratum_size: int
+    task_position: int
+    position_in_task: int
+    task_label_count: int
 
 
 class ColumnChoice(NamedTuple):
@@ -62,10 +62,10 @@ class ColumnChoice(NamedTuple):
 
     role: str
     column: str
-    option: SuggestedFix | None
-    values: str
-    used: bool = False
-    pooled: bool = False
+    suggested_option: SuggestedFix | None
+    value_description: str
+    has_role: bool = False
+    varies_within_tasks: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,59 +99,59 @@ class ReadFacts:
     sampled : order of attempts and groups of tasks in a sample of the rows, if requested.
     """
 
-    inputs: tuple[FileReading, ...] = ()
-    missing: int = 0
+    file_readings: tuple[FileReading, ...] = ()
+    missing_outcome_count: int = 0
     missing_policy: str = "error"
     missing_outcomes: MissingOutcomes | None = None
-    duplicates: int = 0
+    duplicate_count: int = 0
     duplicates_policy: str = "error"
     duplicates_checked: bool = True
-    unnumbered: int = 0
-    skipped: int = 0
-    empty_files: int = 0
-    emptied: int = 0
-    not_understood: int = 0
+    unnumbered_attempts: int = 0
+    skipped_lines: int = 0
+    empty_file_count: int = 0
+    emptied_cells: int = 0
+    unclear_outcomes: int = 0
     numeric_groups: tuple[str, ...] = ()
-    pooled_unnumbered: tuple[str, ...] = ()
-    columns: tuple[ColumnChoice, ...] = ()
-    where: str = ""
-    pool: tuple[str, ...] = ()
-    passes: tuple[str, ...] = ()
-    outcome: str = ""
-    records: str = ""
-    path: str = ""
-    cluster: str = ""
+    files_with_unnumbered_repeats: tuple[str, ...] = ()
+    column_choices: tuple[ColumnChoice, ...] = ()
+    where_condition: str = ""
+    pooled_columns: tuple[str, ...] = ()
+    passing_values: tuple[str, ...] = ()
+    outcome_column: str = ""
+    records_key: str = ""
+    path_template: str = ""
+    cluster_column: str = ""
     threshold: float | None = None
     thresholds: tuple[float, ...] = ()
     messages: tuple[Diagnostic, ...] = ()
-    reasons: dict[str, dict[str, int]] = field(default_factory=dict)
-    runs: dict[str, int] = field(default_factory=dict)
+    missing_reasons_by_model: dict[str, dict[str, int]] = field(default_factory=dict)
+    pooled_runs_by_model: dict[str, int] = field(default_factory=dict)
     non_result_files: tuple[str, ...] = ()
-    without_outcome: tuple[str, ...] = ()
+    files_without_outcome: tuple[str, ...] = ()
     left_out_files: tuple[str, ...] = ()
-    option_names: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    alias: Mapping[str, str] = field(default_factory=dict)
-    order: tuple[str, ...] = ()
+    option_name_suggestions: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    model_aliases: Mapping[str, str] = field(default_factory=dict)
+    random_task_order: tuple[str, ...] = ()
     error_outcomes: MissingOutcomes | None = None
     judge_errors: tuple[tuple[int, int], ...] = ()
-    unlabelled: tuple[UnlabelledAttempt, ...] = ()
-    benchmark: str = ""
-    benchmarks: Mapping[str, str] = field(default_factory=dict)
-    sampled: SampledRows | None = None
+    unlabelled_attempts: tuple[UnlabelledAttempt, ...] = ()
+    benchmark_column: str = ""
+    benchmark_by_task: Mapping[str, str] = field(default_factory=dict)
+    sampled_rows: SampledRows | None = None
 
-    def names_of(self, option: str) -> list[str]:
+    def known_names_in_option(self, option: str) -> list[str]:
         """The names in an option that the data contains, for example names of tasks."""
         return sorted(
             name
-            for (flag, name), suggestion in self.option_names.items()
+            for (flag, name), suggestion in self.option_name_suggestions.items()
             if flag == option and not suggestion
         )
 
     @property
-    def varying(self) -> tuple[str, ...]:
+    def pooled_setting_columns(self) -> tuple[str, ...]:
         """Columns of settings that were pooled, because of --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
-        return (*self.pool, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
+        return (*self.pooled_columns, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
         """The facts without the given tasks.
@@ -162,8 +162,8 @@ class ReadFacts:
         if self.missing_outcomes is None:
             return replace(self, error_outcomes=erring)
         losses = self.missing_outcomes.without_tasks(names)
-        missing, lost = losses.missing, losses.missing == losses.attempts
-        emptied = int(lost.sum()) if self.emptied else 0
-        return replace(self, missing_outcomes=losses, missing=int(missing.sum()), emptied=emptied,
-        reasons={},
+        missing, lost = losses.missing_counts, losses.missing_counts == losses.attempt_counts
+        emptied = int(lost.sum()) if self.emptied_cells else 0
+        return replace(self, missing_outcomes=losses, missing_outcome_count=int(missing.sum()), emptied_cells=emptied,
+        missing_reasons_by_model={},
                        error_outcomes=erring)  # fmt: skip

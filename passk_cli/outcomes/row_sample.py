@@ -17,22 +17,22 @@ class OrderedAttempts:
     start, passed : outcomes of the attempts, in the form that `metrics.order` uses.
     """
 
-    names: tuple[tuple[str, ...], ...]
-    series: Ints
-    start: Ints
-    passed: Ints
+    series_names: tuple[tuple[str, ...], ...]
+    series_codes: Ints
+    offsets: Ints
+    outcomes: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TaskGroups:
+class ClusterCandidates:
     """Pass rates of sampled tasks, and columns that may contain clusters of tasks.
 
     values : pass rate of each task minus the mean pass rate of the model, averaged over models.
     columns : name of a column → code of each task's value in the column, from 0.
     """
 
-    values: Floats
-    columns: Mapping[str, Ints]
+    pass_rate_deviations: Floats
+    cluster_column_codes: Mapping[str, Ints]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,5 +43,5 @@ class SampledRows:
     groups : possible clusters of tasks.  None if no column has several tasks per value.
     """
 
-    order: OrderedAttempts | None
-    groups: TaskGroups | None
+    ordered_attempts: OrderedAttempts | None
+    cluster_candidates: ClusterCandidates | None

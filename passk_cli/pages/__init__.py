@@ -8,11 +8,11 @@ from passk_cli.errors import ParameterError
 from passk_cli.render.style import Style
 from passk_cli.report.data_types import Report
 
-FORMATS = {"html": ".html", "markdown": ".md"}
-SUFFIXES = {suffix: name for name, suffix in FORMATS.items()}
+SUFFIX_BY_FORMAT = {"html": ".html", "markdown": ".md"}
+FORMAT_BY_SUFFIX = {suffix: name for name, suffix in SUFFIX_BY_FORMAT.items()}
 
 
-def document(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
+def page_files_by_name(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
     """The files of a report page: file name → content.  The page itself has the name "".
 
     pictures : folder of the pictures of a Markdown page; "" for a page without pictures.
@@ -21,18 +21,18 @@ def document(report: Report, name: str, style: Style, pictures: str = "") -> dic
         from passk_cli.pages.html import html
 
         return {"": html(report, style).encode(errors="backslashreplace")}
-    from passk_cli.pages.markdown import markdown
+    from passk_cli.pages.markdown import markdown_files
 
-    return markdown(report, style, pictures)
+    return markdown_files(report, style, pictures)
 
 
-def document_files(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
+def page_files_by_path(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
     """The files of a report page: path → content.  A folder for pictures is created if needed.
 
     Errors: ParameterError if the folder cannot be created.
     """
     folder = path.with_name(f"{path.stem}_images")
-    files = document(report, name, style, folder.name)
+    files = page_files_by_name(report, name, style, folder.name)
     if len(files) > 1:
         try:
             folder.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.charts.picture import (
-    POLICY,
+    POLICY_PLACEHOLDER,
     add_security_policy,
     colour_variables,
     hover_script,
@@ -20,13 +20,13 @@ from passk_cli.charts.picture import (
 )
 from passk_cli.pages.leaderboard import leaderboard_view
 from passk_cli.pages.views import sections
-from passk_cli.render.data import csv_text, json_text
+from passk_cli.render.csv_json import csv_text, json_text
 from passk_cli.render.style import Style, sentence_text
 from passk_cli.report.data_types import Panel, Report, TaskGrid, caveats, signature_line
 from passk_cli.report.plot import Plot
 from passk_cli.text import printable, strict_json
 
-_TYPES = {"csv": "text/csv", "json": "application/json"}
+_MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
 
 
 def html(report: Report, style: Style) -> str:
@@ -49,18 +49,18 @@ def html(report: Report, style: Style) -> str:
         document = strict_json(json.loads(json_text(plain, style)))
         texts = {"csv": csv_text(plain, style), "json": document}
         codes = {n: b64encode(t.encode(errors="backslashreplace")) for n, t in texts.items()}
-        return [(n, f"data:{_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
+        return [(n, f"data:{_MEDIA_TYPES[n]};base64,{code.decode()}") for n, code in codes.items()]
 
-    style = style.for_print
+    style = style.with_typographic_minus
     finding, *further = [sentence_text(sentence, style) for sentence in report.answer] or [""]
     script = hover_script() + _resource_text("page.js").replace('"use strict";\n', "")
     text: str = _template().render(
-        policy=POLICY,
+        policy=POLICY_PLACEHOLDER,
         title=printable(page.title),
         finding=finding,
         further=" ".join(further),
         date=page.date,
-        sections=sections(page.sections, style),
+        sections=sections(page.chapters, style),
         absent=[printable(text) for text in page.omissions],
         caveats=caveats(report),
         messages=[(m.severity, sentence_text(m.pieces(), style)) for m in report.messages],
@@ -72,28 +72,28 @@ def html(report: Report, style: Style) -> str:
         script=Markup(script),
         drawn=draw,
         board=lambda panel: leaderboard_view(panel.board, style),
-        grid=lambda panel: Markup(grid_data(panel.grid)),
+        grid=lambda panel: Markup(task_grid_json(panel.grid)),
         downloads=downloads,
     )
     return add_security_policy(text, script)
 
 
-def grid_data(grid: TaskGrid) -> str:
+def task_grid_json(grid: TaskGrid) -> str:
     """The results of all models at all tasks as JSON for the script of the page.
 
     The results of a model are one string of base-36 codes, which all have the same number of
     digits.
     """
-    digits = 1 if len(grid.results) <= 36 else 2 if len(grid.results) <= 36**2 else 4
-    words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.results))]
+    digits = 1 if len(grid.distinct_results) <= 36 else 2 if len(grid.distinct_results) <= 36**2 else 4
+    words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.distinct_results))]
     data = {
         "models": [printable(name) for name in grid.models],
         "tasks": [printable(name) for name in grid.tasks],
-        "results": grid.results,
+        "results": grid.distinct_results,
         "digits": digits,
-        "codes": ["".join(map(words.__getitem__, row)) for row in grid.codes],
-        "link": grid.link,
-        "first": grid.first_attempt,
+        "codes": ["".join(map(words.__getitem__, row)) for row in grid.result_codes],
+        "link": grid.transcript_url_template,
+        "first": grid.first_attempt_number,
     }
     return strict_json(data).replace("<", "\\u003c")
 

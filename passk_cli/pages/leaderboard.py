@@ -9,7 +9,7 @@ from typing import NamedTuple
 from passk_cli.charts.axes import Axis, axis_from_values, tick_labels
 from passk_cli.render.style import Style, cell_parts
 from passk_cli.report.data_types import (
-    QUANTITIES,
+    AMOUNT_UNITS,
     WARNING_SIGN,
     Column,
     Leaderboard,
@@ -30,13 +30,13 @@ class NumberView(NamedTuple):
     dots : positions of the value, or of both ends of a range, in percent.
     """
 
-    value: str
+    value_text: str
     limits: str
-    letters: str
-    key: str
-    why: str
-    interval: tuple[float, float] | None
-    dots: tuple[float, ...]
+    tie_letters: str
+    sort_key: str
+    tooltip: str
+    interval_positions: tuple[float, float] | None
+    dot_positions: tuple[float, ...]
 
 
 class MetricView(NamedTuple):
@@ -49,7 +49,7 @@ class MetricView(NamedTuple):
     name: str
     meaning: str
     ticks: tuple[tuple[float, str], ...]
-    lower: bool
+    lower_is_better: bool
     tested: bool
     percent: bool
 
@@ -58,7 +58,7 @@ class RowView(NamedTuple):
     """A row of the leaderboard: model, ranks and estimates for each metric, and further cells."""
 
     model: str
-    places: tuple[str, ...]
+    ranks: tuple[str, ...]
     numbers: tuple[NumberView, ...]
     extra_cells: tuple[str, ...]
 
@@ -81,9 +81,9 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
     """The leaderboard with rounded estimates, and with positions for drawing intervals."""
     axes, metrics = [], []
     for at, column in enumerate(board.metrics):
-        numbers = [entry.numbers[at] for entry in board.entries]
+        numbers = [entry.estimates[at] for entry in board.entries]
         unit = next((number.unit for number in numbers), "share")
-        ends = [end for n in numbers for end in (*n.ends, n.low, n.high)]
+        ends = [end for n in numbers for end in (*n.range_ends, n.low, n.high)]
         axis = replace(axis_from_values(ends, margin=_ROOM, share=unit == "share"), length=100.0)
         words = tick_labels(axis, style.percent, lambda text: _BESIDE + _LETTER * len(text))
         ticks = tuple(
@@ -91,12 +91,12 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
         )
         axes.append(axis)
         metrics.append(MetricView(
-            printable(column.header), printable(column.meaning), ticks, unit in QUANTITIES,
-            any(entry.places[at] for entry in board.entries), style.percent and unit == "share",
+            printable(column.header), printable(column.meaning), ticks, unit in AMOUNT_UNITS,
+            any(entry.ranks[at] for entry in board.entries), style.percent and unit == "share",
         ))  # fmt: skip
     entries = tuple(
         RowView(
-            printable(entry.model), entry.places,
+            printable(entry.model), entry.ranks,
             tuple(_numbers(entry, board.metrics, axes, style)),
             tuple(" ".join(filter(None, cell_parts(cell, column, style)))
                   for cell, column in zip(entry.extra_cells, board.extra_columns, strict=True)),
@@ -117,16 +117,16 @@ def leaderboard_view(board: Leaderboard, style: Style) -> LeaderboardView:
 def _numbers(
     entry: LeaderboardRow, columns: tuple[Column, ...], axes: list[Axis], style: Style
 ) -> Iterator[NumberView]:
-    for number, column, axis in zip(entry.numbers, columns, axes, strict=True):
+    for number, column, axis in zip(entry.estimates, columns, axes, strict=True):
         value, limits = cell_parts(number, column, style)
         # Infinite limits are drawn at the end of the axis.
         low, high, *ends = (
-            None if end is None else round(min(max(axis.place(end), 0.0), 100.0), 1)
-            for end in (number.low, number.high, *number.ends)
+            None if end is None else round(min(max(axis.position_of(end), 0.0), 100.0), 1)
+            for end in (number.low, number.high, *number.range_ends)
         )
         interval = None if low is None or high is None else (low, high)
         yield NumberView(
-            value, limits if interval else "", number.letters,
+            value, limits if interval else "", number.tie_letters,
             "" if number.value is None else repr(float(number.value)), printable(number.reason),
             interval, tuple(dict.fromkeys(end for end in ends if end is not None)),
         )  # fmt: skip

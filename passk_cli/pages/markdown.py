@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from passk_cli.charts.svg import picture
+from passk_cli.charts.svg import svg_document
 from passk_cli.charts.theme import THEMES
 from passk_cli.pages.views import PanelView, sections
 from passk_cli.render.markup import caveats_details, code_span, escape_markdown, markdown_table
@@ -14,7 +14,7 @@ from passk_cli.report.data_types import Report, signature_line
 from passk_cli.text import printable
 
 
-def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
+def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
     """The files of a report page: file name → content.  The page itself has the name "".
 
     Errors: ValueError for a report without a page.
@@ -22,23 +22,23 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
     page = report.page
     if page is None:
         raise ValueError("this report cannot be shown as a page")
-    style = style.for_print
+    style = style.with_typographic_minus
     files: dict[str, bytes] = {}
     blocks = [
         f"# {escape_markdown(page.title)}",
         page.date,
         escape_markdown(answer_text(report, style)),
     ]
-    for section in sections(page.sections, style):
+    for section in sections(page.chapters, style):
         if section.title:
             blocks += [f"# {escape_markdown(section.title)}", escape_markdown(section.finding)]
         for view in section.panels:
             images = _images(view, style) if pictures else {}
             files |= images
-            blocks += _panel(view, style, pictures, sorted(images))
+            blocks += _panel_blocks(view, style, pictures, sorted(images))
     if page.date:
         blocks.append(caveats_details(report, style))
-        return {"": _text(blocks), **files}
+        return {"": _page_bytes(blocks), **files}
     blocks += [
         "## Notes",
         _bullet_list([message_line(message, style) for message in report.messages]),
@@ -47,14 +47,14 @@ def markdown(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
         blocks += ["## What is not shown", _bullet_list(list(page.omissions))]
     lines = [printable(page.command), signature_line(report) if report.signature else ""]
     blocks += ["## How to reproduce it", *(code_span(line) for line in lines if line)]
-    return {"": _text(blocks), **files}
+    return {"": _page_bytes(blocks), **files}
 
 
-def _text(blocks: list[str]) -> bytes:
+def _page_bytes(blocks: list[str]) -> bytes:
     return ("\n\n".join(filter(None, blocks)) + "\n").encode(errors="backslashreplace")
 
 
-def _panel(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
+def _panel_blocks(view: PanelView, style: Style, pictures: str, images: list[str]) -> Iterator[str]:
     panel = view.panel
     yield f"## {panel.title}"
     yield escape_markdown(view.finding)
@@ -76,7 +76,7 @@ def _images(view: PanelView, style: Style) -> dict[str, bytes]:
     for place, plot in enumerate(view.plots, 1):
         for theme, look in THEMES.items():
             name = f"{view.anchor}-{place}-{theme}.svg"
-            images[name] = picture([plot], look, style.percent).encode()
+            images[name] = svg_document([plot], look, style.percent).encode()
     return images
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from passk_cli.charts.chart_options import Appearance, prepare_plots
+from passk_cli.charts.chart_options import Appearance, plots_with_appearance
 from passk_cli.render.style import Style, answer_text, cell_parts, column_headings, visible_parts
 from passk_cli.report.data_types import Cell, Chapter, Column, Estimate, Panel, Report, Table
 from passk_cli.report.plot import Plot, distinct_values
@@ -24,11 +24,11 @@ class CellView:
     key : sort key of a number, or "" for text. why : text that appears under the mouse.
     """
 
-    value: str
-    error: str
-    key: str
-    why: str
-    marked: bool
+    value_text: str
+    interval_text: str
+    sort_key: str
+    tooltip: str
+    is_bold: bool
     names: str
 
 
@@ -54,7 +54,7 @@ class PanelView:
     finding: str
     tables: tuple[TableView, ...]
     context: str
-    end: str
+    anchor_suffix: str
 
     @property
     def plots(self) -> Iterator[Plot]:
@@ -66,7 +66,7 @@ class PanelView:
             plot for plot in report.plots
             if len(distinct_values(plot.rows, "label")) <= _MOST_ROWS and plot.kind != "ranking"
         ]  # fmt: skip
-        for plot in prepare_plots(plots, Appearance()):
+        for plot in plots_with_appearance(plots, Appearance()):
             if len(plots) == 1:
                 plot = replace(plot, title="", subtitle="" if self.tables else plot.subtitle)
             if len(distinct_values(plot.rows, "panel")) <= _MOST_PANELS:
@@ -88,7 +88,7 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
     views = []
     for place, section in enumerate(page):
         end = f"-{place + 1}" if len(page) > 1 else ""
-        panels = tuple(_panel(panel, end, style) for panel in section.panels)
+        panels = tuple(_panel_view(panel, end, style) for panel in section.panels)
         words = Report(answer=section.answer)
         anchor = f"section{end}" if section.title else ""
         views.append(
@@ -97,13 +97,13 @@ def sections(page: Sequence[Chapter], style: Style) -> tuple[SectionView, ...]:
     return tuple(views)
 
 
-def _panel(panel: Panel, end: str, style: Style) -> PanelView:
+def _panel_view(panel: Panel, end: str, style: Style) -> PanelView:
     # A page has no options, so hints about options are left out. The version appears only once on
     # the page.
     context_parts = (part for part in panel.report.context if isinstance(part, str))
     context = tuple(part for part in context_parts if panel.board or not part.startswith("passk "))
     report = replace(panel.report, context=context)
-    visible = visible_parts(report, replace(style, spelling=lambda option: ""))
+    visible = visible_parts(report, replace(style, option_spelling=lambda option: ""))
     return PanelView(
         panel,
         panel.name + end,
@@ -128,7 +128,7 @@ def _cells(row: Sequence[Cell], columns: Sequence[Column], style: Style) -> Iter
     for cell, column in zip(row, columns, strict=True):
         value, error = cell_parts(cell, column, style)
         why = cell.reason if isinstance(cell, Estimate) else ""
-        marked = isinstance(cell, Estimate) and cell.marked
+        marked = isinstance(cell, Estimate) and cell.is_significantly_best
         number = cell.value if isinstance(cell, Estimate) else cell
         key = repr(float(number)) if isinstance(number, int | float) else ""
         names = printable(cell.all_names) if isinstance(cell, NameList) else ""

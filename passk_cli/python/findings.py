@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from passk_cli import pages
-from passk_cli.charts import PICTURES
+from passk_cli.charts import PICTURE_SUFFIXES
 from passk_cli.charts.chart_options import Appearance, PictureSize, with_appearance
 from passk_cli.charts.theme import THEMES
-from passk_cli.cleanup import write_atomically, write_together
+from passk_cli.cleanup import write_all_or_none, write_atomically
 from passk_cli.errors import ParameterError
 from passk_cli.files.export import write_columns
 from passk_cli.option import load_object
 from passk_cli.outcomes.model_selection import parse_numbers
-from passk_cli.python.pickling import picklable
-from passk_cli.python.python_calls import python_spelling, spell_for_python
-from passk_cli.render import FORMATS, SUFFIXES
-from passk_cli.render.data import message_data
+from passk_cli.python.pickling import register_report_pickling
+from passk_cli.python.python_calls import spell_for_python, translate_errors_to_python
+from passk_cli.render import FORMAT_BY_SUFFIX, WRITER_BY_FORMAT
+from passk_cli.render.csv_json import message_data
 from passk_cli.render.markup import html
 from passk_cli.render.plain import plain
-from passk_cli.render.style import Style, sentence_text, with_rounded_texts
+from passk_cli.render.style import Style, report_for_charts, sentence_text
 from passk_cli.report.data_types import Cell, Column, Estimate, Limits, Phrase, Report, Table
 from passk_cli.suggestions import did_you_mean_or_list
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FRAME_LIBRARIES = ("pandas", "polars")
 
-PYTHON_STYLE = Style(spelling=spell_for_python)
+PYTHON_STYLE = Style(option_spelling=spell_for_python)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +45,7 @@ class Chart:
     """
 
     report: Report
-    look: Appearance
+    appearance: Appearance
     theme: str
     percent: bool
 
@@ -62,18 +62,18 @@ class Chart:
         Errors: ParameterError for an unknown suffix, or for a file that cannot be written.
         """
         path = Path(path)
-        if path.suffix.lower() not in PICTURES:
-            raise _unknown_suffix_error(path, PICTURES)
+        if path.suffix.lower() not in PICTURE_SUFFIXES:
+            raise _unknown_suffix_error(path, PICTURE_SUFFIXES)
         write_atomically(path, self._render(path.suffix.lower()))
 
     def _render(self, suffix: str) -> bytes:
-        from passk_cli.charts.picture import picture
+        from passk_cli.charts.picture import picture_bytes
 
-        with python_spelling({}):
+        with translate_errors_to_python({}):
             report = with_appearance(
-                with_rounded_texts(self.report, Style(percent=self.percent)), self.look
+                report_for_charts(self.report, Style(percent=self.percent)), self.appearance
             )
-            return picture(report, suffix, self.theme, self.percent, self.look.size)
+            return picture_bytes(report, suffix, self.theme, self.percent, self.appearance.size)
 
     def __repr__(self) -> str:
         return f"<Chart: {', '.join(plot.title or plot.kind for plot in self.report.plots)}>"
@@ -128,16 +128,16 @@ class Findings:
     """
 
     report: Report
-    numeric: frozenset[str] = frozenset()
+    numeric_group_columns: frozenset[str] = frozenset()
     frame_as: str = "pandas"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (picklable(self.report), self.numeric, self.frame_as)
+        return type(self), (register_report_pickling(self.report), self.numeric_group_columns, self.frame_as)
 
     @cached_property
     def frame(self) -> pd.DataFrame:
         """The results as a DataFrame with one row per result."""
-        frame: pd.DataFrame = self._frame(self.report.data)
+        frame: pd.DataFrame = self._frame(self.report.data_table)
         return frame
 
     @property
@@ -147,7 +147,7 @@ class Findings:
         The limits of intervals are in two columns next to the estimates, for example "pass@1 low"
         and "pass@1 high".  The `attrs` of a DataFrame contain the title of its table.
         """
-        return [self._frame(_with_limits(table)) for table in self.report.tables]
+        return [self._frame(_with_limit_columns(table)) for table in self.report.tables]
 
     @property
     def messages(self) -> list[PrintedMessage]:
@@ -162,7 +162,7 @@ class Findings:
     @property
     def methods(self) -> str:
         """Sentences for a paper about how the results were computed, with BibTeX, or ""."""
-        stated = self.report.methods() if self.report.methods else None
+        stated = self.report.make_methods_text() if self.report.make_methods_text else None
         return f"{stated.plain_text}\n\n{stated.bibtex}" if stated else ""
 
     def chart(
@@ -193,7 +193,7 @@ class Findings:
         """
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": {did_you_mean_or_list(theme, THEMES)}')
-        panels = [p for c in page.sections for p in c.panels] if (page := self.report.page) else []
+        panels = [p for c in page.chapters for p in c.panels] if (page := self.report.page) else []
         charts = [(panel.name, plot) for panel in panels for plot in panel.report.plots]
         charts += [(plot.kind, plot) for plot in self.report.plots]
         shown = self.report.plots_in_picture(full=False)
@@ -208,11 +208,11 @@ class Findings:
                 f"there is no chart named {name!r}; {did_you_mean_or_list(name, kinds)}",
                 name="no-chart",
             )
-        with python_spelling({}):
+        with translate_errors_to_python({}):
             picture_size = PictureSize.parse(size) if size else None
         models = (highlight,) if isinstance(highlight, str) else tuple(highlight)
         look = Appearance(title, bands, models, panel, picture_size)
-        return Chart(replace(self.report, draw=lambda: plots), look, theme, percent)
+        return Chart(replace(self.report, make_plots=lambda: plots), look, theme, percent)
 
     def save(
         self,
@@ -244,8 +244,8 @@ class Findings:
         """
         path = Path(path)
         suffix = path.suffix.lower()
-        is_picture = suffix in PICTURES or (
-            self.report.page is not None and suffix in pages.SUFFIXES
+        is_picture = suffix in PICTURE_SUFFIXES or (
+            self.report.page is not None and suffix in pages.FORMAT_BY_SUFFIX
         )
         of_pictures = {
             "theme": theme != "light", "size": size, "title": not title, "bands": not bands,
@@ -253,7 +253,7 @@ class Findings:
         }  # fmt: skip
         ignored = [name for name, value in of_pictures.items() if value and not is_picture]
         ignored += ["stacked"] * (stacked and suffix != ".tex")
-        if ignored and suffix in (*SUFFIXES, ".parquet", *PICTURES):
+        if ignored and suffix in (*FORMAT_BY_SUFFIX, ".parquet", *PICTURE_SUFFIXES):
             raise ParameterError(
                 f"{ignored[0]}=: this option does not apply to {suffix} files; leave the option"
                 " out,"
@@ -261,27 +261,32 @@ class Findings:
                 name="contradicting-options",
             )
         style = replace(
-            PYTHON_STYLE, digits=digits, percent=percent, safe_csv=safe_csv, stacked=stacked
+            PYTHON_STYLE, digits=digits, percent=percent, safe_csv=safe_csv, intervals_below_estimates=stacked
         )
-        with python_spelling({}):
-            if self.report.page is not None and suffix in pages.SUFFIXES:
-                with write_together(
-                    pages.document_files(self.report, pages.SUFFIXES[suffix], path, style)
+        with translate_errors_to_python({}):
+            if self.report.page is not None and suffix in pages.FORMAT_BY_SUFFIX:
+                with write_all_or_none(
+                    pages.page_files_by_path(self.report, pages.FORMAT_BY_SUFFIX[suffix], path, style)
                 ):
                     pass
-            elif suffix in SUFFIXES:
-                write_atomically(path, load_object(FORMATS[SUFFIXES[suffix]])(self.report, style))
+            elif suffix in FORMAT_BY_SUFFIX:
+                write_atomically(
+                    path,
+                    load_object(WRITER_BY_FORMAT[FORMAT_BY_SUFFIX[suffix]])(self.report, style),
+                )
             elif suffix == ".parquet":
                 frame = replace(self, frame_as="pandas").frame
                 write_columns(path, {str(name): frame[name].to_numpy() for name in frame})
-            elif suffix in PICTURES:
+            elif suffix in PICTURE_SUFFIXES:
                 chart = self.chart(
                     theme=theme, percent=percent, size=size, title=title, bands=bands,
                     highlight=highlight, panel=panel,
                 )  # fmt: skip
                 chart.save(path)
             else:
-                raise _unknown_suffix_error(path, (*SUFFIXES, ".parquet", *PICTURES))
+                raise _unknown_suffix_error(
+                    path, (*FORMAT_BY_SUFFIX, ".parquet", *PICTURE_SUFFIXES)
+                )
 
     def _frame(self, table: Table) -> Any:
         rows = [[_frame_value(cell) for cell in row] for row in table.rows]
@@ -290,7 +295,7 @@ class Findings:
             name: [row[place] for row in rows] for place, name in enumerate(names)
         }
         for name, cells in columns.items():
-            is_numeric = name.removesuffix("_against") in self.numeric
+            is_numeric = name.removesuffix("_against") in self.numeric_group_columns
             texts = ["" if cell is None else cell for cell in cells]
             if is_numeric and all(isinstance(text, str) for text in texts):
                 columns[name] = parse_numbers(map(str, texts)) or cells
@@ -325,7 +330,7 @@ def _unknown_suffix_error(path: Path, suffixes: Sequence[str]) -> ParameterError
     )
 
 
-def _with_limits(table: Table) -> Table:
+def _with_limit_columns(table: Table) -> Table:
     columns, cells = list[Column](), list[Sequence[Cell]]()
     for at, column in enumerate(table.columns):
         column_cells = [row[at] for row in table.rows]
@@ -345,8 +350,8 @@ def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] 
         return sentence_text(cell.pieces, PYTHON_STYLE)
     if isinstance(cell, Limits):
         return cell.low, cell.high
-    if isinstance(cell, Estimate) and cell.upper is not None:
-        return cell.ends
+    if isinstance(cell, Estimate) and cell.range_upper_end is not None:
+        return cell.range_ends
     return cell.value if isinstance(cell, Estimate) else cell
 
 

@@ -17,13 +17,13 @@ def _identity(value: Any) -> Any:
 
 def _reduce_report(report: Report) -> tuple[Any, ...]:
     results = {
-        "rows": report.data, "explain": tuple(report.explain()), "sign": report.signature,
-        "draw": report.plots, "changes": report.changes(),
+        "make_data_rows": report.data_table, "make_full_context": tuple(report.make_full_context()), "make_signature": report.signature,
+        "make_plots": report.plots, "make_changed_tasks": report.make_changed_tasks(),
     }  # fmt: skip
-    if report.methods is not None:
-        results["methods"] = report.methods()
+    if report.make_methods_text is not None:
+        results["make_methods_text"] = report.make_methods_text()
     arguments = {item.name: getattr(report, item.name) for item in fields(report)} | {
-        "commit": None
+        "write_command_file": None
     }
     arguments |= {name: partial(_identity, value) for name, value in results.items()}
     return partial(Report, **arguments), ()
@@ -32,7 +32,7 @@ def _reduce_report(report: Report) -> tuple[Any, ...]:
 def _reduce_column(column: Column) -> tuple[Any, ...]:
     # The functions that compute cells cannot be pickled. All cells are already computed, so
     # pickling drops the functions.
-    words = (column.header, column.kind, column.joined, column.meaning, column.name, column.shown)
+    words = (column.header, column.kind, column.stays_with_previous, column.meaning, column.field_name, column.visibility)
     return Column, words
 
 
@@ -40,7 +40,7 @@ def _reduce_rows(rows: LazyRows) -> tuple[Any, ...]:
     return tuple, (list(rows),)
 
 
-def picklable(report: Report) -> Report:
+def register_report_pickling(report: Report) -> Report:
     """Register how reports are pickled, and return the report."""
     copyreg.pickle(Report, _reduce_report)
     copyreg.pickle(Column, _reduce_column)

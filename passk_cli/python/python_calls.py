@@ -16,7 +16,12 @@ from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.option import DeclaredOption, accepts_value, by_flag, split_at_commas
+from passk_cli.option import (
+    DeclaredOption,
+    accepts_value,
+    declared_options_by_flag,
+    split_at_commas,
+)
 from passk_cli.suggested_fix import (
     FULL_OPTION,
     OptionValue,
@@ -28,7 +33,7 @@ from passk_cli.suggested_fix import (
 )
 from passk_cli.text import printable
 
-Options = Mapping[str, DeclaredOption]
+OptionsByName = Mapping[str, DeclaredOption]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +44,13 @@ class PythonCall:
     data: Any
     options: Mapping[str, Any]
 
-    def has_files(self, settle: SuggestedFix) -> bool:
+    def has_files_of_fix(self, settle: SuggestedFix) -> bool:
         """Whether the call contains the files for which a fix sets labels."""
         several = isinstance(self.data, list | tuple)
         files = {item for item in self.data if isinstance(item, str)} if several else ()
-        return settle.labels.keys() <= {*files}
+        return settle.label_by_file.keys() <= {*files}
 
-    def changed(self, settle: SuggestedFix) -> SuggestedFix:
+    def without_absent_options(self, settle: SuggestedFix) -> SuggestedFix:
         """The fix without the removal of options that the call does not have.
 
         >>> PythonCall("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
@@ -55,7 +60,7 @@ class PythonCall:
         return replace(settle, options=changes)
 
     @property
-    def source(self) -> str:
+    def data_expression(self) -> str:
         """The data as a Python expression, for example a quoted path, or df for a DataFrame."""
         data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
         if isinstance(data, Mapping):
@@ -66,7 +71,7 @@ class PythonCall:
             return "rows"
         return python_literal(self.data, "data")
 
-    def with_options(self, settle: SuggestedFix) -> str:
+    def call_text_with_fix(self, settle: SuggestedFix) -> str:
         """The call with the options of a fix.
 
         >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
@@ -90,29 +95,29 @@ class PythonCall:
                 )
             options[field] = add_option_value(field, before, value)
         call = self
-        if settle.labels or (isinstance(self.data, list) and settle.options.get("to") in self.data):
+        if settle.label_by_file or (isinstance(self.data, list) and settle.options.get("to") in self.data):
             call = replace(self, data=settle.labelled_files(self.data))
-        data = [] if self.data is None else [call.source]
+        data = [] if self.data is None else [call.data_expression]
         return f"passk_cli.{name}({', '.join([*data, *python_keywords(options)])})"
 
 
 @contextmanager
-def python_spelling(options: Options, call: PythonCall | None = None) -> Iterator[None]:
+def translate_errors_to_python(options: OptionsByName, call: PythonCall | None = None) -> Iterator[None]:
     """Write options in errors as Python keywords, and add notes with calls that fix the error."""
     try:
         yield
     except (DataError, ParameterError) as error:
-        settles = tuple(filter(None, (fix_in_python(settle, options) for settle in error.settles)))
+        settles = tuple(filter(None, (fix_in_python(settle, options) for settle in error.fixes)))
         place = error.place
         place = spell_for_python(place, options) if isinstance(place, OptionValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
-            settles = tuple(map(call.changed, filter(call.has_files, settles)))
+            settles = tuple(map(call.without_absent_options, filter(call.has_files_of_fix, settles)))
         translated = error.with_changes(kind, place=place, settles=settles)
         offers = [settle for settle in settles if settle.is_complete and call]
-        translated.remedies = [call.with_options(fix) for fix in offers] if call else []
+        translated.remedies = [call.call_text_with_fix(fix) for fix in offers] if call else []
         if translated.candidates:
-            from passk_cli.files.reading.column_questions import candidate_lines
+            from passk_cli.files.reading.column_choice_errors import candidate_lines
 
             for line in candidate_lines(
                 translated.candidates, lambda settle: str(fix_in_python(settle, options))
@@ -120,7 +125,7 @@ def python_spelling(options: Options, call: PythonCall | None = None) -> Iterato
                 translated.add_note(printable(f"  {line}"))
         for line, settle in zip(translated.remedies, offers, strict=True):
             translated.add_note(
-                printable(f"  {line}  # {settle.why}" if settle.why else f"  {line}")
+                printable(f"  {line}  # {settle.effect}" if settle.effect else f"  {line}")
             )
         raise translated from None
 
@@ -136,28 +141,28 @@ def quote_names(field: str, value: Any) -> Any:
     )
 
 
-def with_python_fixes(message: Diagnostic, options: Options, call: PythonCall) -> Diagnostic:
+def with_python_fixes(message: Diagnostic, options: OptionsByName, call: PythonCall) -> Diagnostic:
     """A message with the Python calls that fix the problem."""
-    fixes = filter(None, (fix_in_python(settle, options) for settle in message.settles))
-    settles = tuple(map(call.changed, filter(call.has_files, fixes)))
-    calls = tuple(call.with_options(settle) for settle in settles if settle.is_complete)
-    return replace(message, settles=settles, remedies=calls)
+    fixes = filter(None, (fix_in_python(settle, options) for settle in message.fixes))
+    settles = tuple(map(call.without_absent_options, filter(call.has_files_of_fix, fixes)))
+    calls = tuple(call.call_text_with_fix(settle) for settle in settles if settle.is_complete)
+    return replace(message, fixes=settles, remedies=calls)
 
 
-def fix_in_python(settle: SuggestedFix, options: Options) -> SuggestedFix | None:
+def fix_in_python(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix | None:
     """A fix with its options as keywords, or None if Python lacks one of these options.
 
     options : options of the function that was called.  Empty for methods of findings.
     """
     if not any(name.startswith("-") for name in settle.options):
-        return replace(settle, as_list=True)
-    flags = by_flag(options.values()) or _all_options_by_flag()
-    all_flags = by_flag(load_command(settle.command).options()) if settle.command else flags
+        return replace(settle, files_as_list=True)
+    flags = declared_options_by_flag(options.values()) or _all_options_by_flag()
+    all_flags = declared_options_by_flag(load_command(settle.command).options()) if settle.command else flags
     fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORDS
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
         return None
-    return replace(settle, options={fields[f]: v for f, v in values.items()}, as_list=True)
+    return replace(settle, options={fields[f]: v for f, v in values.items()}, files_as_list=True)
 
 
 # Maps chart options of the command line to keywords of `Findings.chart`.
@@ -165,7 +170,7 @@ _CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel"
 
 
 def spell_for_python(
-    item: OptionValue | SuggestedFix, options: Options = MappingProxyType({})
+    item: OptionValue | SuggestedFix, options: OptionsByName = MappingProxyType({})
 ) -> str:
     """An option in a sentence, or the options of a fix, as Python keywords.
 
@@ -185,13 +190,13 @@ def spell_for_python(
     if flag.startswith("passk "):
         return f"passk_cli.{flag.removeprefix('passk ')}({value or ''})"
     option = _options_by_flag(options).get(flag)
-    if option is not None and option.base is bool and value is None:
+    if option is not None and option.base_type is bool and value is None:
         return f"{option.field}=True"
     field = _CHART_KEYWORDS.get(flag, flag) if option is None else option.field
-    return f"{field}={_quoted(value or '')}"
+    return f"{field}={_value_literal(value or '')}"
 
 
-def document_for_python(text: str, options: Options) -> str:
+def text_for_python(text: str, options: OptionsByName) -> str:
     """A text with Python calls and keywords instead of commands and options.
 
     Sentences about `passk help` are left out, because Python has no such function.
@@ -217,23 +222,23 @@ def document_for_python(text: str, options: Options) -> str:
     return re.sub(r"(?<![\w-])(--?[a-z][a-z-]*)(?:=(\w+))?", keyword, text)
 
 
-def _quoted(value: str) -> str:
+def _value_literal(value: str) -> str:
     if re.fullmatch(r"-?[\d.]+(, ?-?[\d.]+)*", value):
         several = re.split(", ?", value)
         return f"({', '.join(several)})" if several[1:] else value
     return python_literal(value, "") if value else ""
 
 
-def _options_by_flag(options: Options) -> Options:
-    return {**_all_options_by_flag(), **by_flag(options.values())}
+def _options_by_flag(options: OptionsByName) -> OptionsByName:
+    return {**_all_options_by_flag(), **declared_options_by_flag(options.values())}
 
 
 @cache
-def _all_options_by_flag() -> Options:
-    return by_flag(option for name in COMMANDS for option in load_command(name).options())
+def _all_options_by_flag() -> OptionsByName:
+    return declared_options_by_flag(option for name in COMMANDS for option in load_command(name).options())
 
 
-def call_from_command(line: str, options: Options) -> str:
+def call_from_command(line: str, options: OptionsByName) -> str:
     """A command line as a Python call.
 
     >>> call_from_command("passk estimate runs/*.jsonl -k 1,5 --by temperature", {})
@@ -242,14 +247,14 @@ def call_from_command(line: str, options: Options) -> str:
     fields = _options_by_flag(options)
     _, name, *words = shlex.split(line)
     places = [place for place, word in enumerate(words) if word.startswith("-")]
-    files = [_quoted(word) for word in words[: min(places, default=None)]]
+    files = [_value_literal(word) for word in words[: min(places, default=None)]]
     arguments = [f"[{', '.join(files)}]"] if len(files) > 1 else files
     saved = ""
     for place in places:
         if words[place] == "--chart":
-            saved = f".save({_quoted(words[place + 1])})"
+            saved = f".save({_value_literal(words[place + 1])})"
             continue
         option = fields[words[place]]
-        value = True if option.base is bool else _quoted(words[place + 1])
+        value = True if option.base_type is bool else _value_literal(words[place + 1])
         arguments.append(f"{option.field}={value}")
     return f"passk_cli.{name}({', '.join(arguments)}){saved}"

@@ -5,22 +5,22 @@ computed.
 """
 
 # Maps each format to the "module:name" of the function that writes a report in this format.
-FORMATS = {
-    "table": "passk_cli.render.terminal:table",
+WRITER_BY_FORMAT = {
+    "table": "passk_cli.render.terminal:terminal_text",
     "plain": "passk_cli.render.plain:plain",
     "markdown": "passk_cli.render.markup:markdown",
     "latex": "passk_cli.render.markup:latex",
-    "csv": "passk_cli.render.data:csv_text",
-    "tsv": "passk_cli.render.data:tsv_text",
-    "json": "passk_cli.render.data:json_text",
-    "jsonl": "passk_cli.render.data:jsonl_text",
+    "csv": "passk_cli.render.csv_json:csv_text",
+    "tsv": "passk_cli.render.csv_json:tsv_text",
+    "json": "passk_cli.render.csv_json:json_text",
+    "jsonl": "passk_cli.render.csv_json:jsonl_text",
     "junit": "passk_cli.render.verdict_formats:junit",
     "github": "passk_cli.render.verdict_formats:github",
     "gitlab": "passk_cli.render.verdict_formats:gitlab",
 }
 # Maps each format to the "module:name" of the function that writes an error instead of a gate's
 # verdict.
-FAILURES = {
+ERROR_WRITER_BY_FORMAT = {
     "junit": "passk_cli.render.verdict_formats:junit_error",
     "github": "passk_cli.render.verdict_formats:github_error",
     "gitlab": "passk_cli.render.verdict_formats:gitlab_error",
@@ -28,13 +28,13 @@ FAILURES = {
 }
 # ANNOTATIONS is the "module:name" of the function that writes GitHub annotations, whatever the
 # output format is.
-ANNOTATIONS = "passk_cli.render.verdict_formats:github_warnings"
-# Outputs in the formats of OF_VERDICTS contain only the verdicts of a gate.
-OF_VERDICTS = ("junit", "github", "gitlab")
-SUFFIXES_OF_VERDICTS = {".xml": "junit"}
-# A JSON file is written as a GitLab code-quality report if its name begins with CODE_QUALITY.
-CODE_QUALITY = "gl-code-quality"
-SUFFIXES = {
+GITHUB_ANNOTATION_WRITER = "passk_cli.render.verdict_formats:github_warnings"
+# Outputs in the formats of VERDICT_FORMATS contain only the verdicts of a gate.
+VERDICT_FORMATS = ("junit", "github", "gitlab")
+VERDICT_FORMAT_BY_SUFFIX = {".xml": "junit"}
+# A JSON file is written as a GitLab code-quality report if its name begins with CODE_QUALITY_FILE_PREFIX.
+CODE_QUALITY_FILE_PREFIX = "gl-code-quality"
+FORMAT_BY_SUFFIX = {
     ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".md": "markdown",
     ".tex": "latex", ".txt": "plain",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from passk_cli.report.data_types import Cell, Estimate
 
 # A column of drawn intervals is between NARROWEST_STRIP and _WIDEST characters wide.
 NARROWEST_STRIP, _WIDEST = 20, 44
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
+_TICK_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
 def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str, str]]]:
@@ -29,7 +29,7 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
     if not numbers or not all(map(math.isfinite, numbers)):
         return "", [("", "")] * len(cells)
     low, high = min(numbers), max(numbers)
-    step = next((s for s in _STEPS if (high - low) / s <= width / 10), _STEPS[-1])
+    step = next((s for s in _TICK_STEPS if (high - low) / s <= width / 10), _TICK_STEPS[-1])
 
     def column(value: float) -> int:
         return round((value - low) / ((high - low) or 1) * (width - 1))
@@ -54,5 +54,5 @@ def _limits_and_value(cell: Cell) -> tuple[float, float, float] | None:
     if not isinstance(cell, Estimate):
         return None
     # A range has no single value at which the bar could have its point.
-    low, value, high = cell.low, cell.value if cell.upper is None else None, cell.high
+    low, value, high = cell.low, cell.value if cell.range_upper_end is None else None, cell.high
     return None if low is None or value is None or high is None else (low, value, high)

@@ -32,18 +32,18 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
-_LIMITS = re.compile(r"(\\\[[+−\d.]+), ")
-# _LINKED matches the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
+_LOWER_LIMIT_PATTERN = re.compile(r"(\\\[[+−\d.]+), ")
+# _LINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
 # numbers and @name.
-_LINKED = re.compile(
+_LINK_START_PATTERN = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
 # GitHub turns hexadecimal words into links, because a hexadecimal word may be a commit hash.
-_COMMIT = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# A section of a comment has at most _PART characters. GitHub accepts 65,536 characters per comment.
-_PART = 12_000
-_LATEX = {
+_COMMIT_HASH_PATTERN = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
+# A section of a comment has at most _MAX_SECTION_CHARACTERS characters. GitHub accepts 65,536 characters per comment.
+_MAX_SECTION_CHARACTERS = 12_000
+_LATEX_ESCAPES = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "−": r"$-$",
     "±": r"$\pm$", "✓": "+", "✗": r"$-$", "≥": r"$\geq$", "≤": r"$\leq$", "·": r"$\cdot$",
@@ -55,8 +55,8 @@ _LATEX = {
 
 def markdown(report: Report, style: Style) -> str:
     """A report as GitHub Markdown, with escaped names."""
-    style = style.for_print
-    if any(table.shown == COMMENT for table in report.tables):
+    style = style.with_typographic_minus
+    if any(table.visibility == COMMENT for table in report.tables):
         return _pull_request_comment(report, style)
     visible = visible_parts(report, style)
     blocks = [escape_markdown(visible.answer)]
@@ -89,20 +89,20 @@ def _pull_request_comment(report: Report, style: Style) -> str:
     are folded.
     """
     visible = visible_parts(report, replace(style, full=True))
-    tables = {table.shown: table for table in report.tables}
+    tables = {table.visibility: table for table in report.tables}
     verdict, _, finding = escape_markdown(visible.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
     if (measured := tables[COMMENT]).rows:
-        table = markdown_table(measured.shortened(), replace(style, full=True))
-        blocks.append(_LIMITS.sub("\\1,\N{NO-BREAK SPACE}", table))
+        table = markdown_table(measured.with_fewer_rows(), replace(style, full=True))
+        blocks.append(_LOWER_LIMIT_PATTERN.sub("\\1,\N{NO-BREAK SPACE}", table))
     changed, flipped = [], []
-    for changes in report.changes():
+    for changes in report.make_changed_tasks():
         summary = f"- {escape_markdown(changes.summary)}"
-        changed += [summary, *(f"  - {escape_markdown(line)}" for line in changes.significant)]
-        if changes.insignificant:
+        changed += [summary, *(f"  - {escape_markdown(line)}" for line in changes.significant_lines)]
+        if changes.insignificant_lines:
             flipped += [
                 summary,
-                *(f"  - {escape_markdown(line)}" for line in changes.insignificant),
+                *(f"  - {escape_markdown(line)}" for line in changes.insignificant_lines),
             ]
     warnings = [
         f"- **Warning:** {escape_markdown(sentence_text(m.pieces(), style))}"
@@ -123,7 +123,7 @@ def _pull_request_comment(report: Report, style: Style) -> str:
 
 
 def _bounded_lines(lines: Sequence[str]) -> str:
-    room = _PART
+    room = _MAX_SECTION_CHARACTERS
     for place, line in enumerate(lines):
         room -= len(line) + 1
         if room < 0:
@@ -146,7 +146,7 @@ def latex(report: Report, style: Style) -> str:
 
     If a model has several rows, its name appears only in the first row.
     """
-    style = style.for_print
+    style = style.with_typographic_minus
     visible = visible_parts(report, style)
     lines = [f"% {signature_line(report)}"] if report.signature else []
     lines.append(r"% needs \usepackage{booktabs}")
@@ -178,7 +178,7 @@ def latex(report: Report, style: Style) -> str:
 
 def html(report: Report, style: Style) -> str:
     """A report as HTML for a notebook: answer, tables, context, messages and signature."""
-    style = style.for_print
+    style = style.with_typographic_minus
     visible = visible_parts(report, style)
     blocks = [f"<p>{_escape_html(text)}</p>"] if (text := visible.answer) else []
     for table in visible.tables:
@@ -202,7 +202,7 @@ def escape_latex(text: str) -> str:
     >>> escape_latex("gpt-4_0613 at 50%")
     'gpt-4\\\\_0613 at 50\\\\%'
     """
-    return "".join(_LATEX.get(character, character) for character in printable(text))
+    return "".join(_LATEX_ESCAPES.get(character, character) for character in printable(text))
 
 
 def _rows_by_model(table: Table) -> Sequence[tuple[Cell, ...]]:
@@ -235,14 +235,14 @@ def _latex_cell(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
     value, error = (escape_latex(text) for text in cell_parts(cell, column, style))
     if not isinstance(cell, Estimate):
         return f"{value} {error}".strip(), ""
-    sign = r"$\sim$ " if cell.verdict == "~" else ""
+    sign = r"$\sim$ " if cell.verdict_sign == "~" else ""
     value = value.removeprefix(escape_latex("~ ")) if sign else value
-    below = error if style.stacked and cell.low is not None else ""
-    if error and error == escape_latex(cell.letters):
+    below = error if style.intervals_below_estimates and cell.low is not None else ""
+    if error and error == escape_latex(cell.tie_letters):
         value += rf"\textsuperscript{{{error}}}"
     elif not below:
         value = f"{value} {error}".strip()
-    return sign + (rf"\textbf{{{value}}}" if cell.marked else value), below
+    return sign + (rf"\textbf{{{value}}}" if cell.is_significantly_best else value), below
 
 
 def markdown_table(table: Table, style: Style) -> str:
@@ -270,7 +270,7 @@ def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> I
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = spelling(" ".join(cell_parts(cell, column, style)).strip())
-            bold = isinstance(cell, Estimate) and cell.marked
+            bold = isinstance(cell, Estimate) and cell.is_significantly_best
             texts.append(
                 (f"<b>{text}</b>" if spelling is _escape_html else f"**{text}**") * bold or text
             )
@@ -291,8 +291,10 @@ def escape_markdown(text: str) -> str:
     """
     text = re.sub(r"([\\`*_|<>\[\]~&$])", r"\\\1", printable(text))
     # An empty HTML comment inside a word keeps GitHub from making a link.
-    text = _LINKED.sub(r"\g<0><!-- -->", text)
-    return _COMMIT.sub(lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text)
+    text = _LINK_START_PATTERN.sub(r"\g<0><!-- -->", text)
+    return _COMMIT_HASH_PATTERN.sub(
+        lambda name: "<!-- -->".join(re.findall(".{1,6}", name[0])), text
+    )
 
 
 def code_span(text: str) -> str:

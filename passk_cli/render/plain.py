@@ -8,7 +8,7 @@ from passk_cli.render.style import Style, aligned_columns, pad, visible_parts
 from passk_cli.report.data_types import Report
 from passk_cli.text import display_width, printable
 
-GAP = "  "
+COLUMN_GAP = "  "
 
 
 def plain(report: Report, style: Style) -> str:
@@ -22,7 +22,7 @@ def plain(report: Report, style: Style) -> str:
             width = max(map(display_width, texts))
             columns.append([pad(text, width) for text in texts])
         title = [printable(table.title)] * bool(table.title)
-        lines = [GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
+        lines = [COLUMN_GAP.join(row).rstrip() for row in zip(*columns, strict=True)]
         blocks.append("\n".join([*title, *lines]))
     blocks.append("\n".join(filter(None, (parts.context, parts.signature))))
     if parts.methods:

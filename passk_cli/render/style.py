@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.report.data_types import (
     ALWAYS,
+    AMOUNT_UNITS,
     BRIEF,
     COMMENT,
     FULL,
-    QUANTITIES,
     WIDE,
     Cell,
     Column,
@@ -35,10 +35,10 @@ from passk_cli.text import display_width, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# A ranking in a terminal has at most _SCREEN rows.
-_SCREEN = 17
-# Tables contain drawn intervals only if the terminal is at least _WIDE_SCREEN characters wide.
-_WIDE_SCREEN = 110
+# A ranking in a terminal has at most _MAX_SCREEN_ROWS rows.
+_MAX_SCREEN_ROWS = 17
+# Tables contain drawn intervals only if the terminal is at least _MIN_WIDTH_FOR_DRAWN_INTERVALS characters wide.
+_MIN_WIDTH_FOR_DRAWN_INTERVALS = 110
 # _PRINTED is the typographic minus sign, and _MARKS translates "+" and "-" to the marks for pass
 # and fail.
 _PRINTED, _MARKS = "−", str.maketrans("+-", "✓✗")
@@ -60,18 +60,18 @@ class Style:
 
     digits: int | None = None
     percent: bool = False
-    width: int = 0
+    terminal_width: int = 0
     colour: bool = False
     minus: str = "-"
     safe_csv: bool = False
     full: bool = False
     with_signature: bool = False
-    stacked: bool = False
-    methods: bool = False
-    spelling: Callable[[OptionValue | SuggestedFix], str] = str
+    intervals_below_estimates: bool = False
+    with_methods: bool = False
+    option_spelling: Callable[[OptionValue | SuggestedFix], str] = str
 
     @property
-    def for_print(self) -> Style:
+    def with_typographic_minus(self) -> Style:
         """The style with a typographic minus sign."""
         return replace(self, minus=_PRINTED)
 
@@ -129,21 +129,23 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
     tables: list[Table] = []
     if style.full:
         tables += [
-            table.with_columns((ALWAYS, FULL)) for table in report.tables
-            if table.shown not in (BRIEF, COMMENT)
+            table.with_visible_columns((ALWAYS, FULL)) for table in report.tables
+            if table.visibility not in (BRIEF, COMMENT)
         ]  # fmt: skip
         entries = {c.header: c.meaning for table in tables for c in table.columns if c.meaning}
         if entries:
             heads = (Column("column"), Column("meaning"))
             tables.append(Table(heads, tuple(entries.items()), "Columns"))
-        words = [*report.context, *report.explain()]
+        words = [*report.context, *report.make_full_context()]
     else:
         cuts: dict[OptionHint, None] = {}
         for table in report.tables:
-            if table.shown in (FULL, COMMENT):
+            if table.visibility in (FULL, COMMENT):
                 continue
-            columns = (ALWAYS, WIDE) if style.width >= _WIDE_SCREEN else (ALWAYS,)
-            shortened = table.with_columns(columns).shortened(_SCREEN if style.width else 0)
+            columns = (ALWAYS, WIDE) if style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS else (ALWAYS,)
+            shortened = table.with_visible_columns(columns).with_fewer_rows(
+                _MAX_SCREEN_ROWS if style.terminal_width else 0
+            )
             if len(shortened.rows) < len(table.rows):
                 cuts[OptionHint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
             tables.append(shortened)
@@ -162,7 +164,7 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
         tuple(tables),
         printable(context),
         signature_line(report) if style.with_signature and report.signature else "",
-        report.methods() if style.methods and report.methods is not None else None,
+        report.make_methods_text() if style.with_methods and report.make_methods_text is not None else None,
     )
 
 
@@ -182,14 +184,14 @@ def message_line(message: Diagnostic, style: Style) -> str:
     return f"{message.severity}{name}: {sentence_text(message.pieces(), style)}"
 
 
-def with_rounded_texts(report: Report, style: Style) -> Report:
+def report_for_charts(report: Report, style: Style) -> Report:
     """The report for charts, with rounded messages, and with the answer as the title of each plot.
 
     The plot's own title moves to the start of its subtitle.
     """
 
     def titled(plot: Plot) -> Plot:
-        title = answer_text(replace(report, answer=plot.answer), style.for_print)
+        title = answer_text(replace(report, answer=plot.answer), style.with_typographic_minus)
         if not title:
             return plot
         subtitle = " · ".join(filter(None, (plot.title, plot.subtitle)))
@@ -204,7 +206,7 @@ def with_rounded_texts(report: Report, style: Style) -> Report:
         )
         for message in report.messages
     )
-    return replace(report, messages=words, draw=lambda: tuple(map(titled, report.plots)))
+    return replace(report, messages=words, make_plots=lambda: tuple(map(titled, report.plots)))
 
 
 def sentence_text(sentence: Sequence[Any], style: Style) -> str:
@@ -219,7 +221,7 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
             continue
         if isinstance(piece, OptionHint):
             hidden = style.full and piece.option == FULL_OPTION
-            texts += [] if hidden else [piece.text(style.spelling)]
+            texts += [] if hidden else [piece.text(style.option_spelling)]
             continue
         kind = "count" if isinstance(piece, int) else "share"
         cell, column = piece if isinstance(piece, tuple) else (piece, Column("", kind))
@@ -255,29 +257,29 @@ def cell_parts(cell: Cell, column: Column, style: Style) -> tuple[str, str]:
         return (str(cell).translate(_MARKS) if style.minus == _PRINTED else str(cell)), ""
     if isinstance(cell, str):
         return printable(cell), ""
-    if column.kind in QUANTITIES:
+    if column.kind in AMOUNT_UNITS:
         return quantity_text(cell, column.kind, style), ""
-    if column.kind in _NUMBERS:
-        return _NUMBERS[column.kind](cell, style), ""
+    if column.kind in _NUMBER_FORMATTER_BY_KIND:
+        return _NUMBER_FORMATTER_BY_KIND[column.kind](cell, style), ""
     return (f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"), ""
 
 
 def _estimate_parts(cell: Estimate, style: Style) -> tuple[str, str]:
     if cell.value is None:
         return _EMPTY, ""
-    ends = (end for end in (cell.value, cell.upper) if end is not None)
+    ends = (end for end in (cell.value, cell.range_upper_end) if end is not None)
     texts = dict.fromkeys(_number_text(end, cell.unit, style, cell.signed) for end in ends)
     value = (" to " if cell.signed else "–").join(texts)
-    value = f"{cell.verdict} {value}" if cell.verdict else value
+    value = f"{cell.verdict_sign} {value}" if cell.verdict_sign else value
     if cell.low is not None and cell.high is not None:
         return value, _interval_text(cell.low, cell.high, cell.unit, style, cell.signed)
     if cell.se is not None:
         return value, f"±{_number_text(cell.se, cell.unit, style)}"
-    return value, cell.letters
+    return value, cell.tie_letters
 
 
 def _number_text(value: float, unit: str, style: Style, signed: bool = False) -> str:
-    if unit in QUANTITIES:
+    if unit in AMOUNT_UNITS:
         return quantity_text(value, unit, style, signed=signed)
     return share_text(value, style, signed=signed)
 
@@ -292,7 +294,7 @@ def _interval_text(low: float, high: float, unit: str, style: Style, signed: boo
     >>> _interval_text(-0.0041, 0.03, "share", Style(digits=2), True)
     '[0.00, +0.03]'
     """
-    if unit not in QUANTITIES:
+    if unit not in AMOUNT_UNITS:
         excludes_zero = signed and low * high > 0
         return (
             f"[{', '.join(_limit_text(end, style, signed, excludes_zero) for end in (low, high))}]"
@@ -380,7 +382,7 @@ def column_headings(table: Table, style: Style) -> list[str]:
 def _is_share(cell: Cell, column: Column) -> bool:
     if isinstance(cell, Estimate):
         return cell.is_share and cell.value is not None
-    if cell is None or isinstance(cell, str | Phrase) or column.kind in ("score", *QUANTITIES):
+    if cell is None or isinstance(cell, str | Phrase) or column.kind in ("score", *AMOUNT_UNITS):
         return False
     return isinstance(cell, Limits) or column.kind in ("share", "fine", "given")
 
@@ -407,7 +409,7 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
 
 
 # Maps the kind of a column to the function that writes a number of this kind.
-_NUMBERS: dict[str, Callable[[float, Style], str]] = {
+_NUMBER_FORMATTER_BY_KIND: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),
     "given": lambda value, style:

@@ -30,31 +30,31 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# rich does not break lines at the space character _JOINT, although rich breaks lines even at a
+# rich does not break lines at the space character _UNBREAKABLE_BLANK, although rich breaks lines even at a
 # no-break space.
-_JOINT = "\u2800"
-_INSIDE = re.compile(
+_UNBREAKABLE_BLANK = "\u2800"
+_UNBREAKABLE_BLANK_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# _ENDS matches trailing blanks with colour codes, and _NOTHING matches a colour code without text.
-_ENDS = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
-_NOTHING = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
+# _TRAILING_BLANKS_PATTERN matches trailing blanks with colour codes, and _EMPTY_COLOUR_CODE_PATTERN matches a colour code without text.
+_TRAILING_BLANKS_PATTERN = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
+_EMPTY_COLOUR_CODE_PATTERN = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
-_VERDICTS = {
+_COLOUR_BY_VERDICT = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
 # In a narrow terminal, a column is at least _NARROWEST characters wide for any text, _READABLE for
 # a readable text, and _SHORTEST for a name.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
-# A table with intervals below their estimates has at most _FEW rows.
-_FEW = 10
+# A table with intervals below their estimates has at most _MAX_ROWS_WITH_STACKED_INTERVALS rows.
+_MAX_ROWS_WITH_STACKED_INTERVALS = 10
 
 
-def table(report: Report, style: Style) -> str:
+def terminal_text(report: Report, style: Style) -> str:
     """A report as text for a terminal: answer, tables, context and signature."""
-    width, style = style.width or 80, style.for_print
+    width, style = style.terminal_width or 80, style.with_typographic_minus
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
         highlight=False, emoji=False, markup=False,
@@ -63,7 +63,9 @@ def table(report: Report, style: Style) -> str:
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))
         answer.highlight_regex(_MAIN_CLAUSE, "bold")
-        answer.highlight_regex(r"\b[A-Z]{4,}(?=:)", lambda word: _VERDICTS.get(word.lower(), ""))
+        answer.highlight_regex(
+            r"\b[A-Z]{4,}(?=:)", lambda word: _COLOUR_BY_VERDICT.get(word.lower(), "")
+        )
         console.print(answer)
         console.print()
     hidden = dict[str, None]()
@@ -85,15 +87,17 @@ def table(report: Report, style: Style) -> str:
         console.print("\n" + _unbreakable(parts.methods.plain_text))
         console.print("\n" + parts.methods.bibtex, soft_wrap=True)
     assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue().replace(_JOINT, " ")
-    return _ENDS.sub(lambda end: _NOTHING.sub("", end[0].replace(" ", "")), text)
+    text = console.file.getvalue().replace(_UNBREAKABLE_BLANK, " ")
+    return _TRAILING_BLANKS_PATTERN.sub(
+        lambda end: _EMPTY_COLOUR_CODE_PATTERN.sub("", end[0].replace(" ", "")), text
+    )
 
 
 def _unbreakable(text: str) -> str:
-    return _INSIDE.sub(_JOINT, text)
+    return _UNBREAKABLE_BLANK_PATTERN.sub(_UNBREAKABLE_BLANK, text)
 
 
-Cells = list[tuple[str, list[tuple[str, str]]]]
+FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
 
 
 def _fit_table(
@@ -105,11 +109,11 @@ def _fit_table(
     """
     fewer = replace(style, digits=style.decimals - 1)
     less = style if style.digits is not None or not style.decimals else fewer
-    drawn = next((i for i, column in enumerate(table.columns) if column.shown == WIDE), None)
+    drawn = next((i for i, column in enumerate(table.columns) if column.visibility == WIDE), None)
     all_places = [i for i in range(len(table.columns)) if i != drawn]
-    few = len(table.rows) <= _FEW
+    few = len(table.rows) <= _MAX_ROWS_WITH_STACKED_INTERVALS
     for shape, stacked in ((style, False), (less, False), (less, few)):
-        columns = _columns_in_shape(table, shape, stacked)
+        columns = _formatted_columns(table, shape, stacked)
         total = _total_width(columns, all_places)
         if drawn is not None and width - total - 2 >= NARROWEST_STRIP:
             columns[drawn] = strip_column([row[drawn] for row in table.rows], width - total - 2)
@@ -118,16 +122,20 @@ def _fit_table(
             yield _rich_table(table, columns, all_places), []
             return
     if style.full:
-        columns = _columns_in_shape(table, style, False)
+        columns = _formatted_columns(table, style, False)
         for places in _column_blocks(table, columns, width):
-            block = _columns_in_shape(table, style, False)
+            block = _formatted_columns(table, style, False)
             _wrap_widest_column(block, table, places, width, names=True)
             yield _rich_table(table, block, places), []
         return
-    columns = _columns_in_shape(table, less, few)
+    columns = _formatted_columns(table, less, few)
     _wrap_widest_column(columns, table, all_places, width, least=_READABLE)
-    if not few or _total_width(columns, all_places) > width or _is_too_broken(table, columns):
-        columns = _columns_in_shape(table, less, few)
+    if (
+        not few
+        or _total_width(columns, all_places) > width
+        or _has_text_over_two_lines(table, columns)
+    ):
+        columns = _formatted_columns(table, less, few)
     places = _important_columns(table, columns, width, answer)
     _cut_names(columns, table, places, width)
     _wrap_widest_column(columns, table, places, width)
@@ -135,7 +143,7 @@ def _fit_table(
     yield _rich_table(table, columns, places), hidden
 
 
-def _columns_in_shape(table: Table, style: Style, stacked: bool) -> Cells:
+def _formatted_columns(table: Table, style: Style, stacked: bool) -> FormattedColumns:
     columns = aligned_columns(table, style)
     if stacked:
         columns = [
@@ -146,7 +154,9 @@ def _columns_in_shape(table: Table, style: Style, stacked: bool) -> Cells:
     return columns
 
 
-def _important_columns(table: Table, columns: Cells, width: int, answer: str) -> list[int]:
+def _important_columns(
+    table: Table, columns: FormattedColumns, width: int, answer: str
+) -> list[int]:
     """The indices of the columns to show if a table is too wide for all of its columns.
 
     The result contains the columns that identify a row, verdicts, columns that the answer mentions,
@@ -156,7 +166,7 @@ def _important_columns(table: Table, columns: Cells, width: int, answer: str) ->
     headers = [[table.columns[i].header for i in group] for group in groups]
     mentioned = [
         group for group, names in zip(groups, headers, strict=True)
-        if "verdict" in names or any(_mentions(answer, name) for name in names)
+        if "verdict" in names or any(_answer_mentions_header(answer, name) for name in names)
     ]  # fmt: skip
     chosen = mentioned or groups[:1]
     floors = _columns_with_shortest_names(columns, table)
@@ -172,12 +182,12 @@ def _important_columns(table: Table, columns: Cells, width: int, answer: str) ->
     return sorted(places)
 
 
-def _mentions(answer: str, header: str) -> bool:
+def _answer_mentions_header(answer: str, header: str) -> bool:
     pattern = rf"(?<![\w@^]){re.escape(header)}(?![\w@^])"
     return bool(re.search(r"[\W_]", header) and re.search(pattern, answer))
 
 
-def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
+def _columns_with_shortest_names(columns: FormattedColumns, table: Table) -> FormattedColumns:
     copies = [*columns]
     for i in range(len(columns)):
         if table.columns[i].kind == "text":
@@ -186,7 +196,7 @@ def _columns_with_shortest_names(columns: Cells, table: Table) -> Cells:
     return copies
 
 
-def _is_too_broken(table: Table, columns: Cells) -> bool:
+def _has_text_over_two_lines(table: Table, columns: FormattedColumns) -> bool:
     """Whether a text needs more than two lines.  Verdicts and the keys of rows do not matter."""
     keys = _key_columns(table)
     return any(
@@ -195,7 +205,7 @@ def _is_too_broken(table: Table, columns: Cells) -> bool:
     )  # fmt: skip
 
 
-def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) -> None:
+def _cut_names(columns: FormattedColumns, table: Table, places: Sequence[int], width: int) -> None:
     """Shorten the names in the widest columns until the table fits.  Shortened names stay
     different.
     """
@@ -216,7 +226,7 @@ def _cut_names(columns: Cells, table: Table, places: Sequence[int], width: int) 
 
 
 def _stays_on_one_line(column: Column, cells: Sequence[tuple[str, str]]) -> bool:
-    verdict = column.joined or column.header == "verdict"
+    verdict = column.stays_with_previous or column.header == "verdict"
     short = _column_width("", cells) <= _SHORTEST
     return column.kind != "text" or verdict or short or _has_names(column, cells)
 
@@ -239,7 +249,7 @@ def _column_width(name: str, cells: Sequence[tuple[str, str]]) -> int:
     return max(display_width(name), *map(display_width, lines), 0)
 
 
-def _total_width(columns: Cells, places: Sequence[int]) -> int:
+def _total_width(columns: FormattedColumns, places: Sequence[int]) -> int:
     return sum(_column_width(*columns[i]) + 2 for i in places) - 2
 
 
@@ -255,14 +265,14 @@ def _column_groups(table: Table) -> list[list[int]]:
     """
     keys, groups = _key_columns(table), list[list[int]]()
     for i, column in enumerate(table.columns):
-        if (column.joined or column.header == "verdict") and groups:
+        if (column.stays_with_previous or column.header == "verdict") and groups:
             groups[-1].append(i)
-        elif i not in keys and column.shown != WIDE:
+        elif i not in keys and column.visibility != WIDE:
             groups.append([i])
     return groups
 
 
-def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
+def _column_blocks(table: Table, columns: FormattedColumns, width: int) -> list[list[int]]:
     keys = _key_columns(table)
     blocks: list[list[int]] = [[]]
     for group in _column_groups(table):
@@ -273,7 +283,7 @@ def _column_blocks(table: Table, columns: Cells, width: int) -> list[list[int]]:
 
 
 def _wrap_widest_column(
-    columns: Cells, table: Table, places: Sequence[int], width: int, *, names: bool = False,
+    columns: FormattedColumns, table: Table, places: Sequence[int], width: int, *, names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
     """Wrap the texts of the widest text column so that the table fits.
@@ -293,13 +303,13 @@ def _wrap_widest_column(
         )
 
 
-def _rich_table(table: Table, columns: Cells, places: Sequence[int]) -> RichTable:
+def _rich_table(table: Table, columns: FormattedColumns, places: Sequence[int]) -> RichTable:
     grid = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="")
     for i in places:
         prose = table.columns[i].kind == "text"
         grid.add_column(_unbreakable(columns[i][0]), no_wrap=not prose, overflow="fold")
     for row, cells in enumerate(table.rows):
-        if row and row == table.leaders:
+        if row and row == table.tied_leader_count:
             grid.add_row(*(Text("─" * _column_width(*columns[i]), style="dim") for i in places))
         texts = []
         for i in places:
@@ -316,5 +326,5 @@ def _rich_table(table: Table, columns: Cells, places: Sequence[int]) -> RichTabl
 
 def _cell_style(cell: Cell) -> str:
     if isinstance(cell, str):
-        return _VERDICTS.get(cell.partition(" ")[0], "")
-    return "bold" if isinstance(cell, Estimate) and cell.marked else ""
+        return _COLOUR_BY_VERDICT.get(cell.partition(" ")[0], "")
+    return "bold" if isinstance(cell, Estimate) and cell.is_significantly_best else ""

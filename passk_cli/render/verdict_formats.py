@@ -12,13 +12,13 @@ from passk_cli.report.data_types import GateCheck, Report, signature_line
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import printable, strict_json
 
-# A rule with a verdict in _OPEN neither passes nor fails.
-_OPEN = ("undecided", "not judged")
-# GitHub shows at most _ANNOTATIONS error annotations and at most _ANNOTATIONS warning annotations
+# A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
+_INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
+# GitHub shows at most _MAX_ANNOTATIONS error annotations and at most _MAX_ANNOTATIONS warning annotations
 # per step.
-_ANNOTATIONS = 10
-# If a gate has no rules file, GitLab shows its issues next to the file _PIPELINE.
-_PIPELINE = ".gitlab-ci.yml"
+_MAX_ANNOTATIONS = 10
+# If a gate has no rules file, GitLab shows its issues next to the file _GITLAB_CI_FILE.
+_GITLAB_CI_FILE = ".gitlab-ci.yml"
 
 
 def junit(report: Report, style: Style) -> str:
@@ -32,7 +32,7 @@ def junit(report: Report, style: Style) -> str:
     checks = report.checks
     errors = sum(c.verdict == "error" and c.failing for c in checks)
     failing = sum(c.failing for c in checks) - errors
-    skipped = sum(c.verdict in _OPEN and not c.failing for c in checks)
+    skipped = sum(c.verdict in _INCONCLUSIVE_VERDICTS and not c.failing for c in checks)
     suite = ElementTree.Element(
         "testsuite", name="passk", tests=str(len(checks)), failures=str(failing),
         skipped=str(skipped), errors=str(errors),
@@ -43,11 +43,11 @@ def junit(report: Report, style: Style) -> str:
         if check.failing:
             kind = "error" if check.verdict == "error" else "failure"
             ElementTree.SubElement(case, kind, message=text).text = text
-        elif check.verdict in _OPEN:
+        elif check.verdict in _INCONCLUSIVE_VERDICTS:
             ElementTree.SubElement(case, "skipped", message=text)
         else:
             ElementTree.SubElement(case, "system-out").text = text
-    lines = (*report.changed_lines, signature_line(report))
+    lines = (*report.changed_task_lines, signature_line(report))
     ElementTree.SubElement(suite, "system-out").text = "\n".join(lines)
     if warnings := _warnings(report):
         ElementTree.SubElement(suite, "system-err").text = "\n".join(warnings)
@@ -79,7 +79,7 @@ def github(report: Report, style: Style) -> str:
         message = _escape_workflow_command(f"{_outcome_text(check)}: {finding_text(check, style)}")
         level = "error" if check.failing else levels.get(check.verdict, "warning")
         lines.append(f"::{level} title={title}::{message}")
-    if flips := "%0A".join(map(_escape_workflow_command, report.changed_lines)):
+    if flips := "%0A".join(map(_escape_workflow_command, report.changed_task_lines)):
         # One GitHub notice lists all changed tasks, because GitHub shows only ten notices per
         # step.
         lines.append(f"::notice title=passk%3A flips::{flips}")
@@ -99,9 +99,9 @@ def github_warnings(report: Report, style: Style) -> str:
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
-        if surplus := lines[_ANNOTATIONS - 1 :][1:]:
+        if surplus := lines[_MAX_ANNOTATIONS - 1 :][1:]:
             more = f"::{level} title=passk::{len(surplus) + 1:,} more in the job summary\n"
-            lines = [*lines[: _ANNOTATIONS - 1], more]
+            lines = [*lines[: _MAX_ANNOTATIONS - 1], more]
         annotations += lines
     return "".join(annotations)
 
@@ -116,7 +116,7 @@ def gitlab(report: Report, style: Style) -> str:
     _require_checks(report)
     severities = {"error": "blocker", "fail": "critical", "undecided": "minor"}
     # GitLab rejects paths that begin with ./ or /.
-    place = os.path.relpath(str(report.signature.get("rules", _PIPELINE)))
+    place = os.path.relpath(str(report.signature.get("rules", _GITLAB_CI_FILE)))
     issues = [
         _code_quality_issue(
             f"passk: {check.rule}", _finding_with_outcome(check, style),
@@ -135,7 +135,7 @@ def gitlab(report: Report, style: Style) -> str:
 
 def gitlab_error(problem: str) -> str:
     """A GitLab code-quality report with one issue, the error that stopped the gate."""
-    issue = _code_quality_issue("passk: error", problem, "blocker", _PIPELINE, "error")
+    issue = _code_quality_issue("passk: error", problem, "blocker", _GITLAB_CI_FILE, "error")
     return strict_json([issue], indent=2) + "\n"
 
 

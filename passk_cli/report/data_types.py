@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # Amounts are in US dollars, tokens, seconds and turns (or steps). "ratio" is a ratio of two
 # amounts, "%" is a relative change, and "min" is a time, which is shown in seconds, minutes or
 # hours.
-QUANTITIES = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
+AMOUNT_UNITS = ("$", "tokens", "s", "turns", "ratio", "%", "min", "days")
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Estimate:
     high: float | None = None
     reason: str = ""
     signed: bool = False
-    marked: bool = False
+    is_significantly_best: bool = False
     unit: str = "share"
-    verdict: str = ""
-    upper: float | None = None
-    letters: str = ""
+    verdict_sign: str = ""
+    range_upper_end: float | None = None
+    tie_letters: str = ""
 
     @property
     def is_share(self) -> bool:
@@ -62,7 +62,7 @@ class Estimate:
         return replace(self, se=None, low=None, high=None)
 
     @property
-    def middle(self) -> float | None:
+    def value_or_midpoint(self) -> float | None:
         """The value, or the middle of the limits if there is no value, for sorting."""
         if self.value is not None or self.low is None or self.high is None:
             return self.value
@@ -75,9 +75,9 @@ class Estimate:
         return Limits(self.low, self.high) if only else self
 
     @property
-    def ends(self) -> tuple[float | None, float | None]:
+    def range_ends(self) -> tuple[float | None, float | None]:
         """The two ends of the range.  Both are the value if the estimate is not a range."""
-        return self.value, self.value if self.upper is None else self.upper
+        return self.value, self.value if self.range_upper_end is None else self.range_upper_end
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class OptionHint:
 
 def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
     """A single number if both ends are equal, else an estimate that is a range."""
-    return Estimate(low, upper=high, unit=unit) if high > low else low
+    return Estimate(low, range_upper_end=high, unit=unit) if high > low else low
 
 
 # A column or table is shown always (ALWAYS), only with --full (FULL), only without --full (BRIEF),
@@ -189,20 +189,20 @@ class Column:
 
     header: str
     kind: str = "text"
-    joined: bool = False
+    stays_with_previous: bool = False
     meaning: str = ""
-    name: str = ""
-    shown: str = ALWAYS
-    cell: Callable[..., Cell] | None = field(default=None, compare=False, repr=False)
-    across: Callable[[Any], Iterable[Any]] | None = field(default=None, compare=False, repr=False)
-    where: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
-    units: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
+    field_name: str = ""
+    visibility: str = ALWAYS
+    cell_of_record: Callable[..., Cell] | None = field(default=None, compare=False, repr=False)
+    repeated_items: Callable[[Any], Iterable[Any]] | None = field(default=None, compare=False, repr=False)
+    exists_in_section: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
+    kind_of_item: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
     example: Any = field(default=None, compare=False, repr=False)
 
     @property
     def with_example(self) -> Column:
         """The column as the documentation shows it: a repeated column has its example as item."""
-        if self.across is None or self.example is None:
+        if self.repeated_items is None or self.example is None:
             return self
         header, meaning = (text.format(self.example) for text in (self.header, self.meaning))
         return replace(self, header=header, meaning=meaning)
@@ -229,32 +229,32 @@ class Table:
     columns: tuple[Column, ...]
     rows: Sequence[tuple[Cell, ...]]
     title: str = ""
-    shown: str = ALWAYS
-    first: int = 0
-    leaders: int = 0
+    visibility: str = ALWAYS
+    rows_without_full: int = 0
+    tied_leader_count: int = 0
 
-    def with_columns(self, shown: Container[str]) -> Table:
+    def with_visible_columns(self, shown: Container[str]) -> Table:
         """The table with only the columns that have one of the given values of `shown`."""
-        places = [at for at, column in enumerate(self.columns) if column.shown in shown]
+        places = [at for at, column in enumerate(self.columns) if column.visibility in shown]
         columns = tuple(self.columns[at] for at in places)
-        return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select(places))
+        return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select_columns(places))
 
-    def shortened(self, most: int = 0) -> Table:
+    def with_fewer_rows(self, most: int = 0) -> Table:
         """The table with only some of its rows.
 
         most : maximum number of rows, or 0 for no maximum.  Rows with the most frequent verdict are
             left out first.  A table that has at most four rows too many is not shortened.
         """
         rows = LazyRows.from_rows(self.rows)
-        if self.first:
-            rows = rows.at(range(self.first))
+        if self.rows_without_full:
+            rows = rows.rows_at(range(self.rows_without_full))
         if most and len(rows) > most + 4:
             judges = [at for at, column in enumerate(self.columns) if column.header == "verdict"]
-            verdicts = [str(cell) for (cell,) in rows.select(judges)] if judges else []
+            verdicts = [str(cell) for (cell,) in rows.select_columns(judges)] if judges else []
             frequent = max(verdicts, key=verdicts.count, default="")
             others = [at for at, verdict in enumerate(verdicts) if verdict != frequent][:most]
             places = [at for at in range(len(rows)) if at not in others]
-            rows = rows.at(sorted([*others, *places[: most - len(others)]]))
+            rows = rows.rows_at(sorted([*others, *places[: most - len(others)]]))
         return replace(self, rows=rows)
 
 
@@ -266,7 +266,7 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
     """
 
     records: Sequence[Any]
-    cells: Sequence[Callable[[Any], Cell]]
+    cell_functions: Sequence[Callable[[Any], Cell]]
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
@@ -275,26 +275,26 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
 
-    def select(self, places: Sequence[int]) -> LazyRows:
+    def select_columns(self, places: Sequence[int]) -> LazyRows:
         """The rows with only the columns that have the given indices."""
-        return LazyRows(self.records, [self.cells[at] for at in places])
+        return LazyRows(self.records, [self.cell_functions[at] for at in places])
 
-    def at(self, places: Sequence[int]) -> LazyRows:
+    def rows_at(self, places: Sequence[int]) -> LazyRows:
         """The rows at the given indices, without indices above the number of rows."""
-        return LazyRows([self.records[at] for at in places if at < len(self.records)], self.cells)
+        return LazyRows([self.records[at] for at in places if at < len(self.records)], self.cell_functions)
 
     @cached_property
-    def _computed(self) -> tuple[tuple[Cell, ...], ...]:
-        return tuple(tuple(cell(record) for cell in self.cells) for record in self.records)
+    def _computed_rows(self) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(tuple(cell(record) for cell in self.cell_functions) for record in self.records)
 
     def __len__(self) -> int:
         return len(self.records)
 
     def __getitem__(self, at: Any) -> Any:
-        return self._computed[at]
+        return self._computed_rows[at]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and self._computed == tuple(other)
+        return isinstance(other, Sequence) and self._computed_rows == tuple(other)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,8 +329,8 @@ class LeaderboardRow(NamedTuple):
     """
 
     model: str
-    numbers: tuple[Estimate, ...]
-    places: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    ranks: tuple[str, ...]
     extra_cells: tuple[Cell, ...]
 
 
@@ -345,14 +345,14 @@ class Leaderboard:
     @property
     def table(self) -> Table:
         """The leaderboard as a table, with ranks and ties by the first metric."""
-        ranked = any(entry.places[0] for entry in self.entries)
-        lettered = any(entry.numbers[0].letters for entry in self.entries)
+        ranked = any(entry.ranks[0] for entry in self.entries)
+        lettered = any(entry.estimates[0].tie_letters for entry in self.entries)
         heads = [Column("rank")] * ranked + [Column("model"), self.metrics[0]]
         rows = []
         for model, numbers, places, extra_cells in self.entries:
-            ties = [numbers[0].letters] * lettered
+            ties = [numbers[0].tie_letters] * lettered
             further_numbers = (
-                replace(number.without_interval, letters="") for number in numbers[1:]
+                replace(number.without_interval, tie_letters="") for number in numbers[1:]
             )
             rows.append(
                 (*places[:ranked], model, numbers[0], *ties, *further_numbers, *extra_cells)
@@ -373,10 +373,10 @@ class TaskGrid:
 
     models: tuple[str, ...]
     tasks: tuple[str, ...]
-    results: tuple[str, ...]
-    codes: Sequence[Sequence[int]]
-    link: str = ""
-    first_attempt: int = 1
+    distinct_results: tuple[str, ...]
+    result_codes: Sequence[Sequence[int]]
+    transcript_url_template: str = ""
+    first_attempt_number: int = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,8 +389,8 @@ class ChangedTasks:
     """
 
     summary: str
-    significant: tuple[str, ...] = ()
-    insignificant: tuple[str, ...] = ()
+    significant_lines: tuple[str, ...] = ()
+    insignificant_lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -426,7 +426,7 @@ class Chapter:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Document:
+class ReportPage:
     """The content of a report page: chapters with panels.
 
     omissions : sentences about results that the page does not show, with the reason.
@@ -435,7 +435,7 @@ class Document:
     """
 
     title: str
-    sections: tuple[Chapter, ...]
+    chapters: tuple[Chapter, ...]
     omissions: tuple[str, ...] = ()
     command: str = ""
     date: str = ""
@@ -497,39 +497,39 @@ class Report:
     """
 
     tables: tuple[Table, ...] = ()
-    rows: Callable[[], Table] = lambda: Table((), ())
+    make_data_rows: Callable[[], Table] = lambda: Table((), ())
     context: tuple[str | OptionHint, ...] = ()
-    explain: Callable[[], Iterable[str]] = tuple
+    make_full_context: Callable[[], Iterable[str]] = tuple
     messages: tuple[Diagnostic, ...] = ()
-    sign: Callable[[], Mapping[str, object]] = dict
+    make_signature: Callable[[], Mapping[str, object]] = dict
     checks: tuple[GateCheck, ...] = ()
-    draw: Callable[[], tuple[Plot, ...]] = tuple
+    make_plots: Callable[[], tuple[Plot, ...]] = tuple
     exports: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    commit: Callable[[], object] | None = None
+    write_command_file: Callable[[], object] | None = None
     answer: tuple[AnswerSentence, ...] = ()
     provisional: ProvisionalResult | None = None
-    changes: Callable[[], tuple[ChangedTasks, ...]] = tuple
-    lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    page: Document | None = None
-    methods: Callable[[], MethodsText] | None = None
+    make_changed_tasks: Callable[[], tuple[ChangedTasks, ...]] = tuple
+    further_lists: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    page: ReportPage | None = None
+    make_methods_text: Callable[[], MethodsText] | None = None
 
     @cached_property
     def signature(self) -> Mapping[str, object]:
         """The options on which the results depend, by name."""
-        return self.sign()
+        return self.make_signature()
 
     @cached_property
     def plots(self) -> tuple[Plot, ...]:
         """The charts of the report."""
-        return self.draw()
+        return self.make_plots()
 
     @cached_property
-    def data(self) -> Table:
+    def data_table(self) -> Table:
         """The rows of csv and json.
 
         Errors: ParameterError if a group column has the same name as a column of passk.
         """
-        table = self.rows()
+        table = self.make_data_rows()
         names = [column.header for column in table.columns]
         if twice := next((name for name in names if names.count(name) > 1), None):
             raise ParameterError(
@@ -541,7 +541,7 @@ class Report:
 
     def plots_in_picture(self, full: bool) -> tuple[Plot, ...]:
         """The plots of a picture.  Plots that need --full are in it if there are no others."""
-        return tuple(plot for plot in self.plots if full or not plot.full) or self.plots
+        return tuple(plot for plot in self.plots if full or not plot.only_with_full) or self.plots
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -549,9 +549,9 @@ class Report:
         return tuple(message for message in self.messages if message.severity == WARNING)
 
     @property
-    def changed_lines(self) -> tuple[str, ...]:
+    def changed_task_lines(self) -> tuple[str, ...]:
         """A summary of the changed tasks, followed by one line per changed task."""
-        groups = ((c.summary, *c.significant, *c.insignificant) for c in self.changes())
+        groups = ((c.summary, *c.significant_lines, *c.insignificant_lines) for c in self.make_changed_tasks())
         return tuple(line for lines in groups for line in lines)
 
     @property

@@ -61,19 +61,19 @@ class SeriesName(str):
     """
 
     parts: tuple[str, ...]
-    joint: str
+    separator: str
 
     def __new__(cls, parts: Sequence[str], joint: str = " ") -> SeriesName:
         name = super().__new__(cls, joint.join(part or '""' for part in parts))
-        name.parts, name.joint = tuple(parts), joint
+        name.parts, name.separator = tuple(parts), joint
         return name
 
     def __reduce__(self) -> tuple[type[SeriesName], tuple[Sequence[str], str]]:
-        return SeriesName, (self.parts, self.joint)
+        return SeriesName, (self.parts, self.separator)
 
     def without_part(self, place: int) -> SeriesName:
         """The name without the part at a given index."""
-        return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.joint)
+        return SeriesName((*self.parts[:place], *self.parts[place + 1 :]), self.separator)
 
 
 def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
@@ -158,7 +158,7 @@ def p_text(p: float) -> str:
     return f"{p:.{digits}f}"
 
 
-def p_relation(p: float) -> str:
+def p_text_with_sign(p: float) -> str:
     """A p-value with the sign before it, for example "= 0.015" or "< 0.0001"."""
     text = p_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

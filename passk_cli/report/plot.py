@@ -61,15 +61,15 @@ class Plot:
 
     kind: str
     rows: tuple[Row, ...]
-    names: Mapping[str, str]
+    printed_name_by_role: Mapping[str, str]
     points: tuple[Row, ...] = ()
-    rules: tuple[ReferenceLine, ...] = ()
+    reference_lines: tuple[ReferenceLine, ...] = ()
     legend: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
     subtitle: str = ""
     x_title: str = ""
     y_title: str = ""
-    x_names: Mapping[float, str] = field(default_factory=dict)
+    x_tick_labels: Mapping[float, str] = field(default_factory=dict)
     x_unit: str = ""
     y_unit: str = ""
     log_x: bool | None = False
@@ -77,32 +77,32 @@ class Plot:
     y_limits: tuple[float, float] | None = None
     unit: str = "share"
     hues: Mapping[str, int] = field(default_factory=dict)
-    models: tuple[str, ...] = ()
-    leading: tuple[str, ...] = ()
+    all_models: tuple[str, ...] = ()
+    leading_models: tuple[str, ...] = ()
     short_names: Mapping[str, str] = field(default_factory=dict)
     series_with_bands: tuple[Any, ...] = ()
-    groups: tuple[str, ...] = ()
+    group_columns: tuple[str, ...] = ()
     answer: tuple[Any, ...] = ()
-    scattered: bool = False
-    full: bool = False
+    is_scatter_plot: bool = False
+    only_with_full: bool = False
 
     @property
     def description(self) -> str:
         """The axes, models and counts as sentences, for readers who cannot see the chart."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
-        models = ", ".join(model for model in self._models if model)
+        models = ", ".join(model for model in self._index_by_model if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
 
     def is_grey(self, row: Row) -> bool:
         """Whether the model of a row is grey because only the leading models are coloured."""
-        return bool(self.leading) and model_of(row) not in (None, *self.leading)
+        return bool(self.leading_models) and model_of(row) not in (None, *self.leading_models)
 
     def colour_index(self, row: Row) -> int | None:
         """The index of the colour and shape of the row's model, or None if the row has no model."""
         model = model_of(row)
-        return None if model is None else self.hues.get(model, self._models.get(model, 0))
+        return None if model is None else self.hues.get(model, self._index_by_model.get(model, 0))
 
-    def setting_index(self, row: Row) -> tuple[int, int]:
+    def setting_index_and_count(self, row: Row) -> tuple[int, int]:
         """The index of the row's setting in the sorted settings, and the number of settings."""
         row_setting = _setting_of(row)
         return (self._settings.index(row_setting) if row_setting in self._settings else 0), len(
@@ -110,7 +110,7 @@ class Plot:
         )
 
     @cached_property
-    def _models(self) -> dict[str | None, int]:
+    def _index_by_model(self) -> dict[str | None, int]:
         models = dict.fromkeys(map(model_of, (*self.rows, *self.points)))
         return {model: place for place, model in enumerate(models)}
 
@@ -121,7 +121,7 @@ class Plot:
 
     def has_roles(self, *roles: str) -> bool:
         """Whether the rows of the chart have all of the given roles."""
-        return all(role in self.names for role in roles)
+        return all(role in self.printed_name_by_role for role in roles)
 
 
 def curves(
@@ -150,12 +150,15 @@ def curves(
     names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
     dotted = (*points, *hollow)
     shared = {role: name for role, name in names.items() if all(name in row for row in dotted)}
-    lines, dots = _rows_by_role(rows, names, log_y), _rows_by_role(points, shared, log_y)
+    lines, dots = (
+        _rows_with_role_keys(rows, names, log_y),
+        _rows_with_role_keys(points, shared, log_y),
+    )
     dots += tuple(
         {role: value for role, value in row.items() if role not in ("low", "high")}
         for row in lines if row["x"] in marked
     )  # fmt: skip
-    dots += tuple({**row, "filled": False} for row in _rows_by_role(hollow, shared, log_y))
+    dots += tuple({**row, "filled": False} for row in _rows_with_role_keys(hollow, shared, log_y))
     series = distinct_values((*lines, *dots), "series")
     lone = str(series[0]) if len(series) == 1 else ""
     titles["subtitle"] = " · ".join(filter(None, (lone, subtitle)))
@@ -190,7 +193,7 @@ def forest(
         head=head,
         tail=tail, scale=unit or facet,
     )  # fmt: skip
-    return _plot("forest", _rows_by_role(rows, names), names, titles, rules)
+    return _plot("forest", _rows_with_role_keys(rows, names), names, titles, rules)
 
 
 def ranking(
@@ -205,10 +208,10 @@ def ranking(
     label, value, low, high, place, letters, tied : keys of the values in each row.
     """
     plot = forest(rows, label=label, value=value, low=low, high=high, rules=(), **titles)
-    names = {**plot.names, "place": place, "letters": letters, "tied": tied}
+    names = {**plot.printed_name_by_role, "place": place, "letters": letters, "tied": tied}
     leading = tuple(str(row[label].parts[0]) for row in rows if row[tied])
     return replace(
-        plot, kind="ranking", names=names, rows=_rows_by_role(rows, names), leading=leading
+        plot, kind="ranking", printed_name_by_role=names, rows=_rows_with_role_keys(rows, names), leading_models=leading
     )
 
 
@@ -220,8 +223,8 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
-    roles = {role: name for role, name in plot.names.items() if role not in ("low", "high")}
-    return replace(plot, kind="bars", names=roles, unit="")
+    roles = {role: name for role, name in plot.printed_name_by_role.items() if role not in ("low", "high")}
+    return replace(plot, kind="bars", printed_name_by_role=roles, unit="")
 
 
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
@@ -252,7 +255,7 @@ def heat(
     value : key of the share, which may be None.
     """
     names = _drop_empty_roles(label=label, low=low, high=high, y=value, words=words, panel=facet)
-    return _plot("heat", _rows_by_role(rows, names), names, titles)
+    return _plot("heat", _rows_with_role_keys(rows, names), names, titles)
 
 
 def distinct_values(rows: Iterable[Row], role: str) -> list[Any]:
@@ -283,10 +286,10 @@ def _plot(
 ) -> Plot:  # fmt: skip
     further |= {name: printable(text) for name, text in titles.items()}
     safe = tuple(replace(rule, text=printable(rule.text)) for rule in rules)
-    return Plot(kind, rows, names, rules=safe, **further)
+    return Plot(kind, rows, names, reference_lines=safe, **further)
 
 
-def _rows_by_role(
+def _rows_with_role_keys(
     rows: Sequence[Row], names: Mapping[str, str], positive: bool = False
 ) -> tuple[dict[str, Any], ...]:
     return tuple(
@@ -298,7 +301,7 @@ def _rows_by_role(
 
 def _plain_value(value: Any, positive: bool = False) -> Any:
     if isinstance(value, SeriesName):
-        return SeriesName([printable(part) for part in value.parts], value.joint)
+        return SeriesName([printable(part) for part in value.parts], value.separator)
     if isinstance(value, str):
         return printable(value)
     value = value.item() if hasattr(value, "item") else value

@@ -19,17 +19,17 @@ from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName, count_range, plural, tasks_and_attempts
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import (
-    MORE_ATTEMPTS,
+    LARGER_K_POSSIBLE,
     ODD_K,
     STOPPING_MESSAGE_NAMES,
     reading_notes,
     result_notes,
 )
-from passk_cli.study.metric_selection import allowed_ks, usual_k
+from passk_cli.study.metric_selection import largest_k_by_series, largest_k_of_most_models
 from passk_cli.study.result import Result, SampleSize, range_between, ratio_estimate
 from passk_cli.study.significance_options import ComparisonOptions
 from passk_cli.study.values import (
-    Series,
+    SeriesKey,
     TaskValues,
     cluster_codes,
     compute_values,
@@ -59,16 +59,16 @@ class Analysis:
     counts: Counts
     metrics: tuple[Metric, ...] = ()
     confidence: Confidence = field(default_factory=Confidence)
-    rules: ComparisonOptions = field(default_factory=ComparisonOptions)
+    comparison_options: ComparisonOptions = field(default_factory=ComparisonOptions)
     short_tasks: str = "empty"
-    hint: str = ""
+    attempts_hint: str = ""
     metrics_requested: bool = True
     baseline: Counts | None = None
-    past: PooledBaseline | None = None
-    reading: tuple[Diagnostic, ...] = ()
-    decided: Mapping[str, object] = field(default_factory=dict)
-    earlier: str = ""
-    texts: Callable[[], Counts | None] | None = None
+    pooled_baseline: PooledBaseline | None = None
+    reading_messages: tuple[Diagnostic, ...] = ()
+    signature_entries: Mapping[str, object] = field(default_factory=dict)
+    earlier_run: str = ""
+    read_texts: Callable[[], Counts | None] | None = None
 
     @property
     def has_ranges(self) -> bool:
@@ -94,7 +94,7 @@ class Analysis:
         )
 
     @property
-    def best_first(self) -> list[int]:
+    def series_by_pass_rate(self) -> list[int]:
         """Indices of the series, sorted by pass rate from the highest to the lowest."""
         places = {series: place for place, series in enumerate(self.counts.series)}
         rates = dict(zip(places, self.pass_rates, strict=True))
@@ -107,10 +107,10 @@ class Analysis:
     def pass_rates(self) -> list[float]:
         """pass@1 of each series: the mean over its tasks of c/n, in [0, 1]."""
         counts = self.counts
-        rows = map(counts.rows_of, range(len(counts.series)))
+        rows = map(counts.slice_of_series, range(len(counts.series)))
         return [float((counts.c[cells] / counts.n[cells]).mean()) for cells in rows]
 
-    def values(
+    def task_values(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[TaskValues]:
         """The values per task, sorted by series and then by metric."""
@@ -125,9 +125,9 @@ class Analysis:
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
         """The mean of the values of each series and metric, with standard error and interval."""
-        values = self.values() if values is None else values
+        values = self.task_values() if values is None else values
         confidence = confidence or self.confidence
-        if any(task_values.passing is not None for task_values in values):
+        if any(task_values.values_if_missing_pass is not None for task_values in values):
             return self._results_with_missing_outcomes(values, confidence)
         facts = [
             Result(
@@ -136,7 +136,7 @@ class Analysis:
                 size=SampleSize(len(task_values.n), int(task_values.n.min()), int(task_values.n.max(
                 ))),
                 method=confidence.method, level=confidence.interval_level, values=task_values,
-                more={"judged": float(task_values.judged.mean())} if len(task_values.judged) else {
+                extra_fields={"judged": float(task_values.uncorrected_values.mean())} if len(task_values.uncorrected_values) else {
                 },
             )
             for task_values in values
@@ -144,25 +144,25 @@ class Analysis:
         nonempty = [
             at
             for at, task_values in enumerate(values)
-            if len(task_values.values) and not task_values.metric.kind.ranged
+            if len(task_values.values) and not task_values.metric.definition.is_known_only_as_range
         ]
-        samples = [values[at].sample(confidence) for at in nonempty]
-        limited = _with_limits([facts[at] for at in nonempty], samples, confidence)
+        samples = [values[at].interval_data(confidence) for at in nonempty]
+        limited = _results_with_limits([facts[at] for at in nonempty], samples, confidence)
         for at, fact in zip(nonempty, limited, strict=True):
             facts[at] = fact
         about = confidence.level, confidence.population
         for at, task_values in enumerate(values if confidence.method != "none" else ()):
-            if task_values.metric.kind.ratio and task_values.attempts is not None:
-                from passk_cli.inference.cost_ratio import cost_per_success
+            if task_values.metric.definition.is_ratio_of_means and task_values.attempts is not None:
+                from passk_cli.inference.cost_per_success import cost_per_success
 
                 ratio = ratio_estimate(
-                    cost_per_success(task_values.spending, *about), task_values.metric.unit
+                    cost_per_success(task_values.task_costs, *about), task_values.metric.unit
                 )
                 flaw = "" if ratio.value is None else ratio.reason
                 ratio = replace(ratio, reason=task_values.reason)
-                facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, flaw=flaw)
+                facts[at] = replace(facts[at], estimate=ratio, method=FIELLER, interval_flaw=flaw)
         for at, each in enumerate(values):
-            if each.metric.kind.ranged and len(each.values):
+            if each.metric.definition.is_known_only_as_range and len(each.values):
                 estimate = range_estimate(each, confidence.level)
                 facts[at] = replace(facts[at], k=None, estimate=estimate, method=RANGE_METHOD)
         return facts
@@ -190,7 +190,7 @@ class Analysis:
 
     def largest_unsupported_k(self, facts: Sequence[Result]) -> int:
         """The largest k of these results for which a task has too few attempts, or 0."""
-        rows = {series: self.counts.rows_of(s) for s, series in enumerate(self.counts.series)}
+        rows = {series: self.counts.slice_of_series(s) for s, series in enumerate(self.counts.series)}
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
@@ -198,22 +198,22 @@ class Analysis:
     def _results_with_missing_outcomes(
         self, values: Sequence[TaskValues], confidence: Confidence
     ) -> list[Result]:
-        ranges = [task_values for task_values in values if task_values.passing is not None]
+        ranges = [task_values for task_values in values if task_values.values_if_missing_pass is not None]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
-        end_results = iter(self.results(ends, confidence.require_steady()))
+        end_results = iter(self.results(ends, confidence.require_valid_for_missing_outcomes()))
         points = iter(
             self.results(
-                [task_values for task_values in values if task_values.passing is None], confidence
+                [task_values for task_values in values if task_values.values_if_missing_pass is None], confidence
             )
         )
         return [
-            next(points) if task_values.passing is None
+            next(points) if task_values.values_if_missing_pass is None
             else replace(range_between(next(end_results), next(end_results)), values=task_values)
             for task_values in values
         ]  # fmt: skip
 
-    def mean(
-        self, series: Series, name: str, values: Floats, tasks: Ints, n: Ints, *,
+    def mean_result(
+        self, series: SeriesKey, name: str, values: Floats, tasks: Ints, n: Ints, *,
         bounds: tuple[float, float] = (0.0, 1.0), attempts: Ints | None = None,
         within: Floats | None = None,
         mixed: int = 0, fixed: str = "no interval for these tasks",
@@ -238,12 +238,12 @@ class Analysis:
         clusters = cluster_codes(self.counts, tasks[present])
         spread = None if within is None else within[present]
         sample = IntervalData(
-            values[present], *bounds, attempts=attempts, within=spread, mixed_tasks=mixed,
+            values[present], *bounds, attempts=attempts, attempt_variances=spread, mixed_task_count=mixed,
             clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         if confidence.population == THESE_TASKS and spread is None:
             return replace(fact, estimate=replace(nothing, value=sample.mean, reason=fixed))
-        return _with_limits([fact], [sample], confidence)[0]
+        return _results_with_limits([fact], [sample], confidence)[0]
 
     def messages(
         self, facts: Sequence[Result], short: Sequence[Result] | None = None
@@ -253,13 +253,13 @@ class Analysis:
         short : the results for which messages may report too few attempts.  None for all results.
         """
         short = facts if short is None else short
-        notes = [*reading_notes(self.counts), *self.reading]
+        notes = [*reading_notes(self.counts), *self.reading_messages]
         if self.metrics and all(metric.family == "first@" for metric in self.metrics):
             # The metric first@k has no bias if sampling stops at a pass.
             notes = [note for note in notes if note.name not in STOPPING_MESSAGE_NAMES]
         odd = (m for m in self.metrics if m.family == "mgpass@" and m.k % 2)
         notes += [ODD_K(metric=m.name, most=f"{1 - 1 / m.k:.3f}") for m in odd]
-        if self.counts.facts.sampled is not None:
+        if self.counts.read_facts.sampled_rows is not None:
             from passk_cli.study.dependence import dependence_warnings
 
             notes += dependence_warnings(self.counts, self.confidence)
@@ -272,29 +272,29 @@ class Analysis:
         return notes
 
     def _larger_k_note(self) -> Iterator[Diagnostic]:
-        allowed, most = allowed_ks(self.counts), max((m.k for m in self.metrics), default=0)
+        allowed, most = largest_k_by_series(self.counts), max((m.k for m in self.metrics), default=0)
         k = default_ks(max(allowed))[-1]
-        if most and most < k > usual_k(self.counts):
+        if most and most < k > largest_k_of_most_models(self.counts):
             largest_ks = zip(self.counts.series, allowed, strict=True)
             models = [SeriesName(series) for series, largest in largest_ks if largest >= k]
-            yield MORE_ATTEMPTS(models=models, count=len(models), k=k)
+            yield LARGER_K_POSSIBLE(models=models, count=len(models), k=k)
 
-    def sizes(self, facts: Iterable[Result]) -> str:
+    def sizes_text(self, facts: Iterable[Result]) -> str:
         """The number of tasks and attempts of these results: "800 tasks × 10 attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return tasks_and_attempts(tasks, (*fewest, *most))
 
     def sizes_and_intervals_text(self, facts: Iterable[Result]) -> tuple[str, str]:
         """The two phrases about sizes and intervals for the line below a table."""
-        return self.sizes(facts), self.confidence.words()
+        return self.sizes_text(facts), self.confidence.words()
 
 
-def _with_limits(
+def _results_with_limits(
     facts: Sequence[Result], samples: Sequence[IntervalData], confidence: Confidence
 ) -> list[Result]:
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
-        sums = [math.nan if s.within is None else float(s.within.sum()) for s in samples]
+        sums = [math.nan if s.attempt_variances is None else float(s.attempt_variances.sum()) for s in samples]
         errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
                   for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip
     estimates = [
@@ -310,7 +310,7 @@ def _with_limits(
     return [
         replace(
             fact, estimate=replace(estimate, low=interval.low, high=interval.high), se=se,
-            method=interval.method, flaw=interval.reason,
+            method=interval.method, interval_flaw=interval.reason,
         )
         for fact, estimate, se, interval in zip(facts, estimates, errors, limits, strict=True)
     ]  # fmt: skip
@@ -330,7 +330,7 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
     return Estimate(cover.point_estimate, None, *cover.limits, reason)
 
 
-def sort_by_score(scores: Mapping[Series, float]) -> list[Series]:
+def sort_by_score(scores: Mapping[SeriesKey, float]) -> list[SeriesKey]:
     """Series sorted by score from the lowest to the highest, and by name if scores are equal.
 
     Scores that differ only by rounding are equal.  Series of groups without a name are last.  If

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from passk_cli.diagnostic import template_pattern
+from passk_cli.diagnostic import readable_template
 from passk_cli.report.data_types import AnswerSentence
 
 # Maps the name of an answer to the answer, for all answers of imported modules.
@@ -19,7 +19,7 @@ ANSWERS: dict[str, Answer] = {}
 
 
 def _fields_of(subject: Any) -> Mapping[str, Any]:
-    return subject if isinstance(subject, Mapping) else subject.fields
+    return subject if isinstance(subject, Mapping) else subject.sentence_fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,16 +51,16 @@ class Answer:
             raise ValueError(f"two answers are named {self.name}")
 
     @property
-    def pattern(self) -> str:
+    def readable_template(self) -> str:
         """The template as readable text with the names of its fields: "<left> tasks left."."""
-        return template_pattern(self.template, forms=True)
+        return readable_template(self.template, forms=True)
 
     def sentence_about(self, subject: Any) -> AnswerSentence:
         """The sentence of this answer about a subject for which the answer is true."""
         return AnswerSentence(self.name, self.template, self.fields(subject))
 
 
-def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
+def first_true_sentence(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSentence]:
     """The sentence of the first answer that is true of a subject, or nothing if none is."""
     for answer in answers:
         if answer.when(subject):
@@ -68,7 +68,7 @@ def first_true(answers: Iterable[Answer], subject: Any) -> Iterator[AnswerSenten
             return
 
 
-def all_true(
+def true_sentences(
     answers: Iterable[Answer | Sequence[Answer]], subject: Any
 ) -> Iterator[AnswerSentence]:
     """The sentences of all answers that are true of a subject.
@@ -77,4 +77,4 @@ def all_true(
         answer.
     """
     for answer in answers:
-        yield from first_true((answer,) if isinstance(answer, Answer) else answer, subject)
+        yield from first_true_sentence((answer,) if isinstance(answer, Answer) else answer, subject)

@@ -12,7 +12,7 @@ from passk_cli.files.sources.arguments import (
     arguments_without_file,
     base_name,
     is_file_argument,
-    paths_of,
+    paths_in_data,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
@@ -62,7 +62,7 @@ class RunAndBaseline:
 
         Errors: ParameterError if one of several baselines is not a file.
         """
-        absent = [path for path in paths_of(baseline) if not is_file_argument(path)]
+        absent = [path for path in paths_in_data(baseline) if not is_file_argument(path)]
         if absent and isinstance(baseline, str):
             return cls(None)
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
@@ -72,7 +72,7 @@ class RunAndBaseline:
                 " existing files, or only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
-        for path in paths_of(baseline):
+        for path in paths_in_data(baseline):
             new_files = arguments_without_file(new_files, path)
         if new_files == list(files):
             return cls(None, baseline)
@@ -88,7 +88,7 @@ class RunAndBaseline:
         try:
             return read(request.with_all_models(), self.baseline)
         except DataError as error:
-            error.settles = self.applicable_fixes(error.settles, read, request)
+            error.fixes = self.applicable_fixes(error.fixes, read, request)
             raise
 
     def applicable_fixes(
@@ -116,13 +116,13 @@ def baseline_label(baseline: Any) -> str:
     >>> baseline_label("old=runs/old.jsonl"), baseline_label([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
     """
-    return ", ".join(map(base_name, paths_of(baseline))) or type(baseline).__name__
+    return ", ".join(map(base_name, paths_in_data(baseline))) or type(baseline).__name__
 
 
 def select_models(counts: Counts, request: Request) -> Counts:
     """The series of the requested models, or all series if the counts have none of these models."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
-    return counts.regrouped(names, counts.group_names) if any(names) else counts
+    return counts.with_renamed_series(names, counts.group_names) if any(names) else counts
 
 
 def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
@@ -143,7 +143,7 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
         )
     run_models = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in run_models else models[0]
-    renamed = baseline.regrouped([(name, *s[1:]) for s in baseline.series], baseline.group_names)
+    renamed = baseline.with_renamed_series([(name, *s[1:]) for s in baseline.series], baseline.group_names)
     clusters = merged_clusters(counts, baseline, label)
     combined = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
     return (combined if clusters is None else combined.with_clusters(clusters)), renamed

@@ -48,7 +48,7 @@ BENCHMARKS_DISAGREE = DiagnosticType(
 
 def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
     """The warning that a series contains several benchmarks, with the sizes of the benchmarks."""
-    benchmark_by_task = counts.facts.benchmarks
+    benchmark_by_task = counts.read_facts.benchmark_by_task
     if not benchmark_by_task:
         return
     codes = {name: place for place, name in enumerate(dict.fromkeys(benchmark_by_task.values()))}
@@ -60,14 +60,14 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
     if most > 1:
         sizes = Counter(benchmark_by_task[task] for task in counts.tasks).most_common()
         yield POOLED_BENCHMARKS(
-            number=len(sizes), column=counts.facts.benchmark,
+            number=len(sizes), column=counts.read_facts.benchmark_column,
             sizes=[f"{name} ({plural(size, 'task')})" for name, size in sizes],
         )  # fmt: skip
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
     """Benchmark → mean difference between two models on their shared tasks of this benchmark."""
-    benchmark_by_task = counts.facts.benchmarks
+    benchmark_by_task = counts.read_facts.benchmark_by_task
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = group_by(
         zip(pair.tasks.tolist(), differences, strict=True),
@@ -85,7 +85,7 @@ def benchmark_disagreement_warning(
 
     passk does not check benchmarks that the user pooled on purpose.
     """
-    if not counts.facts.benchmarks:
+    if not counts.read_facts.benchmark_by_task:
         return
     conflicting = [
         (pair, by) for pair in pairs if len(pair.values[0])

@@ -20,7 +20,7 @@ from passk_cli.inference.intervals import (
     equivalence_p_values,
     intervals,
 )
-from passk_cli.inference.labels import FEWEST_COMPARED
+from passk_cli.inference.judge_correction import FEWEST_TASKS_TO_COMPARE
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import MetricChange
@@ -33,9 +33,9 @@ from passk_cli.suggested_fix import SuggestedFix
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from passk_cli.inference.cost_ratio import RatioInterval
+    from passk_cli.inference.cost_per_success import RatioInterval
     from passk_cli.inference.difference import DifferenceDistribution
-    from passk_cli.outcomes.attempts import Attempts
+    from passk_cli.outcomes.attempts import AttemptValueCounts
     from passk_cli.study.confidence import Confidence
 
     Places = Ints | slice
@@ -97,14 +97,14 @@ class Comparison:
     second: TaskValues
     tasks: Ints
     values: tuple[Floats, Floats]
-    at: tuple[Places, Places]
-    only_first: int
-    only_second: int
+    shared_task_indices: tuple[Places, Places]
+    only_in_first_count: int
+    only_in_second_count: int
     clusters: Ints | None = None
     reason: str = ""
     interval: Interval | None = None
     p: float = math.nan
-    smallest: float = math.nan
+    smallest_p: float = math.nan
     adjusted: float = math.nan
     test: str = ""
     adjustment: str = ""
@@ -114,14 +114,14 @@ class Comparison:
     family: str = ALL
     verdict: str = ""
     missing_bounds: tuple[Comparison, ...] = ()
-    opposite: Comparison | None = None
-    floor: float | None = None
+    opposite_bound: Comparison | None = None
+    variance_floor: float | None = None
     distribution: tuple[DifferenceDistribution, int] | None = None
     ratio: RatioInterval | None = None
     cache: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
-    share: float = 1.0
+    factor_of_second: float = 1.0
 
-    def with_share(self, share: float) -> Comparison:
+    def with_factor_of_second(self, share: float) -> Comparison:
         """The comparison of the first model with a multiple of the second model's values.
 
         The interval of the difference excludes 0 if the ratio of the means differs significantly
@@ -129,7 +129,7 @@ class Comparison:
         """
         first, second = self.values
         return self.with_changes(
-            values=(first, second * (share / self.share)), share=share, distribution=None,
+            values=(first, second * (share / self.factor_of_second)), share=share, distribution=None,
             cache={"why_not_binary": "values of a scaled comparison are not differences"},
         )  # fmt: skip
 
@@ -145,24 +145,24 @@ class Comparison:
         return self.values[0] - self.values[1]
 
     @property
-    def hidden_variance(self) -> tuple[float, int | None]:
+    def label_variance_and_degrees(self) -> tuple[float, int | None]:
         """The variance of the mean difference that labels add, and its degrees of freedom.
 
         The degrees of freedom are None if the number of tasks limits them; see `Corrected`.
         """
         first, second = self.first, self.second
-        degrees = first.degrees
-        if degrees is None or (second.degrees is not None and second.degrees < degrees):
-            degrees = second.degrees
-        return first.hidden + self.share**2 * second.hidden, degrees
+        degrees = first.label_degrees_of_freedom
+        if degrees is None or (second.label_degrees_of_freedom is not None and second.label_degrees_of_freedom < degrees):
+            degrees = second.label_degrees_of_freedom
+        return first.hidden_variance + self.factor_of_second**2 * second.hidden_variance, degrees
 
     @property
     def difference_bounds(self) -> tuple[Floats, Floats] | None:
         """The lowest and highest difference at each task if outcomes are missing, else None."""
-        if self.opposite is None:
+        if self.opposite_bound is None:
             return None
-        return np.minimum(self.differences, self.opposite.differences), np.maximum(
-            self.differences, self.opposite.differences
+        return np.minimum(self.differences, self.opposite_bound.differences), np.maximum(
+            self.differences, self.opposite_bound.differences
         )
 
     @_CachedProperty
@@ -187,15 +187,15 @@ class Comparison:
     @property
     def n(self) -> tuple[Ints, Ints]:
         """The number of attempts of each model at each shared task."""
-        return self.first.n[self.at[0]], self.second.n[self.at[1]]
+        return self.first.n[self.shared_task_indices[0]], self.second.n[self.shared_task_indices[1]]
 
     @property
     def c(self) -> tuple[Ints, Ints]:
         """The number of passes of each model at each shared task."""
-        return self.first.c[self.at[0]], self.second.c[self.at[1]]
+        return self.first.c[self.shared_task_indices[0]], self.second.c[self.shared_task_indices[1]]
 
     @property
-    def attempts(self) -> tuple[Attempts, Attempts]:
+    def attempts(self) -> tuple[AttemptValueCounts, AttemptValueCounts]:
         """The attempts of each model at the shared tasks, for metrics that use single attempts."""
         bags = [rates.restrict(self.tasks).attempts for rates in (self.first, self.second)]
         first, second = (bag for bag in bags if bag is not None)
@@ -230,7 +230,7 @@ class Comparison:
     def why_not_binary(self) -> str:
         """The reason why `is_binary` is False, or "" if `is_binary` is True."""
         metric = self.first.metric
-        if self.hidden_variance[1] is not None:
+        if self.label_variance_and_degrees[1] is not None:
             return "values are corrected by labels"
         if isinstance(metric, MetricChange):
             return f"values of {metric.name} can lie between −1 and 1"
@@ -238,11 +238,11 @@ class Comparison:
             return "tasks have clusters"
         ordered = metric.family == "first@"
         sides = [
-            side if self._same_tasks or (side.all_or_one and side.is_binary)
+            side if self._same_tasks or (side.has_one_or_k_attempts and side.is_binary)
             else side.restrict(self.tasks)
             for side in (self.first, self.second)
         ]  # fmt: skip
-        if not ordered and not all(side.all_or_one for side in sides):
+        if not ordered and not all(side.has_one_or_k_attempts for side in sides):
             return f"values of {metric.name} can lie between 0 and 1 (neither n = 1 nor k = n)"
         if metric.unit != "share" or not all(side.is_binary for side in sides):
             return f"values of {metric.name} are not all 0 or 1"
@@ -250,7 +250,7 @@ class Comparison:
 
     @property
     def _same_tasks(self) -> bool:
-        return isinstance(self.at[0], slice)
+        return isinstance(self.shared_task_indices[0], slice)
 
     @property
     def has_p_value(self) -> bool:
@@ -292,16 +292,16 @@ class Comparison:
             limits = Interval(None, None, confidence.level, method, confidence.population)
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
-            unit=metric.unit, upper=self.missing_bounds[1].difference if self.missing_bounds
+            unit=metric.unit, range_upper_end=self.missing_bounds[1].difference if self.missing_bounds
             else None,
         )  # fmt: skip
         return Result(
             first.series, metric.name, metric.k, estimate, against=second.series[0],
             size=SampleSize(len(self.tasks), *self.attempts_range),
             method=limits.method, level=limits.level,
-            flaw=limits.reason,
+            interval_flaw=limits.reason,
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
-            verdict=self.verdict, more={"test": self.test, "adjustment": self.adjustment, **more},
+            verdict=self.verdict, extra_fields={"test": self.test, "adjustment": self.adjustment, **more},
         )  # fmt: skip
 
 
@@ -317,7 +317,7 @@ def difference_intervals(
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
     if any(c.missing_bounds for c in comparisons):
-        confidence.require_steady()
+        confidence.require_valid_for_missing_outcomes()
     alphas = [c.alpha for c in comparisons for _ in c.missing_bounds or (c,)]
     answers: dict[int, Interval] = {}
     alphas = [1.0 - confidence.level if math.isnan(alpha) else alpha for alpha in alphas]
@@ -333,7 +333,7 @@ def difference_intervals(
                 scored.setdefault((tasks, levels[at]), []).append(at)
         if (
             c.distribution is None
-            or c.distribution[0].constant[c.distribution[1]]
+            or c.distribution[0].is_constant[c.distribution[1]]
             or method != GUARDED_T
         ):
             continue
@@ -348,7 +348,7 @@ def difference_intervals(
             answers[at] = Interval(low, high, confidence.level, PAIRED_SCORE, confidence.population)
     remaining = [at for at in range(len(plain)) if at not in answers]
     for part, method, level in _batches_by_method_and_level(plain, remaining, levels, confidence):
-        samples = difference_samples([plain[at] for at in part], confidence)
+        samples = difference_interval_data([plain[at] for at in part], confidence)
         limits = intervals(samples, method, level, confidence.population)
         answers |= {
             at: replace(interval, level=confidence.level)
@@ -369,13 +369,13 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
     """
     from scipy.optimize import brentq
 
-    first, second = c.with_share(1.0).values
+    first, second = c.with_factor_of_second(1.0).values
     if not second.any():
         return Estimate(None, reason="the baseline is 0")
     value = float(first.mean() / second.mean())
 
     def limits(share: float) -> Interval:
-        return difference_intervals([c.with_share(share)], confidence)[0]
+        return difference_intervals([c.with_factor_of_second(share)], confidence)[0]
 
     def lower(share: float) -> float:
         return limits(share).low or 0.0
@@ -410,7 +410,7 @@ def equivalence_tests(
     for part, method, _ in _batches_by_method_and_level(
         plain, range(len(plain)), [0.0] * len(plain), confidence
     ):
-        samples = difference_samples([plain[at] for at in part], confidence)
+        samples = difference_interval_data([plain[at] for at in part], confidence)
         tests = equivalence_p_values(samples, margin, method, confidence.population)
         answers |= zip(part, tests, strict=True)
     in_order = iter(answers[at] for at in range(len(plain)))
@@ -421,7 +421,7 @@ def equivalence_tests(
 
 
 def _interval_method(comparison: Comparison, confidence: Confidence) -> str:
-    by_default = confidence.by_default and confidence.population == NEW_TASKS
+    by_default = confidence.uses_default_method and confidence.population == NEW_TASKS
     return PAIRED_SCORE if by_default and comparison.is_binary else confidence.method
 
 
@@ -436,7 +436,7 @@ def _batches_by_method_and_level(
             yield members[first : first + size], method, level
 
 
-def difference_samples(
+def difference_interval_data(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[IntervalData]:
     """The differences per task of each comparison, as data for intervals and tests."""
@@ -447,20 +447,20 @@ def difference_samples(
         passes: tuple[MetricCounts, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.restrict(c.tasks) for side in (c.first, c.second)]
-            within = sides[0].within_task_variance + c.share**2 * sides[1].within_task_variance
+            within = sides[0].within_task_variance + c.factor_of_second**2 * sides[1].within_task_variance
             mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
-            passes = (*sides[0].passes, *sides[1].passes) if c.share == 1.0 else ()
+            passes = (*sides[0].hull_counts, *sides[1].hull_counts) if c.factor_of_second == 1.0 else ()
         samples.append(
             IntervalData(
                 c.differences,
                 difference_bounds=c.difference_bounds,
-                variance_floor=c.floor or 0.0,
-                low=low - high,
-                high=high - low,
-                hidden=c.hidden_variance[0],
-                degrees=c.hidden_variance[1],
-                within=within,
-                mixed_tasks=mixed,
+                variance_floor=c.variance_floor or 0.0,
+                lower_bound=low - high,
+                upper_bound=high - low,
+                hidden_variance=c.label_variance_and_degrees[0],
+                label_degrees_of_freedom=c.label_variance_and_degrees[1],
+                attempt_variances=within,
+                mixed_task_count=mixed,
                 metric_counts=passes if len(passes) == 2 else (),
                 clusters=c.clusters,
                 resamples=confidence.resamples,
@@ -478,10 +478,10 @@ def with_variance_floors(
     if confidence.population != NEW_TASKS:
         return floored
     groups = group_pairs(
-        ((c.first.metric, len(c.tasks), c.opposite is not None), at)
+        ((c.first.metric, len(c.tasks), c.opposite_bound is not None), at)
         for at, c in enumerate(comparisons)
-        if c.floor is None and not c.first.metric.kind.required_attempt_data
-        and c.hidden_variance[1] is None and not c.is_binary
+        if c.variance_floor is None and not c.first.metric.definition.required_attempt_data
+        and c.label_variance_and_degrees[1] is None and not c.is_binary
     )  # fmt: skip
     for (metric, tasks, between), places in groups.items():
         size = max(1, _MAX_COUNTS_PER_BATCH // tasks)
@@ -494,7 +494,7 @@ def with_variance_floors(
             largest = None
             if between:
                 opposite_c = _stack_counts(
-                    [comparison.opposite.c for comparison in part if comparison.opposite]
+                    [comparison.opposite_bound.c for comparison in part if comparison.opposite_bound]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
             floors = attempt_variance_floor(metric, n, c, largest).tolist()
@@ -525,7 +525,7 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     return counts[0], counts[1]
 
 
-def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
+def comparison_on_shared_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
     """The comparison of two models on the tasks that both models have.
 
     unpaired : "drop" leaves out tasks that only one model has; "error" raises DataError for them.
@@ -542,8 +542,8 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
             settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared tasks")],
         )
     reason, sides = "", (first, second)
-    corrected = first.degrees is not None or second.degrees is not None
-    if (first.metric.kind.ratio or corrected) and not same_tasks:
+    corrected = first.label_degrees_of_freedom is not None or second.label_degrees_of_freedom is not None
+    if (first.metric.definition.is_ratio_of_means or corrected) and not same_tasks:
         # Ratios and label-based corrections depend on all tasks, so passk computes both again for a
         # part of the tasks.
         sides = first.restrict(shared), second.restrict(shared)
@@ -551,25 +551,25 @@ def match_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -
         if not rates.has_values:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
         by_task = rates.labels is not None and rates.labels.labels_per_task > 0
-        if by_task and rates.degrees is not None and rates.degrees + 1 < FEWEST_COMPARED:
-            few = rates.degrees + 1
-            reason = f"labels of {few} tasks; a difference needs {FEWEST_COMPARED}"
+        if by_task and rates.label_degrees_of_freedom is not None and rates.label_degrees_of_freedom + 1 < FEWEST_TASKS_TO_COMPARE:
+            few = rates.label_degrees_of_freedom + 1
+            reason = f"labels of {few} tasks; a difference needs {FEWEST_TASKS_TO_COMPARE}"
     if not len(shared):
         reason = "the models share no task"
     if reason:
         nothing = ((NO_VALUES, NO_VALUES), (NO_TASKS, NO_TASKS))
         return Comparison(first, second, shared, *nothing, *only, reason=reason)
     ends: tuple[Comparison, ...] = ()
-    if first.passing is not None or second.passing is not None:
+    if first.values_if_missing_pass is not None or second.values_if_missing_pass is not None:
         (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
-        lowest, highest = match_tasks(low, other_high), match_tasks(high, other_low)
+        lowest, highest = comparison_on_shared_tasks(low, other_high), comparison_on_shared_tasks(high, other_low)
         ends = lowest.with_changes(opposite=highest), highest.with_changes(opposite=lowest)
     at: tuple[Places, Places] = (_ALL_TASKS, _ALL_TASKS)
     values = first.values, second.values
     if not same_tasks:
         at = np.searchsorted(first.tasks, shared), np.searchsorted(second.tasks, shared)
         values = first.values[at[0]], second.values[at[1]]
-    if first.metric.kind.ratio or corrected:
+    if first.metric.definition.is_ratio_of_means or corrected:
         first, second = sides
         values, at = (first.values, second.values), (_ALL_TASKS, _ALL_TASKS)
     clusters = first.clusters

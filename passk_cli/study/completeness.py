@@ -12,7 +12,7 @@ from passk_cli.arrays import Bools, Floats, group_by
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.phrases import SeriesName, first_few, number_range, p_relation, plural
+from passk_cli.report.phrases import SeriesName, first_few, number_range, p_text_with_sign, plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 UNEVEN_ATTEMPTS = DiagnosticType(
@@ -63,11 +63,11 @@ class MissingAttempts(NamedTuple):
     series: tuple[str, ...]
     actual: int
     expected: int
-    n: int
-    hard: int = 0
-    short: int = 0
-    complete_hard: int = 0
-    complete: int = 0
+    usual_attempts_per_task: int
+    hard_short_tasks: int = 0
+    short_tasks: int = 0
+    hard_complete_tasks: int = 0
+    complete_tasks: int = 0
     p: float | None = None
 
 
@@ -82,7 +82,7 @@ def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
     [('c', 10, 12)]
     """
     lacking = []
-    rows = {series: counts.rows_of(place) for place, series in enumerate(counts.series)}
+    rows = {series: counts.slice_of_series(place) for place, series in enumerate(counts.series)}
     for rivals in group_by(rows, lambda series: series[1:]).values():
         numbers = {series: counts.n[rows[series]] for series in rivals}
         constant = Counter(int(n[0]) for n in numbers.values() if n.min() == n.max())
@@ -97,7 +97,7 @@ def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
         ]  # fmt: skip
         if not odd or len(odd) > regular:
             continue
-        difficulty = _pass_rates(counts, [rows[s] for s in rivals if s not in odd])
+        difficulty = _mean_pass_rate_by_task(counts, [rows[s] for s in rivals if s not in odd])
         for series in odd:
             cells = rows[series]
             attempts = int(counts.n[cells].sum())
@@ -108,7 +108,7 @@ def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
     return sorted(lacking, key=lambda uneven: uneven.actual - uneven.expected)
 
 
-def _pass_rates(counts: Counts, models: list[slice]) -> Floats:
+def _mean_pass_rate_by_task(counts: Counts, models: list[slice]) -> Floats:
     cells = np.concatenate([np.r_[rows] for rows in models])
     tasks = counts.task_codes[cells]
     size = len(counts.tasks)
@@ -131,7 +131,7 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
     (a, b), (c, d) = ([int((s & h).sum()) for h in (hard, ~hard)] for s in (short, ~short))
     p = float(fisher_exact([[a, b], [c, d]])[1])
-    return uneven._replace(hard=a, short=a + b, complete_hard=c, complete=c + d, p=p)
+    return uneven._replace(hard_short_tasks=a, short_tasks=a + b, hard_complete_tasks=c, complete_tasks=c + d, p=p)
 
 
 def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
@@ -140,13 +140,13 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
     if not lacking:
         return
     first = lacking[0]
-    tested = first if first.p is not None else first._replace(short=0)
+    tested = first if first.p is not None else first._replace(short_tasks=0)
     yield UNEVEN_ATTEMPTS(
         models=[f"{SeriesName(m.series)} ({m.expected - m.actual:,} of {m.expected:,})"
                 for m in lacking],
-        names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking), n=first.n,
-        model=SeriesName(first.series), hard=tested.hard, short=tested.short,
-        rest_hard=tested.complete_hard, rest=tested.complete, p=p_relation(first.p or 0.0),
+        names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking), n=first.usual_attempts_per_task,
+        model=SeriesName(first.series), hard=tested.hard_short_tasks, short=tested.short_tasks,
+        rest_hard=tested.hard_complete_tasks, rest=tested.complete_tasks, p=p_text_with_sign(first.p or 0.0),
     )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
         return counts
     lacking = []
     for place, series in enumerate(counts.series):
-        rows = counts.rows_of(place)
+        rows = counts.slice_of_series(place)
         if not differs[rows].any():
             continue
         cells = np.r_[rows][differs[rows]]
@@ -181,6 +181,6 @@ def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
             settles=[SuggestedFix({"--short-tasks": "drop"}, "leaves these tasks out"),
                      SuggestedFix({"--attempts": None}, "uses all tasks")],
         )  # fmt: skip
-    return counts.resized(counts.n * ~differs, counts.c * ~differs).with_messages(
+    return counts.with_fewer_attempts(counts.n * ~differs, counts.c * ~differs).with_messages(
         DROPPED_TASKS(n=n, lacking=lacking)
     )

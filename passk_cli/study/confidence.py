@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, refuse_if_any
+from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option
@@ -50,11 +50,11 @@ class Confidence:
     # fmt: off
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Interval method, such as guard or bca (none: standard errors).",
-        choices="passk_cli.inference.intervals:METHOD_CHOICES", former=(("tango", "paired-score"),),
+        choices="passk_cli.inference.intervals:METHOD_CHOICES", former_choices=(("tango", "paired-score"),),
         detail="One of {choices}. The default is guard for new tasks, and hull for these tasks. The"
         " default for differences is guarded-t, or paired-score if all values are 0 or 1.")] = None
     level: Annotated[float, Option(
-        "--level", "P", "Confidence level.", low=0, high=1, between=True)] = 0.95
+        "--level", "P", "Confidence level.", low=0, high=1, excludes_limits=True)] = 0.95
     population: Annotated[str, Option(
         "--population", help="Population that intervals are about", choices=POPULATIONS,
         detail="With new-tasks, the tasks are a sample, and intervals are about all similar tasks;"
@@ -72,7 +72,7 @@ class Confidence:
         detail="Guard intervals of best@k, worst@k and mean need these bounds.")] = None
     # fmt: on
     method_overrides: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    by_default: bool = False
+    uses_default_method: bool = False
 
     @cached_property
     def method(self) -> str:
@@ -89,13 +89,13 @@ class Confidence:
 
     def require_intervals(self) -> Confidence:
         """Return this confidence, or raise ParameterError if its interval method is "none"."""
-        refuse_if_any("invalid-method", (
+        raise_first_applicable_error("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
         ))  # fmt: skip
         return self
 
-    def require_steady(self) -> Confidence:
+    def require_valid_for_missing_outcomes(self) -> Confidence:
         """Return this confidence, or raise ParameterError if its method forbids missing outcomes.
 
         With some methods, an interval may be wider if only some missing outcomes pass than if all
@@ -126,8 +126,8 @@ class Confidence:
 
         method = METHODS.get(self.method)
         if method is None:
-            refuse_if_any("invalid-method", *(
-                (metric.kind.ranged, OptionValue("--interval", "none"),
+            raise_first_applicable_error("invalid-method", *(
+                (metric.definition.is_known_only_as_range, OptionValue("--interval", "none"),
                  f"{metric.name} is a range, which has no standard error",
                  (SuggestedFix({"--interval": None}),))
                 for metric in metrics
@@ -136,12 +136,12 @@ class Confidence:
         overrides: dict[str, tuple[str, ...]] = {}
         for metric in metrics:
             unbounded = self.bounds is None and method.needs_bounds and metric.bounds is None
-            amount = method.needs_bounds and not method.for_amounts and metric.kind.quantity
-            if metric.kind.ratio:
+            amount = method.needs_bounds and not method.for_amounts and metric.definition.amount_unit
+            if metric.definition.is_ratio_of_means:
                 name = FIELLER
-            elif metric.kind.ranged:
+            elif metric.definition.is_known_only_as_range:
                 name = RANGE_METHOD
-            elif method.needs_counts and metric.expectation is None:
+            elif method.needs_counts and metric.expectation_polynomial is None:
                 name = "jackknife"
             elif unbounded or amount:
                 name = "bca"
@@ -159,28 +159,28 @@ class Confidence:
         """
         from passk_cli.inference.intervals import LOGIT_T
 
-        refuse_if_any(
+        raise_first_applicable_error(
             "invalid-method",
             (self.population != NEW_TASKS, OptionValue("--population", self.population),
              "estimates corrected by labels are only about new tasks",
              (SuggestedFix({"--population": None}),)),
-            (self.interval not in (None, "none") and not self.by_default,
+            (self.interval not in (None, "none") and not self.uses_default_method,
              OptionValue("--interval", self.interval),
              f"estimates corrected by labels always use the method {LOGIT_T}",
              (SuggestedFix({"--interval": None}),)),
         )  # fmt: skip
-        if self.by_default:
+        if self.uses_default_method:
             return self
         return replace(self, method_overrides={} if self.interval else {LOGIT_T: ("all",)})
 
     @property
     def method_name(self) -> str:
         """The printed name of the interval method: "guard", or "guard (bca for mean)"."""
-        method, *exceptions = self._methods
+        method, *exceptions = self._method_texts
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
     @property
-    def _methods(self) -> list[str]:
+    def _method_texts(self) -> list[str]:
         if for_all := [
             method for method, names in self.method_overrides.items() if names == ("all",)
         ]:
@@ -197,11 +197,11 @@ class Confidence:
 
     def for_differences(self) -> Confidence:
         """The confidence for differences of two models, for which the default method differs."""
-        from passk_cli.inference.intervals import DEFAULT_OF_DIFFERENCES
+        from passk_cli.inference.intervals import DEFAULT_DIFFERENCE_METHODS
 
         if self.interval is not None:
             return self
-        return replace(self, interval=DEFAULT_OF_DIFFERENCES[self.population], by_default=True)
+        return replace(self, interval=DEFAULT_DIFFERENCE_METHODS[self.population], uses_default_method=True)
 
     def for_single_models(self) -> Confidence:
         """The confidence for single models, without a method that is only for differences."""
@@ -209,7 +209,7 @@ class Confidence:
 
         if self.interval is None or not METHODS[self.interval].for_differences:
             return self
-        return replace(self, interval=None, method_overrides={}, by_default=False)
+        return replace(self, interval=None, method_overrides={}, uses_default_method=False)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
         """The confidence with the metrics for which differences used the method `paired-score`."""
@@ -258,6 +258,6 @@ class Confidence:
         if self.cluster:
             about += f", clustered by {self.cluster}" if sampled else ", clusters do not matter"
         methods = self.method_name
-        if differences is not None and differences._methods != self._methods:
-            methods += f" (differences: {', '.join(differences._methods)})"
+        if differences is not None and differences._method_texts != self._method_texts:
+            methods += f" (differences: {', '.join(differences._method_texts)})"
         return f"{100 * self.level:g} % {methods} intervals, {about}"

@@ -8,7 +8,7 @@ from typing import Any
 from passk_cli.inference.cover_range import DataNeeded
 from passk_cli.report.data_types import AnswerSentence, Limits
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, all_true, first_true
+from passk_cli.study.answer import Answer, first_true_sentence, true_sentences
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import (
     NO_SHARED_TASK_ANSWERS,
@@ -29,11 +29,11 @@ class CoverRanges:
         shared, where = study.on_shared_tasks(facts)
         self.where = "" if self.groups else where.removeprefix(" on ")
         ranges = [fact for fact in (facts if self.groups else shared) if fact.is_range]
-        self.facts = sorted(ranges, key=lambda fact: -(fact.estimate.middle or 0.0))
+        self.facts = sorted(ranges, key=lambda fact: -(fact.estimate.value_or_midpoint or 0.0))
         self.open = [fact for fact in self.facts if fact.estimate.value is None]
 
     @property
-    def rivals(self) -> list[str]:
+    def overlapping_models(self) -> list[str]:
         """The models with ranges that overlap the highest range."""
         first = self.facts[0].estimate.low or 0.0
         return [
@@ -43,15 +43,15 @@ class CoverRanges:
         ]
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         """The highest and the lowest range, and what would narrow the widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
-            "rate": metric.argument if metric else "", "estimate": first.estimate,
-            "limits": range_without_value(first), "rivals": self.rivals, "count": len(self.rivals),
+            "rate": metric.name_suffix if metric else "", "estimate": first.estimate,
+            "limits": range_without_value(first), "rivals": self.overlapping_models, "count": len(self.overlapping_models),
             "last": name_with_groups(last.series, self.groups), "lowest": range_without_value(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
@@ -74,8 +74,8 @@ def range_without_value(fact: Result) -> Limits:
     return Limits(fact.estimate.low, fact.estimate.high)
 
 
-_WHERE = "{?where| on {where}}"
-_NEEDED_DATA = (
+_SHARED_TASKS_CLAUSE = "{?where| on {where}}"
+_NEEDED_DATA_CLAUSE = (
     "{?ahead|; about {ahead:attempt} per task would narrow it enough}"
     "{?tasks|; about {tasks:task} would narrow it enough}"
     "{?both|; an estimate needs more attempts and more tasks}."
@@ -87,22 +87,22 @@ COVER_ANSWERS = (
     Answer("cover-not-determined", lambda covers: len(covers.facts) == 1,
            "{model}: {metric}, the share of tasks with a true success rate of {rate} or more, is"
            " in {limits}. With {attempts:attempt} per task, this range is too wide for an estimate"
-           + _NEEDED_DATA),
+           + _NEEDED_DATA_CLAUSE),
     Answer("cover-of-groups", lambda covers: bool(covers.groups),
            "The highest range of {metric} is {limits} ({model}), and the lowest range is {lowest}"
            " ({last})."),
-    Answer("cover-highest", lambda covers: not covers.rivals,
-           "{metric} is highest for {model}" + _WHERE + ": it is in {limits}, above all other"
+    Answer("cover-highest", lambda covers: not covers.overlapping_models,
+           "{metric} is highest for {model}" + _SHARED_TASKS_CLAUSE + ": it is in {limits}, above all other"
            " ranges."),
     Answer("cover-overlaps", lambda covers: True,
-           "{model} has the highest range of {metric}" + _WHERE + ", {limits}; it overlaps with"
+           "{model} has the highest range of {metric}" + _SHARED_TASKS_CLAUSE + ", {limits}; it overlaps with"
            " the {count:range|ranges} of {rivals}."),
 )  # fmt: skip
 UNDETERMINED_COVER_ANSWER = Answer(
     "cover-some-not-determined",
     lambda covers: covers.open and len(covers.facts) > 1,
     "{open} of {models:range} {open:is|are} too wide for an estimate; {widest} has the widest"
-    " range ({attempts:attempt} per task)" + _NEEDED_DATA,
+    " range ({attempts:attempt} per task)" + _NEEDED_DATA_CLAUSE,
 )
 
 
@@ -110,9 +110,9 @@ def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[Answer
     """The answers about the results of one ranged metric."""
     covers = CoverRanges(study, facts)
     if covers.facts:
-        yield from first_true(COVER_ANSWERS, covers)
-        yield from all_true((UNDETERMINED_COVER_ANSWER,), covers)
+        yield from first_true_sentence(COVER_ANSWERS, covers)
+        yield from true_sentences((UNDETERMINED_COVER_ANSWER,), covers)
     elif any(fact.is_range for fact in facts):
-        yield from first_true(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
+        yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
     else:
-        yield from first_true(VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))
+        yield from first_true_sentence(VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))

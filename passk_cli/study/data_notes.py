@@ -12,10 +12,15 @@ import numpy as np
 from passk_cli.arrays import Ints, group_by, group_pairs
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.files.request import MORE_LABELS_FIX
-from passk_cli.files.roles import COLUMN, SETTINGS, normalized_last_key, role_name_strength
-from passk_cli.files.sources.paths import run_labels, temperature_template
+from passk_cli.files.roles import (
+    COLUMN_NAME_AS_MODEL,
+    SETTING_COLUMN_NAMES,
+    normalized_last_key,
+    role_name_strength,
+)
+from passk_cli.files.sources.path_templates import run_labels, temperature_template
 from passk_cli.files.vocabulary import SETTING_NAMES
-from passk_cli.inference.intervals import NEEDS_BOUNDS, WITH_FEW_TASKS
+from passk_cli.inference.intervals import NEEDS_BOUNDS_REASON, WITH_FEW_TASKS
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import (
     EVIDENCE_LEVEL,
@@ -139,7 +144,7 @@ SKIPPED_LINES = DiagnosticType(
     advice="If you want to see the first skipped line, run the command without `--skip-bad`.",
     example="note[skipped-lines]: passk skipped 2 lines that are not records",
 )  # fmt: skip
-LOST_TASKS = DiagnosticType(
+TASKS_WITHOUT_OUTCOMES = DiagnosticType(
     "lost-tasks", WARNING, "no attempt at {lost} has an outcome",
     meaning="At some tasks, none of the model's attempts has an outcome. `--missing drop` leaves"
     " out attempts without an outcome, so the results of the model do not include tasks without any"
@@ -218,7 +223,7 @@ MIXED_COLUMNS = DiagnosticType(
     " column, choose it with `--field`.",
     example="note[mixed-columns]: files have different columns for the outcome: passed and success",
 )  # fmt: skip
-NO_ANSWER = DiagnosticType(
+MISSING_ANSWERS = DiagnosticType(
     "missing-answers", NOTE,
     "{attempts:attempt} without an answer never {attempts:wins|win} the vote",
     meaning="The metric needs the answer of every attempt, but some attempts have no answer.",
@@ -226,7 +231,7 @@ NO_ANSWER = DiagnosticType(
     advice="If the answers exist, name their column with `--field answer=COLUMN`.",
     example="note[missing-answers]: 3 attempts without an answer never win the vote",
 )  # fmt: skip
-NO_SCORE = DiagnosticType(
+MISSING_SCORES = DiagnosticType(
     "missing-scores", NOTE,
     "{attempts:attempt} without a score {attempts:gets|get} the lowest score, like failed attempts",
     meaning="The metric needs the score of every attempt, but some attempts have no score. Attempts"
@@ -237,7 +242,7 @@ NO_SCORE = DiagnosticType(
     example="note[missing-scores]: 3 attempts without a score get the lowest score, like failed"
     " attempts",
 )  # fmt: skip
-NO_VALUE = DiagnosticType(
+MISSING_ATTEMPT_VALUES = DiagnosticType(
     "missing-values", NOTE,
     "{attempts:attempt} without a {role} {attempts:counts|count} as one {role}",
     meaning="The metric needs a value from every attempt, but some attempts have no value. passk"
@@ -249,7 +254,7 @@ NO_VALUE = DiagnosticType(
 # passk suggests a command with one label per file only if there are at most _MAX_LABELLED_FILES
 # files.
 _MAX_LABELLED_FILES = 6
-_MESSAGES_BY_MISSING_ROLE = {"answer": NO_ANSWER, "score": NO_SCORE}
+_MESSAGES_BY_MISSING_ROLE = {"answer": MISSING_ANSWERS, "score": MISSING_SCORES}
 ONLY_PASSES = DiagnosticType(
     "only-passes", WARNING,
     "all {attempts:attempt} of {model} passed, with {least} to {most} attempts per task",
@@ -283,7 +288,7 @@ SHORT_TASKS = DiagnosticType(
     example="warning[short-tasks]: passk cannot compute pass@5 of alpha: n=3–4 < k=5 on 2 of 10"
     " tasks; --short-tasks drop uses the tasks with n ≥ k; -k 3 uses all tasks",
 )  # fmt: skip
-NO_NUMBER = DiagnosticType(
+UNCOMPUTABLE_METRIC = DiagnosticType(
     "no-value", WARNING, "passk cannot compute {numbers}: {reason}",
     meaning="The message names the reason why passk cannot compute the metric from this data.",
     why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
@@ -331,14 +336,14 @@ UNKNOWN_BOUNDS = DiagnosticType(
     example="warning[unknown-bounds]: mean of alpha: the interval is bca, because guard needs the"
     " lowest and highest possible score; --bounds LOW,HIGH sets these scores",
 )  # fmt: skip
-SPECIAL_INTERVAL = DiagnosticType(
+LIMITED_USE_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
     meaning="The interval is of limited use for the reason that the message names. For example, all"
     " tasks may have the same value.",
     why="An interval of width 0 does not mean that the estimate is certain.",
     advice="Add tasks if you need a better interval.",
     example="note[special-interval]: pass@1 of alpha: no difference between tasks",
-    full=True,
+    only_with_full=True,
 )  # fmt: skip
 
 ODD_K = DiagnosticType(
@@ -352,9 +357,9 @@ ODD_K = DiagnosticType(
     " everything; use an even k",
 )  # fmt: skip
 
-# At a single task, passk regards at least _MIN_ATTEMPTS_OF_TOTAL attempts as a total over several
+# At a single task, passk regards at least _MIN_ATTEMPTS_TO_SUSPECT_TOTAL attempts as a total over several
 # questions.
-_MIN_ATTEMPTS_OF_TOTAL = 10
+_MIN_ATTEMPTS_TO_SUSPECT_TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
     "all {attempts:attempt} of a model count as one task: intervals and tests about new tasks are"
@@ -370,7 +375,7 @@ ONE_TASK = DiagnosticType(
     " about new tasks are hardly informative; --population these-tasks treats the attempts as"
     " separate questions",
 )  # fmt: skip
-MORE_ATTEMPTS = DiagnosticType(
+LARGER_K_POSSIBLE = DiagnosticType(
     "more-attempts", NOTE,
     "{models} {count:has|have} {k} attempts at every task, but most models have fewer attempts",
     SuggestedFix({"-k": "{k}"}, "shows pass@{k}"),
@@ -385,10 +390,10 @@ MORE_ATTEMPTS = DiagnosticType(
 
 # The pass rate of first attempts does not depend on when sampling stops.
 _PASS_RATE_TEXT = "pass@1 is {read}{?at_once|, but {at_once} for first attempts only}"
-_FIRST_AT_K = (
+_FIRST_AT_K_ADVICE = (
     "use first@k for k ≤ {most} (first@{most} is {solved}), or make {most} attempts at every task"
 )
-_REPORT_CRITERION = (
+_STOPPING_WARNING_CRITERION = (
     "passk prints this warning if this pattern would have a probability below 1 % with a fixed"
     " number of attempts per task. The probability is adjusted for the number of models."
 )
@@ -402,9 +407,9 @@ STOPPED_AT_PASS = DiagnosticType(
     "attempts of {models} seem to stop at the first pass, so pass@k is biased: {short} of {tasks}"
     " tasks of {model} have fewer than {most} attempts and none of these tasks has two"
     " passes; " + _PASS_RATE_TEXT,
-    _FIRST_AT_K,
+    _FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop at the first pass: at tasks with fewer attempts, only the last"
-    " attempt passes. " + _REPORT_CRITERION,
+    " attempt passes. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="Report first@k, the share of tasks that are solved within k attempts. If you need"
     " pass@k, make the same number of attempts at every task.",
@@ -418,9 +423,9 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these tasks was solved;"
     " sampling went on after a pass at {beyond:task}, as with batches; " + _PASS_RATE_TEXT,
-    "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K,
+    "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
-    " attempts: every task with fewer attempts was solved. " + _REPORT_CRITERION,
+    " attempts: every task with fewer attempts was solved. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="If the number of attempts was fixed before sampling, ignore this warning. If the number"
     " of attempts was not fixed before sampling, report first@k, or make the same number of"
@@ -436,9 +441,9 @@ REPLACED_FAILURES = DiagnosticType(
     "retries of {models} seem to replace failed attempts, so pass@k is biased: attempt numbers"
     " have gaps, and every task of {model} with fewer than {most} attempts ends with a pass; "
     + _PASS_RATE_TEXT,
-    _FIRST_AT_K,
+    _FIRST_AT_K_ADVICE,
     meaning="Retries seem to replace failed attempts: the numbers of attempts have gaps, as if the"
-    " harness deleted a failed attempt when it was retried. " + _REPORT_CRITERION,
+    " harness deleted a failed attempt when it was retried. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
     advice="Keep all attempts in the data. Report first@k, or make the same number of attempts"
     " at every task.",
@@ -451,23 +456,23 @@ _MESSAGES_BY_STOPPING = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
 STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
-# If the share of missing tasks is at most _MAX_SHARE_FOR_NOTE, the message about missing tasks is
+# If the share of missing tasks is at most _MAX_LACKING_SHARE_FOR_NOTE, the message about missing tasks is
 # only a note.
-_MAX_SHARE_FOR_NOTE = 0.05
+_MAX_LACKING_SHARE_FOR_NOTE = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     """Messages about how the data was sampled and read, for example about pooled runs or
     duplicates.
     """
-    facts = counts.facts
+    facts = counts.read_facts
     yield from facts.messages
     all_models = list(dict.fromkeys(model for model, *_ in counts.series))
     # Two names are similar if they differ only in case, punctuation and blanks. A name without
     # letters and digits is never similar to another name.
     spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
-    runs = group_pairs((facts.runs[model], model) for model in all_models if model in facts.runs)
+    runs = group_pairs((facts.pooled_runs_by_model[model], model) for model in all_models if model in facts.pooled_runs_by_model)
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
@@ -488,80 +493,81 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             elif several:
                 why += ", with the attempts of each"
             diagnostic = SIMILAR_NAMES(names=quoted, count=len(names))
-            yield replace(diagnostic, settles=(SuggestedFix(options, why),))
+            yield replace(diagnostic, fixes=(SuggestedFix(options, why),))
     yield from pooled_benchmarks_warning(counts)
     yield from copied_models_warning(counts)
-    for file in facts.inputs:
-        telling = [name for name in file.unused if _may_name_models(name)]
+    for file in facts.file_readings:
+        telling = [name for name in file.unused_columns if _may_be_model_or_setting(name)]
         if telling and not {"model", "attempt", "n"} & set(file.roles):
             yield ONE_MODEL(file=file.name, columns=telling)
-        elif file.unused and file.roles.get("model") == COLUMN:
-            yield MODELS_IN_COLUMNS(file=file.name, columns=file.unused)
+        elif file.unused_columns and file.roles.get("model") == COLUMN_NAME_AS_MODEL:
+            yield MODELS_IN_COLUMNS(file=file.name, columns=file.unused_columns)
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
-    if facts.alias:
-        yield ALIASED_MODELS(names=[f"{new} counts as {old}" for new, old in facts.alias.items()])
+    if facts.model_aliases:
+        yield ALIASED_MODELS(names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()])
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
-        if names := facts.names_of(option):
+        if names := facts.known_names_in_option(option):
             yield message(tasks=len(names), names=names)
     passes = counts.c.sum()
     if facts.threshold is not None and passes in (0, counts.n.sum()):
         share = "every" if passes else "no"
         yield ONE_SIDED_THRESHOLD(share=share, threshold=f"{facts.threshold:g}")
-    elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.inputs):
+    elif passes == counts.n.sum() and not any("n" in file.roles for file in facts.file_readings):
         yield from _only_passes_warning(counts)
     if facts.non_result_files:
         yield SKIPPED_FILES(count=len(facts.non_result_files), files=facts.non_result_files)
     if facts.left_out_files:
         yield LEFT_OUT_FILES(count=len(facts.left_out_files), files=facts.left_out_files)
-    if facts.without_outcome:
-        files = facts.without_outcome
+    if facts.files_without_outcome:
+        files = facts.files_without_outcome
         yield FILES_WITHOUT_OUTCOME(count=len(files), files=files)
-    if facts.skipped:
-        yield SKIPPED_LINES(lines=facts.skipped)
-    if facts.missing:
+    if facts.skipped_lines:
+        yield SKIPPED_LINES(lines=facts.skipped_lines)
+    if facts.missing_outcome_count:
         yield from missing_outcome_notes(facts)
-    if facts.emptied and facts.missing_outcomes:
-        emptied = sorted(facts.missing_outcomes.emptied_tasks().items(), key=lambda item: -item[1])
+    if facts.emptied_cells and facts.missing_outcomes:
+        emptied = sorted(facts.missing_outcomes.emptied_task_counts_by_series().items(), key=lambda item: -item[1])
         lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
-        yield LOST_TASKS(lost=lost)
-    if facts.duplicates and facts.duplicates_policy in ("first", "last"):
-        yield DROPPED_DUPLICATES(rows=facts.duplicates, kept=facts.duplicates_policy)
-    if facts.unnumbered:
-        yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered)
-    if facts.pooled_unnumbered:
-        templates = [*filter(None, map(temperature_template, facts.pooled_unnumbered))]
-        files, one_model = facts.pooled_unnumbered, len({model for model, *_ in counts.series}) == 1
-        label_fix = SuggestedFix({}, "keeps them apart", labels=run_labels(files))
+        yield TASKS_WITHOUT_OUTCOMES(lost=lost)
+    if facts.duplicate_count and facts.duplicates_policy in ("first", "last"):
+        yield DROPPED_DUPLICATES(rows=facts.duplicate_count, kept=facts.duplicates_policy)
+    if facts.unnumbered_attempts:
+        yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered_attempts)
+    if facts.files_with_unnumbered_repeats:
+        templates = [*filter(None, map(temperature_template, facts.files_with_unnumbered_repeats))]
+        files, one_model = facts.files_with_unnumbered_repeats, len({model for model, *_ in counts.series}) == 1
+        label_fix = SuggestedFix({}, "keeps them apart", label_by_file=run_labels(files))
         pooled = replace(
-            POOLED_FILES(), settles=(label_fix,) * (one_model and len(files) <= _MAX_LABELLED_FILES)
+            POOLED_FILES(), fixes=(label_fix,) * (one_model and len(files) <= _MAX_LABELLED_FILES)
         )
         differ = len({heat for _, heat in templates}) > 1
         yield POOLED_TEMPERATURES(template=templates[0][0]) if differ else pooled
     for role, attempts in counts.attempts.items():
-        columns = list(dict.fromkeys(f.roles[role] for f in facts.inputs if role in f.roles))
+        columns = list(dict.fromkeys(f.roles[role] for f in facts.file_readings if role in f.roles))
         if len(columns) > 1:
             yield MIXED_COLUMNS(role=role, columns=columns)
         if attempts.valueless:
-            yield _MESSAGES_BY_MISSING_ROLE.get(role, NO_VALUE)(
+            yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_ATTEMPT_VALUES)(
                 attempts=attempts.valueless, role=role
             )
-    attempt_numbers = counts.n if counts.numbering is None else counts.numbering.attempts_made
+    attempt_numbers = counts.n if counts.attempt_numbering is None else counts.attempt_numbering.attempts_without_gaps
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
         yield from stopped or uneven_attempts_warning(counts)
 
 
-def _may_name_models(column: str) -> bool:
+def _may_be_model_or_setting(column: str) -> bool:
     is_setting = (
-        normalized_last_key(column) in SETTING_NAMES or normalized_last_key(column) in SETTINGS
+        normalized_last_key(column) in SETTING_NAMES
+        or normalized_last_key(column) in SETTING_COLUMN_NAMES
     )
     return is_setting or role_name_strength("model", column) > 0
 
 
 def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
     for s, series in enumerate(counts.series):
-        n = counts.n[counts.rows_of(s)]
+        n = counts.n[counts.slice_of_series(s)]
         if n.min() < n.max():
             least, most = int(n.min()), int(n.max())
             name, attempts = SeriesName(series), int(n.sum())
@@ -571,7 +577,7 @@ def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
     """The message about models that lack tasks of other models in their group."""
-    rows = {series: counts.rows_of(s) for s, series in enumerate(counts.series)}
+    rows = {series: counts.slice_of_series(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in group_by(rows, lambda series: series[1:]).values():
         tasks_by_series = {series: counts.task_codes[rows[series]] for series in rivals}
@@ -586,7 +592,7 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
         diagnostic = MODELS_LACK_TASKS(
             lacking=[f"{name} {n:,} of {total:,}" for n, name, total in lacking]
         )
-        few = all(n <= _MAX_SHARE_FOR_NOTE * total for n, _, total in lacking)
+        few = all(n <= _MAX_LACKING_SHARE_FOR_NOTE * total for n, _, total in lacking)
         yield replace(diagnostic, severity=NOTE) if few else diagnostic
 
 
@@ -596,7 +602,7 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
     if (
         about_new
         and len(counts.n) == len(counts.series)
-        and counts.n.min() >= _MIN_ATTEMPTS_OF_TOTAL
+        and counts.n.min() >= _MIN_ATTEMPTS_TO_SUSPECT_TOTAL
     ):
         yield ONE_TASK(attempts=int(counts.n.max()))
 
@@ -608,22 +614,22 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
     tested = 0
     for model, places_of_model in by_model.items():
         places: list[tuple[str, Ints]]
-        places = [(SeriesName(counts.series[s]), np.r_[counts.rows_of(s)]) for s in places_of_model]
+        places = [(SeriesName(counts.series[s]), np.r_[counts.slice_of_series(s)]) for s in places_of_model]
         all_cells = np.concatenate([cells for _, cells in places])
         if np.bincount(counts.task_codes[all_cells], minlength=1).max() <= 1:
             places = [(model, all_cells)]
         for name, cells in places:
-            n, c, numbers = counts.n[cells], counts.c[cells], counts.numbering
+            n, c, numbers = counts.n[cells], counts.c[cells], counts.attempt_numbering
             numbering = (
                 ()
                 if numbers is None
-                else (numbers.attempts_made[cells], numbers.last_passed[cells])
+                else (numbers.attempts_without_gaps[cells], numbers.last_passed[cells])
             )
             tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
-    suspects = [suspect for suspect in suspects if suspect[0].chance * tested < EVIDENCE_LEVEL]
-    suspects.sort(key=lambda suspect: suspect[0].chance)
+    suspects = [suspect for suspect in suspects if suspect[0].chance_without_stopping * tested < EVIDENCE_LEVEL]
+    suspects.sort(key=lambda suspect: suspect[0].chance_without_stopping)
     for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
         yield _MESSAGES_BY_STOPPING[kind](
@@ -633,7 +639,7 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             short=end.short_tasks,
             most=end.largest_n,
             read=rate,
-            at_once=end.first_attempt_share,
+            at_once=end.first_attempt_pass_share,
             solved=end.solved_share,
             beyond=end.tasks_continued_after_pass,
         )
@@ -658,7 +664,7 @@ def result_notes(
         if fact.values is not None and fact.values.labels is not None and fact.values.n.size:
             return FEW_LABELS
         has_enough = (fact.size.n_max or 0) >= (fact.k or 0)
-        return SHORT_TASKS if has_enough and short_tasks != "drop" else NO_NUMBER
+        return SHORT_TASKS if has_enough and short_tasks != "drop" else UNCOMPUTABLE_METRIC
 
     short = [
         fact for fact in short if fact.estimate.reason not in (UNPRICED_REASON, NO_PASS_REASON)
@@ -668,10 +674,10 @@ def result_notes(
     causes = [
         *((fact, empty(fact) if fact.estimate.value is None else SHORT_TASKS_DROPPED,
            fact.estimate.reason) for fact in short),
-        *((fact, NO_NUMBER, "no attempt passed, so there is only a lower limit")
+        *((fact, UNCOMPUTABLE_METRIC, "no attempt passed, so there is only a lower limit")
           for fact in failed),
         *((fact, NO_INTERVAL if fact.estimate.low is None
-           else UNKNOWN_BOUNDS if NEEDS_BOUNDS in fact.flaw else SPECIAL_INTERVAL, fact.flaw)
+           else UNKNOWN_BOUNDS if NEEDS_BOUNDS_REASON in fact.interval_flaw else LIMITED_USE_INTERVAL, fact.interval_flaw)
           for fact in facts),
     ]  # fmt: skip
     numbers = group_pairs(
@@ -693,7 +699,7 @@ def result_notes(
             from_0 = SuggestedFix(
                 {"--bounds": "0,1"}, "sets these scores if scores range from 0 to 1"
             )
-            diagnostic = replace(diagnostic, settles=(from_0,))
+            diagnostic = replace(diagnostic, fixes=(from_0,))
         harmless = message is UNKNOWN_BOUNDS and WITH_FEW_TASKS not in reason
         notes.append(replace(diagnostic, severity=NOTE) if harmless else diagnostic)
     return notes

@@ -11,15 +11,15 @@ from passk_cli.arrays import Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.outcomes.counts import Counts
-from passk_cli.outcomes.row_sample import OrderedAttempts, TaskGroups
-from passk_cli.report.phrases import SeriesName, p_relation
+from passk_cli.outcomes.row_sample import ClusterCandidates, OrderedAttempts
+from passk_cli.report.phrases import SeriesName, p_text_with_sign
 from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import SuggestedFix
 
 # passk reports only p-values up to LARGEST_REPORTED_P, after Bonferroni's adjustment for all tests
 # of one kind.
 LARGEST_REPORTED_P = 0.001
-_MIN_Z = 2.5
+_MIN_Z_FOR_FULL_TEST = 2.5
 
 DEPENDENT_ATTEMPTS = DiagnosticType(
     "dependent-attempts", WARNING,
@@ -60,33 +60,37 @@ POSSIBLE_CLUSTERS = DiagnosticType(
 
 def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
     """The warning about dependent attempts, and the note about possible clusters of tasks."""
-    sampled = counts.facts.sampled
+    sampled = counts.read_facts.sampled_rows
     if sampled is None:
         return
-    if sampled.order is not None:
-        yield from _dependent_attempts(sampled.order)
+    if sampled.ordered_attempts is not None:
+        yield from _dependent_attempts(sampled.ordered_attempts)
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
-    if sampled.groups is not None and about_new and not confidence.cluster:
-        yield from _possible_clusters(sampled.groups)
+    if sampled.cluster_candidates is not None and about_new and not confidence.cluster:
+        yield from _possible_clusters(sampled.cluster_candidates)
 
 
 def _dependent_attempts(order: OrderedAttempts) -> Iterator[Diagnostic]:
-    significant, tests = list[tuple[float, str, str]](), 2 * len(order.names)
-    edges = np.searchsorted(order.series, np.arange(len(order.names) + 1))
-    for place, series in enumerate(order.names):
-        start = order.start[edges[place] : edges[place + 1] + 1]
-        p, pattern = _order_p_value(start - start[0], order.passed[start[0] : start[-1]])
+    significant, tests = list[tuple[float, str, str]](), 2 * len(order.series_names)
+    edges = np.searchsorted(order.series_codes, np.arange(len(order.series_names) + 1))
+    for place, series in enumerate(order.series_names):
+        start = order.offsets[edges[place] : edges[place + 1] + 1]
+        p, pattern = _order_p_value(start - start[0], order.outcomes[start[0] : start[-1]])
         if p * tests <= LARGEST_REPORTED_P:
             significant.append((p * tests, SeriesName(series), pattern))
     if significant:
         (p, model, pattern), *more = sorted(significant)
         names = [name for _, name, _ in more]
-        yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_relation(p), more=names)
+        yield DEPENDENT_ATTEMPTS(model=model, what=pattern, p=p_text_with_sign(p), more=names)
 
 
 def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     from passk_cli.inference.stopping import stopped_on_outcome
-    from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
+    from passk_cli.metrics.attempt_order import (
+        attempts_and_passes,
+        neighbour_changes,
+        trend_scores_and_weights,
+    )
 
     n, c = attempts_and_passes(start, passed)
     pairs = c * (n - c)
@@ -94,18 +98,20 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
         return 1.0, ""
     # The formulas of the scores repeat `inference.exchangeability`, because importing that module
     # takes time.
-    score = float(trend_scores(start, passed)[0].sum())
+    score = float(trend_scores_and_weights(start, passed)[0].sum())
     differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))
     trend = abs(score) / math.sqrt(float((pairs * (n + 1.0)).sum()) / 12)
     lag = abs(differ - float((twice / n).sum())) / math.sqrt(max(float(spread.sum()), 1e-12))
-    if max(trend, lag) < _MIN_Z or stopped_on_outcome(n, c, last=passed[start[1:] - 1]):
+    if max(trend, lag) < _MIN_Z_FOR_FULL_TEST or stopped_on_outcome(
+        n, c, last=passed[start[1:] - 1]
+    ):
         return 1.0, ""
     from passk_cli.inference.exchangeability import neighbour_test, trend_test
 
     tests = trend_test(start, passed), neighbour_test(start, passed)
     direction = "less" if tests[0].statistic < 0 else "more"
-    likeness = "alike" if tests[1].statistic < tests[1].mean else "unlike"
+    likeness = "alike" if tests[1].statistic < tests[1].null_mean else "unlike"
     patterns = (
         (tests[0].p, f"later attempts pass {direction} often"),
         (tests[1].p, f"neighbouring attempts are {likeness}"),
@@ -113,20 +119,20 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     return min((p, pattern) for p, pattern in patterns if not math.isnan(p))
 
 
-def _possible_clusters(groups: TaskGroups) -> Iterator[Diagnostic]:
-    from passk_cli.inference.task_groups import group_p
+def _possible_clusters(groups: ClusterCandidates) -> Iterator[Diagnostic]:
+    from passk_cli.inference.task_groups import group_effect_p
 
-    tests = len(groups.columns)
+    tests = len(groups.cluster_column_codes)
     candidates = [
         (
-            group_p(groups.values, codes, LARGEST_REPORTED_P / tests) * tests,
+            group_effect_p(groups.pass_rate_deviations, codes, LARGEST_REPORTED_P / tests) * tests,
             int(codes.max()) + 1,
             name,
         )
-        for name, codes in groups.columns.items()
+        for name, codes in groups.cluster_column_codes.items()
     ]
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LARGEST_REPORTED_P + 1e-12:
         yield POSSIBLE_CLUSTERS(
-            column=name, p=p_relation(p), groups=number, tasks=len(groups.values)
+            column=name, p=p_text_with_sign(p), groups=number, tasks=len(groups.pass_rate_deviations)
         )

@@ -70,9 +70,9 @@ class DuplicateRun(NamedTuple):
 
     name: str
     original: str
-    tasks: int
+    equal_tasks: int
     shared_tasks: int
-    changed: int
+    changed_attempts: int
 
 
 def detect_copy(
@@ -136,9 +136,9 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
     places = group_by(range(len(counts.series)), lambda place: counts.series[place][0])
     by_tasks: dict[object, list[tuple[str, Ints]]] = {}
     for model, model_places in places.items():
-        cells = np.concatenate([np.r_[counts.rows_of(place)] for place in model_places])
+        cells = np.concatenate([np.r_[counts.slice_of_series(place)] for place in model_places])
         groups = tuple(counts.series[place][1:] for place in model_places)
-        sizes = [counts.rows_of(place).stop - counts.rows_of(place).start for place in model_places]
+        sizes = [counts.slice_of_series(place).stop - counts.slice_of_series(place).start for place in model_places]
         same = (groups, *sizes, counts.task_codes[cells].tobytes(), counts.n[cells].tobytes())
         by_tasks.setdefault(same, []).append((model, cells))
     pairs, copies = math.comb(max(len(places), 2), 2), []
@@ -187,10 +187,10 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*named_models}:
-            where = f"all {plural(copy.tasks, 'task')}"
-            if copy.changed:
-                changed = plural(copy.changed, "attempt")
-                where = f"{plural(copy.tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
+            where = f"all {plural(copy.equal_tasks, 'task')}"
+            if copy.changed_attempts:
+                changed = plural(copy.changed_attempts, "attempt")
+                where = f"{plural(copy.equal_tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
             without = [
                 SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
                 SuggestedFix(
@@ -236,10 +236,10 @@ def copies_between(
     place : index of the given series in `counts`. rivals : name → index of a series in
         `other_counts`.
     """
-    cells = counts.rows_of(place)
+    cells = counts.slice_of_series(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
     for rival, rival_place in rivals.items():
-        rows = other_counts.rows_of(rival_place)
+        rows = other_counts.slice_of_series(rival_place)
         if tasks == [other_counts.tasks[code] for code in other_counts.task_codes[rows].tolist()]:
             n = counts.n[cells]
             if np.array_equal(n, other_counts.n[rows]):

@@ -25,17 +25,17 @@ from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName, natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
-_FLIPS = {1: "to passing", -1: "to failing", 0: ""}
-_VERDICTS = {1: "improved", -1: "regressed", 0: ""}
+_PHRASE_BY_FLIP_SIGN = {1: "to passing", -1: "to failing", 0: ""}
+_VERDICT_BY_SIGN = {1: "improved", -1: "regressed", 0: ""}
 
 
 class NamedSeries(NamedTuple):
     """One series of a Counts object, with its printed name."""
 
     counts: Counts
-    place: int
+    series_index: int
     name: str
 
 
@@ -53,19 +53,19 @@ class Flips:
     only, only_base : number of tasks that only the series has, and that only the baseline has.
     """
 
-    series: Series
+    series: SeriesKey
     name: str
-    against: str
+    baseline_name: str
     tasks: tuple[str, ...]
     n: Ints
     c: Ints
     n_base: Ints
     c_base: Ints
-    strips: tuple[Sequence[str], Sequence[str]]
+    outcome_strips: tuple[Sequence[str], Sequence[str]]
     p: Floats
     adjusted: Floats
-    only: int
-    only_base: int
+    only_in_series_count: int
+    only_in_baseline_count: int
     level: float
 
     @cached_property
@@ -80,54 +80,54 @@ class Flips:
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
     @property
-    def number(self) -> int:
+    def flip_count(self) -> int:
         """The number of tasks that flipped."""
         return int((self.signs != 0).sum())
 
     @cached_property
-    def by_chance(self) -> Floats:
+    def chance_flip_probabilities(self) -> Floats:
         """The probability that each task flips by chance although its success rate is unchanged."""
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
-    def single(self) -> Bools:
+    def has_single_attempts(self) -> Bools:
         """Whether each task has only one attempt in the series and one in the baseline."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
     @property
-    def repeated(self) -> int:
+    def repeated_task_flip_count(self) -> int:
         """The number of flips among the tasks with more than one attempt."""
-        return int((self.signs[~self.single] != 0).sum())
+        return int((self.signs[~self.has_single_attempts] != 0).sum())
 
     @property
-    def expected(self) -> float:
+    def expected_chance_flips(self) -> float:
         """The expected number of flips by chance among the tasks with more than one attempt."""
-        return float(self.by_chance[~self.single].sum())
+        return float(self.chance_flip_probabilities[~self.has_single_attempts].sum())
 
     @cached_property
-    def distribution(self) -> Floats:
+    def chance_flip_distribution(self) -> Floats:
         """Probabilities of 0, 1, 2, … flips by chance among tasks with more than one attempt."""
-        return poisson_binomial(self.by_chance[~self.single])
+        return poisson_binomial(self.chance_flip_probabilities[~self.has_single_attempts])
 
     @property
-    def range(self) -> tuple[int, int]:
+    def chance_flip_range(self) -> tuple[int, int]:
         """The central range of the number of flips by chance, at the confidence level."""
-        return central_range(self.distribution, self.level)
+        return central_range(self.chance_flip_distribution, self.level)
 
     @property
-    def p_more(self) -> float:
+    def p_of_at_least_as_many_flips(self) -> float:
         """The probability that chance produces at least as many flips as there are."""
-        return min(1.0, float(self.distribution[self.repeated :].sum()))
+        return min(1.0, float(self.chance_flip_distribution[self.repeated_task_flip_count :].sum()))
 
     @property
-    def most_single(self) -> float:
+    def max_expected_single_attempt_flips(self) -> float:
         """Upper limit of the expected number of flips among tasks with only one attempt.
 
         It is 2 T m (1 − m) for T tasks with mean pass rate m, because the sum of 2p(1 − p) over the
         tasks is largest if all rates p are equal.
         """
-        passes = (self.c + self.c_base)[self.single]
+        passes = (self.c + self.c_base)[self.has_single_attempts]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
         return 2 * len(passes) * mean * (1 - mean)
 
@@ -138,25 +138,25 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
     for flips in pairs:
         columns = (
             flips.n, flips.c, flips.n_base, flips.c_base, flips.p, flips.adjusted, flips.signs,
-            flips.verdicts, flips.by_chance,
+            flips.verdicts, flips.chance_flip_probabilities,
         )  # fmt: skip
         rows = zip(
-            flips.tasks, *flips.strips, *(column.tolist() for column in columns), strict=True
+            flips.tasks, *flips.outcome_strips, *(column.tolist() for column in columns), strict=True
         )
         for (
             task, strip, strip_against, n, c, n_base, c_base, p, adjusted, sign, verdict, chance
         ) in rows:  # fmt: skip
             more = {
                 "task": task, "n": n, "passes": c, "n_against": n_base, "passes_against": c_base,
-                "flip": _FLIPS[sign], "flip_by_chance": chance, "attempts": strip,
+                "flip": _PHRASE_BY_FLIP_SIGN[sign], "flip_by_chance": chance, "attempts": strip,
                 "attempts_against": strip_against,
             }  # fmt: skip
             facts.append(
                 Result(
                     flips.series, "pass rate", None, Estimate(c / n - c_base / n_base, signed=True),
                     size=SampleSize(1, *sorted((n, n_base))), level=flips.level,
-                    against=flips.against,
-                    p=p, p_adjusted=adjusted, verdict=_VERDICTS[verdict], more=more,
+                    against=flips.baseline_name,
+                    p=p, p_adjusted=adjusted, verdict=_VERDICT_BY_SIGN[verdict], extra_fields=more,
                 )
             )  # fmt: skip
     return facts
@@ -179,7 +179,7 @@ def find_flips(
     for first, second in pairs:
         rows = []
         for counts, place, _ in (first, second):
-            cells = counts.rows_of(place)
+            cells = counts.slice_of_series(place)
             names = [counts.tasks[task] for task in counts.task_codes[cells].tolist()]
             rows.append(dict(zip(names, range(cells.start, cells.stop), strict=True)))
         tasks = tuple(sorted(rows[0].keys() & rows[1].keys(), key=natural_key))
@@ -191,7 +191,7 @@ def find_flips(
         only, only_base = (len(row) - len(tasks) for row in rows)
         all_flips.append(
             Flips(
-                first.counts.series[first.place], first.name, second.name, tasks, n, c, n_base,
+                first.counts.series[first.series_index], first.name, second.name, tasks, n, c, n_base,
                 c_base, in_order, p, p, only, only_base, level,
             )
         )  # fmt: skip
@@ -208,7 +208,7 @@ def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     study : an analysis in which `decided` contains "against", the model or run to compare with.
     Errors: ParameterError if the data has no model of this name.
     """
-    counts, base, against = study.counts, study.baseline, str(study.decided["against"])
+    counts, base, against = study.counts, study.baseline, str(study.signature_entries["against"])
     rivals = counts if base is None else base
     models = sorted({series[0] for series in rivals.series})
     if base is None and against not in models:
@@ -216,7 +216,7 @@ def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
     only = against if base is None else models[0] if len(models) == 1 else None
     places = {series: place for place, series in enumerate(rivals.series)}
     pairs = []
-    for s in study.best_first:
+    for s in study.series_by_pass_rate:
         series = counts.series[s]
         model = only or series[0]
         rival_series = (model, *series[1:])
@@ -237,12 +237,12 @@ def outcome_strips(counts: Counts) -> NDArray[np.object_]:
     bag = counts.attempts.get("attempt")
     if bag is None:
         return strips
-    tied = (bag.passed > 0) & (bag.passed < bag.count)
-    signs = np.repeat(np.where(bag.passed > 0, "+", "-"), bag.count)
+    tied = (bag.pass_count > 0) & (bag.pass_count < bag.count)
+    signs = np.repeat(np.where(bag.pass_count > 0, "+", "-"), bag.count)
     text = "".join(signs.tolist())
-    ends = np.concatenate([[0], np.cumsum(bag.count)])[bag.start]
+    ends = np.concatenate([[0], np.cumsum(bag.count)])[bag.cell_offsets]
     fine = np.diff(ends) == counts.n
-    fine[bag.cell[tied]] = False
+    fine[bag.row_cell_indices[tied]] = False
     for i in np.flatnonzero(fine).tolist():
         strips[i] = text[ends[i] : ends[i + 1]]
     return strips

@@ -19,30 +19,30 @@ import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.database import column_sql, quote_text
 from passk_cli.files.history import (
-    ATTEMPT_LISTS,
-    RESERVED,
+    ATTEMPT_LIST_COLUMN_BY_ROLE,
+    RESERVED_HISTORY_COLUMNS,
     RUN_COLUMNS,
-    SETTINGS,
+    SETTINGS_COLUMN,
     repeated_run_error,
     run_file_stem,
 )
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
-from passk_cli.files.sources.paths import is_date_name, run_labels
+from passk_cli.files.sources.path_templates import is_date_name, run_labels
 from passk_cli.inference.run_effects import (
-    run_difference_reach,
-    run_variance,
-    run_variances,
+    largest_run_difference,
+    run_and_chance_variances,
+    run_effect_variance,
     widen_by_run_effect,
 )
-from passk_cli.metrics.registry import AMOUNTS, task_values
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, task_values
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import SeriesName, all_in_words, plural
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, find_copies
-from passk_cli.study.values import Series, cells_with_known_amounts
+from passk_cli.study.values import SeriesKey, cells_with_known_amounts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list, nearest_names
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from passk_cli.inference.intervals import Interval
     from passk_cli.study.comparison import Comparison
 
-RUN_GROUPS = (*RUN_COLUMNS, SETTINGS)
+RUN_GROUP_COLUMNS = (*RUN_COLUMNS, SETTINGS_COLUMN)
 _RUN_COLUMN_NAMES = (
     "run", "date", "day", "night", "run_id", "build", "commit", "revision", "version", "timestamp",
 )  # fmt: skip
@@ -59,7 +59,7 @@ _RUN_COLUMN_NAMES = (
 _MAX_RECORD_FIXES = 3
 _DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
 # `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE.
-INCOMPLETE = "incomplete"
+INCOMPLETE_SETTING_KEY = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "passk left out {tasks:task} of {model} that {tasks:is|are} not in"
     " every run",
@@ -93,7 +93,7 @@ INCOMPLETE_RUNS = DiagnosticType(
     " again under a new name.",
     example="note[incomplete-runs]: 2 runs recorded as incomplete are left out: r7, r9",
 )  # fmt: skip
-RUNS_WITHOUT = DiagnosticType(
+RUNS_WITHOUT_AMOUNT = DiagnosticType(
     "runs-without", NOTE,
     "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
     meaning="Some runs were recorded without `--with`, so they do not contain the amount, for"
@@ -121,23 +121,23 @@ UNPRICED_RUNS = DiagnosticType(
 class RunLabel(NamedTuple):
     """The label of a run: time (ISO 8601, UTC), name, revision and settings."""
 
-    at: str
+    time: str
     run: str
     revision: str
-    settings: str
+    settings_json: str
 
     @property
     def options(self) -> dict[str, Any]:
         """The options with which the run was recorded, from its settings."""
         try:
-            return dict(json.loads(self.settings))
+            return dict(json.loads(self.settings_json))
         except ValueError:
-            return {SETTINGS: self.settings}
+            return {SETTINGS_COLUMN: self.settings_json}
 
     @property
     def complete(self) -> bool:
         """Whether the run was not recorded as incomplete."""
-        return INCOMPLETE not in self.options
+        return INCOMPLETE_SETTING_KEY not in self.options
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,14 @@ class RunGroup:
     """
 
     suite: str
-    series: Series
+    series: SeriesKey
     runs: tuple[RunLabel, ...]
-    tasks: Ints
-    cells: Ints
+    shared_task_codes: Ints
+    cell_indices: Ints
     n: Ints
     c: Ints
-    dropped_tasks: int = 0
-    shortest: str = ""
+    dropped_task_count: int = 0
+    run_with_fewest_tasks: str = ""
 
     def with_last_runs(self, number: int) -> RunGroup:
         """The setup with only its last runs, at most `number` runs."""
@@ -167,12 +167,12 @@ class RunGroup:
         """The setup with the selected runs."""
         return replace(
             self, runs=tuple(compress(self.runs, selected)),
-            cells=self.cells[selected], n=self.n[selected], c=self.c[selected],
+            cell_indices=self.cell_indices[selected], n=self.n[selected], c=self.c[selected],
         )  # fmt: skip
 
-    def series_indices(self, counts: Counts) -> dict[str, int]:
+    def series_index_by_run(self, counts: Counts) -> dict[str, int]:
         """Name of each run → index of its series in the counts of the history."""
-        codes = counts.series_codes[self.cells[:, 0]].tolist()
+        codes = counts.series_codes[self.cell_indices[:, 0]].tolist()
         return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
 
     @property
@@ -196,8 +196,8 @@ class RunGroup:
     def messages(self) -> list[Diagnostic]:
         """Messages about tasks that are left out, and about runs that are probably copies."""
         model, notes = " ".join(filter(None, self.series)), list(copied_runs_warning(self.copies))
-        if self.dropped_tasks:
-            notes.append(LEFT_OUT_TASKS(tasks=self.dropped_tasks, model=model, run=self.shortest))
+        if self.dropped_task_count:
+            notes.append(LEFT_OUT_TASKS(tasks=self.dropped_task_count, model=model, run=self.run_with_fewest_tasks))
         return notes
 
 
@@ -213,13 +213,13 @@ def read_history(
     """
     try:
         counts_request = replace(
-            request, by=(*request.by, *RUN_GROUPS), attempts=(), duplicates="keep"
+            request, by=(*request.by, *RUN_GROUP_COLUMNS), attempts=(), duplicates="keep"
         )
         first = read(counts_request, *source)
-        unused = [name for file in first.facts.inputs for name in file.unused]
-        reserved = (*RESERVED, *request.by)
+        unused = [name for file in first.read_facts.file_readings for name in file.unused_columns]
+        reserved = (*RESERVED_HISTORY_COLUMNS, *request.by)
         groups = tuple(n for n in dict.fromkeys(unused) if n not in reserved)
-        full_request = replace(request, by=(*request.by, *groups, *RUN_GROUPS))
+        full_request = replace(request, by=(*request.by, *groups, *RUN_GROUP_COLUMNS))
         all_runs = read(replace(full_request, attempts=()), *source)
         for role in request.attempts:
             all_runs = _add_amounts(
@@ -227,7 +227,7 @@ def read_history(
             )
         return all_runs
     except DataError as error:
-        if error.problem in [f"no column {name!r}" for name in RUN_GROUPS]:
+        if error.problem in [f"no column {name!r}" for name in RUN_GROUP_COLUMNS]:
             raise DataError(
                 error.place, f"this file is not a history of runs, because it has {error.problem}",
                 "name a file that `passk record` has written", name="no-history",
@@ -287,7 +287,7 @@ def _single_run_fixes(
         counts = [read(request, [file]) for file in days]
     except (DataError, ParameterError):
         return
-    has_models = any("model" in file.roles for part in counts for file in part.facts.inputs)
+    has_models = any("model" in file.roles for part in counts for file in part.read_facts.file_readings)
     if has_models and len({model for part in counts for model, *_ in part.series}) > 1:
         return
     for file, day in days.items():
@@ -307,10 +307,10 @@ def _add_amounts(
     source: Sequence[Any],
 ) -> Counts:  # fmt: skip
     (role,) = request.attempts
-    lists = {value: ATTEMPT_LISTS.get(value, "") for value in ("outcome", role)}
-    noun, place = AMOUNTS.get(role, ("", role))[1], all_runs.facts.inputs[0].name
+    lists = {value: ATTEMPT_LIST_COLUMN_BY_ROLE.get(value, "") for value in ("outcome", role)}
+    noun, place = AMOUNT_UNITS_AND_NOUNS.get(role, ("", role))[1], all_runs.read_facts.file_readings[0].name
     if lacking := [value for value, name in lists.items() if name not in columns]:
-        keeps = all(value in ATTEMPT_LISTS for value in lacking)
+        keeps = all(value in ATTEMPT_LIST_COLUMN_BY_ROLE for value in lacking)
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
         raise DataError(
             place, f"no run in this history contains the {noun} of attempts",
@@ -342,9 +342,9 @@ def _add_amounts(
 
     runs, without = run_numbers(all_runs), run_numbers(all_runs) - run_numbers(with_amounts)
     models = [f"{model} {n} of {runs[model]}" for model, n in sorted(without.items())]
-    notes = [RUNS_WITHOUT(runs=without.total(), noun=noun, models=models)] if models else []
-    known_messages = set(all_runs.facts.messages)
-    notes += [message for message in with_amounts.facts.messages if message not in known_messages]
+    notes = [RUNS_WITHOUT_AMOUNT(runs=without.total(), noun=noun, models=models)] if models else []
+    known_messages = set(all_runs.read_facts.messages)
+    notes += [message for message in with_amounts.read_facts.messages if message not in known_messages]
     return all_runs.with_messages(*notes).with_attempts_from(with_amounts, role)
 
 
@@ -355,15 +355,15 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
     cells, numbers, passed = cells_with_known_amounts(counts.attempts[role])
     n, c = np.zeros_like(counts.n), np.zeros_like(counts.c)
     n[cells], c[cells] = numbers, passed
-    return counts.resized(n, c)
+    return counts.with_fewer_attempts(n, c)
 
 
 def runs_by_suite_and_series(
     counts: Counts,
-) -> dict[tuple[str, Series], list[tuple[RunLabel, int]]]:
+) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
     """(suite, series) → the sorted runs, each with the index of its series in the history."""
-    at = [1 + counts.group_names.index(name) for name in RUN_GROUPS]
-    runs: dict[tuple[str, Series], list[tuple[RunLabel, int]]] = {}
+    at = [1 + counts.group_names.index(name) for name in RUN_GROUP_COLUMNS]
+    runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
         run, time, revision, suite, settings = (series[place] for place in at)
         setup_series = tuple(name for place, name in enumerate(series) if place not in at)
@@ -399,13 +399,13 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
             for s, series in enumerate(counts.series)]  # fmt: skip
     if None not in new_series:
         return counts
-    short = sorted({(run.at, run.run) for run in selected if not run.complete})
+    short = sorted({(run.time, run.run) for run in selected if not run.complete})
     notes = [INCOMPLETE_RUNS(runs=len(short), names=[name for _, name in short])] if short else []
-    return counts.regrouped(new_series, counts.group_names).with_messages(*notes)
+    return counts.with_renamed_series(new_series, counts.group_names).with_messages(*notes)
 
 
 def _files_of_run(counts: Counts, run: str) -> list[str]:
-    folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.facts.inputs)
+    folders = dict.fromkeys(os.path.dirname(file.name) for file in counts.read_facts.file_readings)
     pattern = f"{glob.escape(run_file_stem(run))}-*.parquet"
     return sorted(name for folder in folders
                   for name in glob.glob(os.path.join(glob.escape(folder), pattern)))  # fmt: skip
@@ -419,7 +419,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
     >>> n, c = np.array([4, 4]), np.array([1, 3])
-    >>> counts = Counts.from_columns(names, ["t", "t"], n, c, RUN_GROUPS)
+    >>> counts = Counts.from_columns(names, ["t", "t"], n, c, RUN_GROUP_COLUMNS)
     >>> (setup,) = find_run_groups(counts)
     >>> setup.suite, setup.series, [run.run for run in setup.runs], setup.c.tolist()
     ('suite', ('m',), ['a', 'b'], [[3], [1]])
@@ -432,7 +432,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
             raise repeated_run_error(
                 f"run {twice} of {series[0]}", suite, _files_of_run(counts, twice)
             )
-        cells = [counts.rows_of(s) for _, s in rows]
+        cells = [counts.slice_of_series(s) for _, s in rows]
         tasks = [counts.task_codes[cell_range] for cell_range in cells]
         shared = reduce(np.intersect1d, tasks)
         if not len(shared):
@@ -460,7 +460,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
 
 
 def pool_runs(
-    counts: Counts, parts: Sequence[tuple[Series, Ints]], group_names: tuple[str, ...]
+    counts: Counts, parts: Sequence[tuple[SeriesKey, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
     """Counts of several runs added together, under new series names.
 
@@ -471,8 +471,8 @@ def pool_runs(
         mask[cells] = 1
         names.update(dict.fromkeys(counts.series_codes[cells].ravel().tolist(), series))
     new_names = {counts.series[code]: series for code, series in names.items()}
-    selected = counts.resized(counts.n * mask, counts.c * mask)
-    return selected.regrouped([new_names[series] for series in selected.series], group_names)
+    selected = counts.with_fewer_attempts(counts.n * mask, counts.c * mask)
+    return selected.with_renamed_series([new_names[series] for series in selected.series], group_names)
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
@@ -528,7 +528,7 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
     )  # fmt: skip
 
 
-class PastRuns(NamedTuple):
+class RunsWithAmount(NamedTuple):
     """The runs of a history that are used for one amount, for example only runs with costs.
 
     history : counts with one series per run.  setups : series → all runs of the series.
@@ -537,18 +537,18 @@ class PastRuns(NamedTuple):
     """
 
     history: Counts
-    setups: Mapping[Series, RunGroup]
-    recent: Mapping[Series, Sequence[Ints]]
+    run_groups: Mapping[SeriesKey, RunGroup]
+    pooled_cells: Mapping[SeriesKey, Sequence[Ints]]
 
     @property
-    def runs(self) -> dict[Series, int]:
+    def pooled_run_counts(self) -> dict[SeriesKey, int]:
         """The number of pooled runs of each series."""
-        return {series: len(cells) for series, cells in self.recent.items()}
+        return {series: len(cells) for series, cells in self.pooled_cells.items()}
 
-    def with_passes(self, c: Ints) -> PastRuns:
+    def with_passes(self, c: Ints) -> RunsWithAmount:
         """A copy of the runs with different numbers of passes."""
-        setups = {s: replace(setup, c=c[setup.cells]) for s, setup in self.setups.items()}
-        return PastRuns(replace(self.history, c=c, attempts={}), setups, self.recent)
+        setups = {s: replace(setup, c=c[setup.cell_indices]) for s, setup in self.run_groups.items()}
+        return RunsWithAmount(replace(self.history, c=c, attempts={}), setups, self.pooled_cells)
 
 
 @dataclass(frozen=True)
@@ -561,27 +561,27 @@ class PooledBaseline:
     """
 
     counts: Counts
-    latest: Counts
-    runs_by_amount: Mapping[str, PastRuns]
+    latest_run_counts: Counts
+    runs_by_amount: Mapping[str, RunsWithAmount]
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
         """The smallest number of pooled runs over all series and amounts, and its amount."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
-                   for setup in past.setups.values())  # fmt: skip
+                   for setup in past.run_groups.values())  # fmt: skip
 
-    def variances(self, series: Series) -> tuple[float, float, int]:
+    def run_and_chance_variances(self, series: SeriesKey) -> tuple[float, float, int]:
         """Variance of pass@1 between runs, variance that chance explains, and number of runs.
 
         Both variances are 0 if there is only one run or one task.
         """
-        setup = self.runs_by_amount[""].setups[series]
-        if len(setup.runs) < 2 or len(setup.tasks) < 2:
+        setup = self.runs_by_amount[""].run_groups[series]
+        if len(setup.runs) < 2 or len(setup.shared_task_codes) < 2:
             return 0.0, 0.0, len(setup.runs)
-        return *run_variances(setup.c / setup.n), len(setup.runs)
+        return *run_and_chance_variances(setup.c / setup.n), len(setup.runs)
 
     def simulate_runs(
-        self, base: Counts, rates: Floats, scales: Mapping[Series, float],
+        self, base: Counts, rates: Floats, scales: Mapping[SeriesKey, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
         """A history with simulated outcomes, and the passes of its last runs added together.
@@ -593,9 +593,9 @@ class PooledBaseline:
         history = past.history
         c = history.c.copy()
         for s, series in enumerate(base.series):
-            rows, setup, recent = base.rows_of(s), past.setups[series], past.recent[series]
+            rows, setup, recent = base.slice_of_series(s), past.run_groups[series], past.pooled_cells[series]
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
-            older = setup.cells[: len(setup.runs) - len(recent)]
+            older = setup.cell_indices[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):
                 effect = scales[series] * generator.standard_normal()
                 run_rates = rates[rows][np.searchsorted(tasks, history.task_codes[cells])]
@@ -612,35 +612,35 @@ class PooledBaseline:
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
-        limit_shift = self.reach(c, level)
+        limit_shift = self.interval_limit_shift(c, level)
         if math.isnan(limit_shift):
             reason = f"the runs of the history have too few attempts for {c.first.metric.name}"
             return replace(interval, low=None, high=None, reason=reason)
         low, high = widen_by_run_effect(
             estimate or 0.0, interval.low or 0.0, interval.high or 0.0, limit_shift
         )
-        most = math.inf if c.first.metric.kind.quantity else 1.0
+        most = math.inf if c.first.metric.definition.amount_unit else 1.0
         return replace(interval, low=max(low, -most), high=min(high, most))
 
-    def reach(self, c: Comparison, level: float) -> float:
+    def interval_limit_shift(self, c: Comparison, level: float) -> float:
         """The distance by which the variance between runs moves the limits of an interval.
 
         It is 0 if there is only one run or one task, and NaN if runs have too few attempts for the
         metric.
         """
-        base, past = c.second.series, self.runs_by_amount[c.first.metric.kind.required_attempt_data]
-        setup = past.setups[base]
-        if len(setup.runs) < 2 or len(setup.tasks) < 2:
+        base, past = c.second.series, self.runs_by_amount[c.first.metric.definition.required_attempt_data]
+        setup = past.run_groups[base]
+        if len(setup.runs) < 2 or len(setup.shared_task_codes) < 2:
             return 0.0
-        cells = setup.cells.ravel()
-        attempts = {role: bag.take(cells) for role, bag in past.history.attempts.items()
-                    if role == c.first.metric.kind.required_attempt_data}  # fmt: skip
+        cells = setup.cell_indices.ravel()
+        attempts = {role: bag.take_cells(cells) for role, bag in past.history.attempts.items()
+                    if role == c.first.metric.definition.required_attempt_data}  # fmt: skip
         n, passes = setup.n.ravel(), setup.c.ravel()
         values = task_values([c.first.metric], n, passes, attempts)[0].reshape(setup.n.shape)
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return run_difference_reach(run_variance(values), past.runs[base], len(setup.runs), level)
+        return largest_run_difference(run_effect_variance(values), past.pooled_run_counts[base], len(setup.runs), level)
 
 
 _FIRST_RUN_FIX = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
@@ -679,8 +679,8 @@ def read_pooled_baseline(
             settles=[*settles, *[_FIRST_RUN_FIX] * bool(suite)],
         )  # fmt: skip
     suite_name = suite or suites[0]
-    names = tuple(name for name in counts.group_names if name not in RUN_GROUPS)
-    refuse_if_any("other-groups", (
+    names = tuple(name for name in counts.group_names if name not in RUN_GROUP_COLUMNS)
+    raise_first_applicable_error("other-groups", (
         names != request.by, OptionValue("--baseline", argument),
         f"the runs of the history are split by {', '.join(names) or 'nothing'}",
         (SuggestedFix({"--by": names or None}, "splits the new run like the history"),),
@@ -689,12 +689,12 @@ def read_pooled_baseline(
     for role in ("", *request.attempts):
         history = with_known_amount(counts, role)
         by_series = {s.series: s for s in find_run_groups(history) if s.suite == suite_name}
-        recent = {s: _last_cells(history, setup, number) for s, setup in by_series.items()}
-        runs_by_amount[role] = PastRuns(history, by_series, recent)
+        recent = {s: _cells_of_last_runs(history, setup, number) for s, setup in by_series.items()}
+        runs_by_amount[role] = RunsWithAmount(history, by_series, recent)
         parts = [(s, np.concatenate(cells)) for s, cells in recent.items()]
         pools[role] = pool_runs(history, parts, names)
         if not role:
-            newest = [(s, _newest_cells(history, cells)) for s, cells in recent.items()]
+            newest = [(s, _cells_of_latest_run(history, cells)) for s, cells in recent.items()]
             latest = pool_runs(history, newest, names)
             notes = [
                 *copied_runs_warning(
@@ -709,16 +709,16 @@ def read_pooled_baseline(
     return PooledBaseline(total.with_messages(*notes), latest, runs_by_amount)
 
 
-def _last_cells(history: Counts, setup: RunGroup, number: int) -> list[Ints]:
-    codes = history.series_codes[setup.cells[-number:, 0]].tolist()
-    cells = [np.arange(len(history.n))[history.rows_of(code)] for code in codes]
+def _cells_of_last_runs(history: Counts, setup: RunGroup, number: int) -> list[Ints]:
+    codes = history.series_codes[setup.cell_indices[-number:, 0]].tolist()
+    cells = [np.arange(len(history.n))[history.slice_of_series(code)] for code in codes]
     all_tasks = np.concatenate([history.task_codes[run_cells] for run_cells in cells])
     tasks, runs = np.unique(all_tasks, return_counts=True)
     common = tasks[2 * runs >= len(cells)]
     return [run_cells[np.isin(history.task_codes[run_cells], common)] for run_cells in cells]
 
 
-def _newest_cells(history: Counts, runs: Sequence[Ints]) -> Ints:
+def _cells_of_latest_run(history: Counts, runs: Sequence[Ints]) -> Ints:
     """One cell per task, from the latest of the runs with the most tasks."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}

@@ -12,14 +12,14 @@ import numpy as np
 from passk_cli.arrays import Ints, group_pairs
 from passk_cli.inference.integrity import (
     FLAG_LEVEL,
-    CertainTasks,
+    CertainTasksTest,
     ClosestPartners,
-    EqualTexts,
-    SubmissionShortfall,
-    certain_tasks,
+    EqualTextsTest,
+    MissingAttemptsTest,
+    certain_tasks_test,
     closest_partners,
-    equal_texts,
-    missing_attempts,
+    equal_texts_test,
+    missing_attempts_test,
 )
 from passk_cli.inference.stopping import (
     FIRST_PASS,
@@ -30,7 +30,7 @@ from passk_cli.inference.stopping import (
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
 # The test needs at least MIN_SUBMISSIONS submissions. With only two submissions, easy tasks cannot
 # be distinguished from copying.
@@ -43,9 +43,9 @@ STOPPED, CERTAIN = "stopped tasks", "certain tasks"
 # passk computes a p-value only if at least the share _MIN_SHARE_OF_EQUAL_TEXTS of all compared
 # texts is equal.
 _MIN_SHARE_OF_EQUAL_TEXTS = 0.1
-# Submissions with a p-value below _RARE_P are listed before the original of a copy.
-_RARE_P = 0.05
-_STOPPED = {
+# Submissions with a p-value below _MAX_P_LISTED_FIRST are listed before the original of a copy.
+_MAX_P_LISTED_FIRST = 0.05
+_PHRASE_BY_STOPPING = {
     FIRST_PASS: "stops at the first pass",
     ONCE_PASSED: "stops after a pass",
     REPLACED: "replaces failed attempts by retries",
@@ -61,7 +61,7 @@ class SubmissionBoard:
     """
 
     counts: Counts
-    texts: Callable[[], Counts | None] | None
+    read_texts: Callable[[], Counts | None] | None
 
     def _matrix(self, values: Ints) -> Ints:
         matrix = np.zeros((len(self.counts.series), len(self.counts.tasks)), dtype=np.int64)
@@ -79,38 +79,38 @@ class SubmissionBoard:
         return self._matrix(self.counts.c)
 
     @cached_property
-    def agreement(self) -> ClosestPartners:
+    def agreeing_partners(self) -> ClosestPartners:
         """For each submission, the other submission with the most equal outcomes."""
         return closest_partners(self.n, self.c)
 
     @cached_property
-    def certain(self) -> CertainTasks:
+    def certain_task_counts(self) -> CertainTasksTest:
         """For each submission, the number of tasks with a pass rate of 0 or 1."""
-        return certain_tasks(self.n, self.c)
+        return certain_tasks_test(self.n, self.c)
 
     @cached_property
-    def missing(self) -> SubmissionShortfall:
+    def missing_attempt_counts(self) -> MissingAttemptsTest:
         """For each submission, the number of attempts that it lacks and most submissions have."""
-        return missing_attempts(self.n, self.c)
+        return missing_attempts_test(self.n, self.c)
 
     @cached_property
-    def stopped(self) -> list[OptionalStopping | None]:
+    def optional_stopping(self) -> list[OptionalStopping | None]:
         """For each submission, how sampling stopped if this depended on outcomes, else None."""
-        return [*map(self._stopping_at, range(len(self.counts.series)))]
+        return [*map(self._stopping_of_submission, range(len(self.counts.series)))]
 
-    def _stopping_at(self, place: int) -> OptionalStopping | None:
-        rows, numbers = self.counts.rows_of(place), self.counts.numbering
+    def _stopping_of_submission(self, place: int) -> OptionalStopping | None:
+        rows, numbers = self.counts.slice_of_series(place), self.counts.attempt_numbering
         numbering = (
-            () if numbers is None else (numbers.attempts_made[rows], numbers.last_passed[rows])
+            () if numbers is None else (numbers.attempts_without_gaps[rows], numbers.last_passed[rows])
         )
         result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
-        return result if result is not None and result.chance * number < FLAG_LEVEL else None
+        return result if result is not None and result.chance_without_stopping * number < FLAG_LEVEL else None
 
     @cached_property
-    def equal(self) -> EqualTexts | None:
+    def equal_text_partners(self) -> EqualTextsTest | None:
         """For each submission, the submission with the most equal texts, or None without texts."""
-        counts = self.texts() if self.texts is not None else None
+        counts = self.read_texts() if self.read_texts is not None else None
         role = next(
             (r for r in COMPARED_TEXT_ROLES if counts is not None and r in counts.attempts), ""
         )
@@ -119,16 +119,16 @@ class SubmissionBoard:
         texts, places = counts.attempts[role], {s: at for at, s in enumerate(self.counts.series)}
         submission_codes = np.array([places.get(series, -1) for series in counts.series])
         submission, task = (
-            submission_codes[counts.series_codes[texts.cell]],
-            counts.task_codes[texts.cell],
+            submission_codes[counts.series_codes[texts.row_cell_indices]],
+            counts.task_codes[texts.row_cell_indices],
         )
         rows = []
-        for passed, times in ((1, texts.passed), (0, texts.count - texts.passed)):
+        for passed, times in ((1, texts.pass_count), (0, texts.count - texts.pass_count)):
             present = (times > 0) & (texts.value >= 0) & (submission >= 0)
             verdict = np.full(len(task), passed)
             rows.append(np.stack([submission, task, verdict, texts.value, times])[:, present])
         owner, tasks, verdicts, values, numbers = np.concatenate(rows, axis=1)
-        return equal_texts(owner, tasks, verdicts, values, numbers, len(self.counts.series))
+        return equal_texts_test(owner, tasks, verdicts, values, numbers, len(self.counts.series))
 
     @cached_property
     def submissions(self) -> list[Submission]:
@@ -153,13 +153,13 @@ class SubmissionRemark(NamedTuple):
     second : whether an earlier remark, about the submission `against`, describes the same pair.
     """
 
-    number: int
+    observed_count: int
     total: int
     words: str
     p: float | None
     expected: float | None = None
-    against: str = ""
-    second: bool = False
+    other_submission: str = ""
+    repeats_earlier_remark: bool = False
 
     @property
     def is_remarkable(self) -> bool:
@@ -171,9 +171,9 @@ class SubmissionRemark(NamedTuple):
 class Submission:
     """One submission of a board, with remarks about how it differs from other submissions."""
 
-    series: Series
+    series: SeriesKey
     board: SubmissionBoard
-    place: int
+    series_index: int
 
     @cached_property
     def remarks_by_name(self) -> dict[str, SubmissionRemark]:
@@ -192,47 +192,49 @@ class Submission:
         The rank is 0 if a p-value is below 0.05, else 1 if all remarks also describe an earlier
         submission, else 2.
         """
-        p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.second]
+        p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.repeats_earlier_remark]
         p = min(p_values, default=1.0)
-        return (0 if p < _RARE_P else 1 if self.remarks else 2), p
+        return (0 if p < _MAX_P_LISTED_FIRST else 1 if self.remarks else 2), p
 
     def _remarks_by_name(self) -> Iterator[tuple[str, SubmissionRemark]]:
-        at, board = self.place, self.board
+        at, board = self.series_index, self.board
         names = [series[0] for series in board.counts.series]
-        pair = board.agreement
-        partner, number, total = (int(a[at]) for a in (pair.partner, pair.agreeing, pair.shared))
-        expected, outcomes = float(pair.expected[at]), plural(total, "outcome")
+        pair = board.agreeing_partners
+        partner, number, total = (int(a[at]) for a in (pair.partner, pair.agreeing_outcomes, pair.shared_outcomes))
+        expected, outcomes = float(pair.expected_agreeing_outcomes[at]), plural(total, "outcome")
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
         )
         second = bool(pair.fits_difficulty_better[at]) and int(pair.partner[partner]) == at
         p = float(pair.p[at])
         yield AGREEMENT, SubmissionRemark(number, total, words, p, expected, names[partner], second)
-        texts = board.equal
-        if texts is not None and texts.attempts[at]:
+        texts = board.equal_text_partners
+        if texts is not None and texts.attempts_with_text[at]:
             closest, number, total = (
-                int(a[at]) for a in (texts.partner, texts.equal, texts.attempts)
+                int(a[at]) for a in (texts.partner, texts.equal_text_attempts, texts.attempts_with_text)
             )
             name = names[closest] if number else ""
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
             chance = float(texts.p[at]) if number >= _MIN_SHARE_OF_EQUAL_TEXTS * total else None
             second = second and p < FLAG_LEVEL and closest == partner
             yield EQUAL_TEXTS, SubmissionRemark(number, total, words, chance, None, name, second)
-        losses = board.missing
-        if number := int(losses.missing[at]):
+        losses = board.missing_attempt_counts
+        if number := int(losses.missing_attempts[at]):
             words = f"lacks {number:,} of {plural(losses.usual_attempts, 'attempt')}"
             words += ", mostly at tasks that other submissions fail"
             yield (
                 MISSING,
                 SubmissionRemark(number, losses.usual_attempts, words, float(losses.p[at])),
             )
-        if (end := board.stopped[at]) is not None:
-            tasks, chance = int((board.n[at] > 0).sum()), end.chance * len(names)
-            words = f"{_STOPPED[end.kind]} at {end.short_tasks:,} of {plural(tasks, 'task')}"
+        if (end := board.optional_stopping[at]) is not None:
+            tasks, chance = int((board.n[at] > 0).sum()), end.chance_without_stopping * len(names)
+            words = (
+                f"{_PHRASE_BY_STOPPING[end.kind]} at {end.short_tasks:,} of {plural(tasks, 'task')}"
+            )
             yield STOPPED, SubmissionRemark(end.short_tasks, tasks, words, chance)
-        certain = board.certain
-        if total := int(certain.tasks[at]):
-            number, expected = int(certain.certain[at]), float(certain.expected[at])
+        certain = board.certain_task_counts
+        if total := int(certain.repeated_task_counts[at]):
+            number, expected = int(certain.certain_task_counts[at]), float(certain.expected_certain_tasks[at])
             words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"
             yield CERTAIN, SubmissionRemark(number, total, words, float(certain.p[at]), expected)
@@ -253,6 +255,6 @@ def submission_boards(
         if len(places) >= MIN_SUBMISSIONS:
             stays = np.isin(counts.series_codes, places)
             large_boards.append(
-                SubmissionBoard(counts.resized(counts.n * stays, counts.c * stays), texts)
+                SubmissionBoard(counts.with_fewer_attempts(counts.n * stays, counts.c * stays), texts)
             )
     return large_boards

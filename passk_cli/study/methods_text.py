@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from passk_cli.arrays import group_pairs
 from passk_cli.errors import ParameterError
-from passk_cli.inference.compatible_rates import likelihood_drop
+from passk_cli.inference.compatible_rates import allowed_log_likelihood_drop
 from passk_cli.inference.intervals import FIELLER, METHODS
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.metrics.registry import FAMILIES, parse_metric
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from passk_cli.study.confidence import Confidence
     from passk_cli.study.result import Result
 
-ADJUSTMENTS: dict[str, tuple[str, str]] = {
+ADJUSTMENT_DESCRIPTIONS: dict[str, tuple[str, str]] = {
     MIN_P: ("the single-step min-P method, intervals included", "westfall1993"),
     BONFERRONI: ("Bonferroni's method, intervals included", ""),
     HOLM: ("Holm's method", "holm1979"),
@@ -52,7 +52,7 @@ _MISSING_OUTCOME_TREATMENTS = {
     "drop": "are left out",
     "bounds": "are counted once as failures and once as passes, and results contain both cases",
 }
-_SOFTWARE = "passk"
+_SOFTWARE_REFERENCE_KEY = "passk"
 
 
 def describe_methods(
@@ -67,7 +67,7 @@ def describe_methods(
         _labels_sentence(counts),
         _intervals_sentence(confidence, facts, entries),
         _tests_sentence(entries, facts),
-        f"Computed by passk {__version__}{draws}{_citation(_SOFTWARE)}.",
+        f"Computed by passk {__version__}{draws}{_citation(_SOFTWARE_REFERENCE_KEY)}.",
     )  # fmt: skip
     text = " ".join(filter(None, sentences))
     keys = dict.fromkeys(re.findall(r"@([a-z]+\d{4}|passk)\b(?=[;\]])", text))
@@ -77,7 +77,7 @@ def describe_methods(
 def descriptions_of_intervals() -> dict[str, tuple[str, str]]:
     """Name of an interval method → its description and its references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
-    return {n: (method.description, method.cites) for n, method in METHODS.items()} | {
+    return {n: (method.description, method.citation_keys) for n, method in METHODS.items()} | {
         FIELLER: ratio
     }
 
@@ -94,7 +94,7 @@ def references() -> dict[str, Reference]:
     text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
     entries = {re.match(r"@\w+\{(\w+)", entry)[1]: entry.strip()  # type: ignore[index]
                for entry in re.split(r"(?m)^(?=@)", text) if entry.strip()}  # fmt: skip
-    entries[_SOFTWARE] = (
+    entries[_SOFTWARE_REFERENCE_KEY] = (
         "@software{passk,\n  author = {{The passk authors}},\n"
         "  title = {passk: pass@k and pass\\^{}k with confidence intervals},\n"
         f"  year = {{2026}}, version = {{{__version__}}}\n}}"
@@ -118,7 +118,7 @@ def _citation(keys: str) -> str:
 
 
 def _sizes_text(counts: Counts) -> tuple[str, str]:
-    tasks = [len(counts.n[counts.rows_of(s)]) for s in range(len(counts.series))]
+    tasks = [len(counts.n[counts.slice_of_series(s)]) for s in range(len(counts.series))]
     attempts = count_range(counts.n.tolist(), "attempt")
     return f"{number_range(min(tasks), max(tasks))} tasks", f"{attempts} per task"
 
@@ -129,21 +129,21 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
     for name in dict.fromkeys(fact.name for fact in facts):
         with suppress(ParameterError):
             metric = parse_metric(name)
-            if metric.kind.ranged:
-                drop = likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
+            if metric.definition.is_known_only_as_range:
+                drop = allowed_log_likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
                 ratios += (
                     f" {name} is the share of tasks with a true success rate of at least"
-                    f" {metric.argument}, from {tasks} and {attempts}. The range of {name} is over"
+                    f" {metric.name_suffix}, from {tasks} and {attempts}. The range of {name} is over"
                     " all distributions of tasks' success rates with a log likelihood at most"
-                    f" {drop:.2f} below the maximum{_citation(metric.kind.cites)}."
+                    f" {drop:.2f} below the maximum{_citation(metric.definition.citation_keys)}."
                 )
-            elif metric.kind.ratio:
+            elif metric.definition.is_ratio_of_means:
                 ratios += (
-                    f" {name} is the mean {metric.kind.required_attempt_data} of an attempt"
+                    f" {name} is the mean {metric.definition.required_attempt_data} of an attempt"
                     f" divided by pass@1, from {tasks} and {attempts}."
                 )
             else:
-                ks.setdefault(metric.family, []).append(metric.argument)
+                ks.setdefault(metric.family, []).append(metric.name_suffix)
     if not ks:
         return ratios.strip()
     names: list[str] = []
@@ -151,7 +151,7 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
         curve = len(arguments) > 3 and FAMILIES[family].has_k
         ends = f"{family}k (k from {arguments[0]} to {arguments[-1]})"
         names += [ends] if curve else [family + argument for argument in arguments]
-    cited = _citation(" ".join(FAMILIES[family].cites for family in ks))
+    cited = _citation(" ".join(FAMILIES[family].citation_keys for family in ks))
     means = "is the mean" if len(names) == 1 else "are means"
     of_means = (
         f"{join_names(names)} {means} over {tasks} of unbiased estimates from {attempts}{cited}."
@@ -160,15 +160,15 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
 
 
 def _missing_outcomes_sentence(counts: Counts) -> str:
-    facts = counts.facts
-    if not facts.missing:
+    facts = counts.read_facts
+    if not facts.missing_outcome_count:
         return ""
     treatment = _MISSING_OUTCOME_TREATMENTS[facts.missing_policy]
-    return f"{plural(facts.missing, 'missing outcome')} {treatment}."
+    return f"{plural(facts.missing_outcome_count, 'missing outcome')} {treatment}."
 
 
 def _labels_sentence(counts: Counts) -> str:
-    if rates := counts.facts.judge_errors:
+    if rates := counts.read_facts.judge_errors:
         (passed, false), (failed, true) = rates
         return (
             "Outcomes are a judge's verdicts, corrected by its error rates about other attempts"
@@ -203,7 +203,7 @@ def _extrapolation_sentences(counts: Counts, entries: Mapping[str, object]) -> s
     from passk_cli.inference.rate_models import PRIOR_DESCRIPTION
 
     tasks, attempts = _sizes_text(counts)
-    drop = likelihood_drop(float(str(entries["level"])))
+    drop = allowed_log_likelihood_drop(float(str(entries["level"])))
     clusters = (
         f" The log likelihood is divided by the mean size of a task's cluster by {cluster}."
         if (cluster := entries.get("cluster"))
@@ -258,7 +258,7 @@ def _tests_sentence(entries: Mapping[str, object], facts: Sequence[Result]) -> s
         return ""
     words = join_names([test_words[name][0] + _citation(test_words[name][1]) for name in names])
     text = f"Models are compared on the tasks they share, paired by task, by {words}"
-    adjustment, keys = ADJUSTMENTS.get(str(entries.get("adjust")), ("", ""))
+    adjustment, keys = ADJUSTMENT_DESCRIPTIONS.get(str(entries.get("adjust")), ("", ""))
     number = str(entries.get("tests") or "").rpartition("/")[2]
     if adjustment and number not in ("", "1"):
         tests_by_metric = Counter(fact.name for fact in facts if fact.p_adjusted is not None)

@@ -6,25 +6,25 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.errors import ParameterError, refuse_if_any
-from passk_cli.files.roles import TRUTH
+from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.option import Option
 from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 if TYPE_CHECKING:
-    from passk_cli.inference.labels import JudgeLabels
+    from passk_cli.inference.judge_correction import JudgeLabels
     from passk_cli.metrics.registry import Metric
     from passk_cli.outcomes.counts import Counts
 
-SHORT_TASKS = ("empty", "drop")
+SHORT_TASKS_CHOICES = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
     """The fix if k exceeds the number of attempts: predict the metric with `extrapolate`."""
     from passk_cli.inference.extrapolation import refusal_reason
 
-    rows = [counts.rows_of(place) for place in range(len(counts.series))]
+    rows = [counts.slice_of_series(place) for place in range(len(counts.series))]
     predictable = sum(not refusal_reason(counts.n[cells], counts.c[cells]) for cells in rows)
     if not predictable:
         return []
@@ -51,8 +51,8 @@ def parse_k(value: Any) -> tuple[int, ...]:
 
 def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
     """Raise ParameterError if an option names a metric that gives a range rather than a value."""
-    refuse_if_any("unknown-metric", *(
-        (metric.kind.ranged, OptionValue(option, metric.name),
+    raise_first_applicable_error("unknown-metric", *(
+        (metric.definition.is_known_only_as_range, OptionValue(option, metric.name),
          "the value of this metric is a range, which only estimate, compare, curve and `gate --min`"
          " support", ())
         for metric in metrics
@@ -70,13 +70,13 @@ class RequiredAttempts:
         detail="If a task has fewer or more attempts, passk stops. With --short-tasks drop, passk"
         " leaves out tasks with other numbers of attempts, and lists their names.")] = None
     short_tasks: Annotated[str, Option(
-        "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS,
+        "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS_CHOICES,
         detail="With empty, the cell of the metric stays empty; with drop, passk computes the"
         " metric without tasks with n < k.",
     )] = "empty"
     # fmt: on
 
-    def complete(self, counts: Counts) -> Counts:
+    def counts_with_required_attempts(self, counts: Counts) -> Counts:
         """Check that every task has the number of attempts of --attempts, and return the counts.
 
         Errors: DataError for tasks with fewer or more attempts, unless these tasks are dropped.
@@ -104,11 +104,11 @@ class MetricOptions(RequiredAttempts):
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, such as pass@10,gpass@8:0.5.",
-        parse=parse_metrics, complete="passk_cli.metrics.registry:metric_completions")] = ()
+        parse=parse_metrics, completion_function_name="passk_cli.metrics.registry:metric_completions")] = ()
     # fmt: on
 
     @property
-    def reading(self) -> dict[str, Any]:
+    def request_arguments(self) -> dict[str, Any]:
         """Arguments of the request for the data of single attempts that the metrics need."""
         from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
@@ -124,9 +124,9 @@ class MetricOptions(RequiredAttempts):
 
         ks, metrics = self.k, tuple(self.metrics)
         if not ks and not metrics:
-            most, least = usual_k(counts), int(counts.n.min())
-            most = min([most, *(labels.largest_k for labels in truth_labels(counts))])
-            most = 1 if counts.facts.judge_errors else most
+            most, least = largest_k_of_most_models(counts), int(counts.n.min())
+            most = min([most, *(labels.largest_correctable_k for labels in truth_labels(counts))])
+            most = 1 if counts.read_facts.judge_errors else most
             least = min(least, most)
             ks = default_ks(least if least > 1 and most < USUAL_K[1] else most)
         if ks:
@@ -143,46 +143,46 @@ class MetricOptions(RequiredAttempts):
                 )
         return tuple(dict.fromkeys(metrics))
 
-    def hint(self, counts: Counts) -> str:
+    def attempts_hint(self, counts: Counts) -> str:
         """A hint that names the smallest default k for which the data has too few attempts."""
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
             return ""
-        missing = [k for k in USUAL_K if k > supported_k(counts)]
+        missing = [k for k in USUAL_K if k > largest_k_of_any_model(counts)]
         return f"pass@{missing[0]} needs {missing[0]} attempts per task" if missing else ""
 
 
 def truth_labels(counts: Counts) -> list[JudgeLabels]:
     """The labels of each series, or an empty list if the counts have no labels."""
-    if TRUTH not in counts.attempts:
+    if TRUTH_ROLE not in counts.attempts:
         return []
-    from passk_cli.inference.labels import JudgeLabels
+    from passk_cli.inference.judge_correction import JudgeLabels
 
-    rows, truth = map(counts.rows_of, range(len(counts.series))), counts.attempts[TRUTH]
+    rows, truth = map(counts.slice_of_series, range(len(counts.series))), counts.attempts[TRUTH_ROLE]
     return [
-        JudgeLabels.from_truth(counts.n[cells], counts.c[cells], truth.cell_slice(cells))
+        JudgeLabels.from_truth(counts.n[cells], counts.c[cells], truth.slice_cells(cells))
         for cells in rows
     ]
 
 
 def is_corrected(counts: Counts) -> bool:
     """Whether estimates are corrected by a judge's error rates or by labels of some attempts."""
-    return bool(counts.facts.judge_errors) or not all(
+    return bool(counts.read_facts.judge_errors) or not all(
         labels.is_complete for labels in truth_labels(counts)
     )
 
 
-def supported_k(counts: Counts) -> int:
+def largest_k_of_any_model(counts: Counts) -> int:
     """The largest k for which every task of at least one model has enough attempts."""
-    return max(allowed_ks(counts))
+    return max(largest_k_by_series(counts))
 
 
-def usual_k(counts: Counts) -> int:
+def largest_k_of_most_models(counts: Counts) -> int:
     """The largest k for which every task of most models has enough attempts."""
-    return sorted(allowed_ks(counts), reverse=True)[len(counts.series) // 2]
+    return sorted(largest_k_by_series(counts), reverse=True)[len(counts.series) // 2]
 
 
-def allowed_ks(counts: Counts) -> list[int]:
+def largest_k_by_series(counts: Counts) -> list[int]:
     """For each series, the largest k for which every task has enough attempts."""
-    return [int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series))]
+    return [int(counts.n[counts.slice_of_series(s)].min()) for s in range(len(counts.series))]

@@ -64,7 +64,7 @@ MISSING_BOUNDED = DiagnosticType(
     example="note[missing-bounded]: 41 attempts without an outcome count once as passed and"
     " once as failed: b 41 of 200 (30 timeouts, 11 crashes)",
 )  # fmt: skip
-UNEVEN_LOSSES = DiagnosticType(
+UNEVEN_MISSING_OUTCOMES = DiagnosticType(
     "uneven-losses", WARNING,
     "models lack outcomes unevenly ({first} {first_lost} of {first_made}, {second} {second_lost} of"
     " {second_made}, p {p}{?others|; {others:more pair}}), which may explain the difference between"
@@ -92,8 +92,8 @@ class UnevenMissingOutcomes:
         for all pairs of models.
     """
 
-    first: str
-    second: str
+    model_with_more_missing: str
+    model_with_fewer_missing: str
     p: float
 
 
@@ -104,8 +104,8 @@ def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
         yield message(
-            missing=facts.missing,
-            lost=list(missing_outcome_words(facts.missing_outcomes, facts.reasons)),
+            missing=facts.missing_outcome_count,
+            lost=list(missing_outcome_words(facts.missing_outcomes, facts.missing_reasons_by_model)),
         )
     if message or facts.missing_policy == "error":
         # `passk describe` also reads data that other commands refuse because of --missing error.
@@ -141,17 +141,17 @@ def uneven_missing_notes(
     pairs = [
         pair
         for pair in uneven_missing_pairs(losses)
-        if not label or pair.first.startswith(label) != pair.second.startswith(label)
+        if not label or pair.model_with_more_missing.startswith(label) != pair.model_with_fewer_missing.startswith(label)
     ]
     if not pairs or policy == BOUNDS:
         return
     worst = pairs[0]
     (first_lost, first_made), (second_lost, second_made) = map(
-        losses.missing_and_attempts_of_model, (worst.second, worst.first)
+        losses.missing_and_attempts_of_model, (worst.model_with_fewer_missing, worst.model_with_more_missing)
     )
-    yield UNEVEN_LOSSES(
-        first=worst.second, first_lost=first_lost, first_made=first_made,
-        second=worst.first, second_lost=second_lost, second_made=second_made,
+    yield UNEVEN_MISSING_OUTCOMES(
+        first=worst.model_with_fewer_missing, first_lost=first_lost, first_made=first_made,
+        second=worst.model_with_more_missing, second_lost=second_lost, second_made=second_made,
         p="< 0.0001" if worst.p < 1e-4 else f"= {worst.p:.4f}", others=len(pairs) - 1,
     )  # fmt: skip
 
@@ -162,11 +162,11 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
     passk applies the test of `passk compare` to the shares of missing outcomes at each shared task.
     Holm's method adjusts p over all pairs.
     """
-    tests, shares = [], losses.missing / losses.attempts
+    tests, shares = [], losses.missing_counts / losses.attempt_counts
     for pair in combinations(losses.models, 2):
         first, second = map(losses.rows_of_model, pair)
         _, first_places, second_places = np.intersect1d(
-            losses.unit_codes[first], losses.unit_codes[second], return_indices=True
+            losses.task_key_codes[first], losses.task_key_codes[second], return_indices=True
         )
         d = shares[first[first_places]] - shares[second[second_places]]
         loser, rival = pair if d.sum() >= 0 else pair[::-1]
@@ -180,22 +180,22 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
         for test, p in zip(tests, adjusted, strict=True)
         if p <= SIGNIFICANCE_LEVEL
     ]
-    return sorted(pairs, key=lambda pair: (pair.p, pair.first, pair.second))
+    return sorted(pairs, key=lambda pair: (pair.p, pair.model_with_more_missing, pair.model_with_fewer_missing))
 
 
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
     """Phrases about skipped lines, skipped files, missing outcomes and lost tasks of a series."""
-    missing, emptied = facts.missing, facts.emptied
+    missing, emptied = facts.missing_outcome_count, facts.emptied_cells
     if facts.missing_outcomes is not None:
-        own_missing, own_emptied = facts.missing_outcomes.missing_in_series(series) or (
+        own_missing, own_emptied = facts.missing_outcomes.missing_attempts_and_tasks(series) or (
             missing,
             emptied,
         )
         missing, emptied = own_missing, own_emptied if emptied else 0
     became = TREATMENTS.get(facts.missing_policy)
     words = {
-        f"{plural(facts.skipped, 'line')} skipped": facts.skipped,
-        f"{plural(facts.empty_files, 'empty file')} skipped": facts.empty_files,
+        f"{plural(facts.skipped_lines, 'line')} skipped": facts.skipped_lines,
+        f"{plural(facts.empty_file_count, 'empty file')} skipped": facts.empty_file_count,
         f"{plural(missing, 'attempt')} without an outcome {became}": missing and became,
         f"{plural(emptied, 'task')} left without any attempt": emptied,
     }

@@ -20,7 +20,7 @@ from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.metric_selection import is_corrected
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class SeriesNoise:
     level : share of pairs of runs that differ by less than the noise floor.
     """
 
-    series: Series
+    series: SeriesKey
     n: Ints
     c: Ints
     level: float = 0.95
@@ -56,12 +56,12 @@ class SeriesNoise:
         return attempts_for_noise(self.n[several], self.c[several], difference, self.level)
 
     @property
-    def flaky_tasks(self) -> int:
+    def flaky_task_count(self) -> int:
         """The number of tasks with both passes and failures."""
         return int(((self.c > 0) & (self.c < self.n)).sum())
 
     @cached_property
-    def correlation(self) -> Estimate:
+    def intraclass_correlation(self) -> Estimate:
         """The intraclass correlation, with its interval over tasks."""
         value, low, high = intraclass_correlation(self.n, self.c)
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
@@ -74,7 +74,7 @@ def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
     number of attempts.
     """
     for place, series in enumerate(counts.series):
-        rows = counts.rows_of(place)
+        rows = counts.slice_of_series(place)
         n, c = counts.n[rows], counts.c[rows]
         if n.max(initial=0) > 1 and not stopped_on_outcome(n, c):
             yield SeriesNoise(series, n, c, level)
@@ -89,33 +89,33 @@ class NoiseSummary:
         all_models = noise_by_series(counts, study.confidence.level) if measurable else ()
         # A series without flaky tasks would have a noise floor of 0, which is too optimistic.
         noisy = sorted(
-            (noise for noise in all_models if noise.flaky_tasks), key=SeriesNoise.noise_floor
+            (noise for noise in all_models if noise.flaky_task_count), key=SeriesNoise.noise_floor
         )
         # With few tasks, two runs may differ at all tasks, and then a sentence about noise does not
         # help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
-    def single(self) -> bool:
+    def has_single_series(self) -> bool:
         """Whether there is only one series."""
         return len(self.study.counts.series) == 1
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         """The lowest and the highest noise, and details about the noisiest series."""
         least, most = self.noisy[0], self.noisy[-1]
         return {
             "level": f"{100 * most.level:g} %", "floor": most.noise_floor(),
             "least": least.noise_floor(),
             "model": SeriesName(most.series), "steadiest": SeriesName(least.series),
-            "by": self.study.counts.group_names, "flaky": most.flaky_tasks, "tasks": len(most.n),
-            "correlation": most.correlation.value if self.single else None,
+            "by": self.study.counts.group_names, "flaky": most.flaky_task_count, "tasks": len(most.n),
+            "correlation": most.intraclass_correlation.value if self.has_single_series else None,
             "several": int(most.repeated_tasks.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip
 
 
 _NOISE_OF_SEVERAL_MODELS = Answer(
-    "noise-floor-of-models", lambda noise: noise.noisy and not noise.single,
+    "noise-floor-of-models", lambda noise: noise.noisy and not noise.has_single_series,
     "Two runs of a model{?by| in one group of {by:and}} differ by up to {floor:=points} by chance"
     " ({level}, one attempt per task{?several|, at the {several:task} with several attempts}).",
 )  # fmt: skip

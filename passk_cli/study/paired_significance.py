@@ -14,12 +14,12 @@ from passk_cli.inference.difference import DifferenceDistribution, least_possibl
 from passk_cli.inference.discordance import suissa_shuster
 from passk_cli.inference.intervals import difference_distributions
 from passk_cli.inference.min_p import PairwiseDifferences
-from passk_cli.inference.paired import mcnemar, paired_t, sign_flip_test
+from passk_cli.inference.paired_tests import mcnemar, paired_t, sign_flip_test
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.limits import refuse_many_steps
+from passk_cli.limits import refuse_many_attempts
 from passk_cli.option import load_object
 from passk_cli.report.phrases import number_range
-from passk_cli.study.comparison import Comparison, count_discordant, difference_samples
+from passk_cli.study.comparison import Comparison, count_discordant, difference_interval_data
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import (
     GUARDED_T,
@@ -46,7 +46,7 @@ class PairedTestResult(NamedTuple):
 
     test: str
     p: float
-    smallest: float
+    smallest_p: float
     distribution: tuple[DifferenceDistribution, int] | None = None
 
 
@@ -63,7 +63,7 @@ def run_tests(
     )
     answers: dict[int, PairedTestResult] = {}
     for (name, *_), places in together.items():
-        results = load_object(TESTS[name].place)([comparisons[i] for i in places], confidence)
+        results = load_object(TESTS[name].function_path)([comparisons[i] for i in places], confidence)
         with_names = (answer._replace(test=answer.test or name) for answer in results)
         answers |= dict(zip(places, with_names, strict=True))
     return [answers[i] for i in range(len(comparisons))]
@@ -71,18 +71,18 @@ def run_tests(
 
 def _choose_test(comparison: Comparison, confidence: Confidence, test: str | None) -> str:
     if test is not None:
-        _require_valid(comparison, confidence, test)
+        _require_valid_test(comparison, confidence, test)
         return test
     if confidence.population == THESE_TASKS:
         return WITHIN
     return SUISSA_SHUSTER if comparison.is_binary else GUARDED_T
 
 
-def _require_valid(comparison: Comparison, confidence: Confidence, test: str) -> None:
+def _require_valid_test(comparison: Comparison, confidence: Confidence, test: str) -> None:
     settles: tuple[SuggestedFix, ...] = (_DEFAULT_TEST_FIX,)
     problem = ""
     fixed = confidence.population == THESE_TASKS
-    if comparison.hidden_variance[1] is not None and test != GUARDED_T:
+    if comparison.label_variance_and_degrees[1] is not None and test != GUARDED_T:
         problem = "this test ignores the uncertainty of the labels"
     elif fixed and test != WITHIN:
         problem = "this test is about new tasks; the test for these tasks permutes attempts"
@@ -108,27 +108,27 @@ def _require_valid(comparison: Comparison, confidence: Confidence, test: str) ->
         )
 
 
-def by_attempt_permutation(
+def run_attempt_permutation_test(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
     """The permutation test that exchanges attempts of the two models within each task."""
-    return [_permute_attempts(comparison, confidence) for comparison in group]
+    return [_attempt_permutation_result(comparison, confidence) for comparison in group]
 
 
-def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
+def _attempt_permutation_result(comparison: Comparison, confidence: Confidence) -> PairedTestResult:
     from passk_cli.inference.permutation_test import (
         permutation_test_of_attempts,
         permutation_test_within_tasks,
     )
 
     most = max(int(n.max()) for n in comparison.n)
-    refuse_many_steps("the test for these tasks", most, _NEW_TASKS_FIX)
+    refuse_many_attempts("the test for these tasks", most, _NEW_TASKS_FIX)
     metric = comparison.first.metric
-    if metric.kind.required_attempt_data and not metric.kind.exchangeable:
+    if metric.definition.required_attempt_data and not metric.definition.exchangeable:
         problem = f"{metric.name} depends on the order of attempts, and the test for these tasks"
         problem += " permutes attempts"
         raise ParameterError(problem, name="invalid-method", settles=[_NEW_TASKS_FIX])
-    if metric.kind.required_attempt_data:
+    if metric.definition.required_attempt_data:
         bag, other_bag = comparison.attempts
         permutation = permutation_test_of_attempts(
             metric, bag, other_bag, **confidence.resample_arguments
@@ -141,17 +141,17 @@ def _permute_attempts(comparison: Comparison, confidence: Confidence) -> PairedT
     return PairedTestResult("", permutation.p, permutation.smallest_possible_p)
 
 
-def by_guarded_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_guarded_t_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The guarded t test, which uses the same distribution as the interval of the difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_possible_p(cluster_totals(group[0].differences[:, None], codes)[1])
-    for places, law in difference_distributions(difference_samples(group, confidence)):
+    for places, law in difference_distributions(difference_interval_data(group, confidence)):
         for row, (at, p) in enumerate(zip(places, law.p().tolist(), strict=True)):
             tests[at] = PairedTestResult("", p, least, (law, row))
     return [tests[at] for at in range(len(group))]
 
 
-def by_suissa_shuster(
+def run_suissa_shuster_test(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
     """The exact unconditional test of Suissa and Shuster, for task values of 0 and 1."""
@@ -160,18 +160,18 @@ def by_suissa_shuster(
     return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
-def by_t(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_paired_t_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """Student's paired t test."""
     return _test_results(paired_t(_cluster_differences(group)), np.zeros(len(group)))
 
 
-def by_mid_p(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_mid_p_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test with the mid-p-value, which counts half of the observed probability."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest_possible_p)
 
 
-def by_sign_flip(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_sign_flip_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=False)
     answers = _test_results(flips.p, flips.smallest_possible_p)

@@ -23,14 +23,14 @@ from passk_cli.report.phrases import MonteCarloP
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import (
     Comparison,
+    comparison_on_shared_tasks,
     difference_intervals,
     equivalence_tests,
-    match_tasks,
     with_variance_floors,
 )
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.paired_significance import PairedTestResult, run_tests, shared_differences
-from passk_cli.study.ratios import compare_ratios, refuse_rules_for_ratios
+from passk_cli.study.ratios import compare_ratios, refuse_options_for_ratios
 from passk_cli.study.significance_options import (
     ALL,
     BONFERRONI,
@@ -41,11 +41,11 @@ from passk_cli.study.significance_options import (
     ComparisonOptions,
     T,
 )
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 BETTER, WORSE, EQUIVALENT, TIED = "better", "worse", "equivalent", "tied"
-_P_FIELDS = ("p", "equivalence")
+_P_VALUE_ATTRIBUTES = ("p", "equivalence")
 
 
 def choose_pairs(
@@ -61,9 +61,9 @@ def choose_pairs(
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
         raise missing_baseline_error("--baseline", baseline, names)
-    values = study.values()
+    values = study.task_values()
     cells = group_by((*values, *changes), lambda rates: (rates.metric, rates.series[1:]))
-    place: dict[Series, float] = {}
+    place: dict[SeriesKey, float] = {}
     for (metric, _), rivals in cells.items():
         if metric == values[0].metric:
             place |= {series: -score for series, score in ranking_scores(rivals).items()}
@@ -77,7 +77,7 @@ def choose_pairs(
     pairs: list[tuple[TaskValues, TaskValues]] = []
     for rivals in cells.values():
         rivals.sort(key=lambda rates: (
-            rates.series[0] == study.earlier, place[rates.series], rates.series,
+            rates.series[0] == study.earlier_run, place[rates.series], rates.series,
         ))  # fmt: skip
         base = [rates for rates in rivals if rates.series[0] == baseline]
         if baseline is None:
@@ -97,7 +97,7 @@ class OneModelError(ParameterError):
         problem = (
             "there is only one model, so there is nothing to compare; give files of several models"
         )
-        if where := counts.facts.where:
+        if where := counts.read_facts.where_condition:
             place, problem = (
                 OptionValue("--where", where),
                 "this condition leaves only one model, so there is nothing to compare",
@@ -111,12 +111,12 @@ def require_several_models(counts: Counts) -> None:
     """Raise ParameterError if no group has two models."""
     if len({series[1:] for series in counts.series}) < len(counts.series):
         return
-    has_models = any("model" in file.roles for file in counts.facts.inputs)
+    has_models = any("model" in file.roles for file in counts.read_facts.file_readings)
     column = SuggestedFix({"--field": {"model": Placeholder("COLUMN")}}, "names a column of models")
     raise OneModelError(counts, [*_groups_as_models_fix(counts), *([] if has_models else [column])])
 
 
-def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
+def ranking_scores(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
     """The score by which models are ranked: larger is better.
 
     If all models have the same tasks, the score is the mean.  Otherwise, the score is the average
@@ -130,7 +130,7 @@ def ranking_scores(rivals: Sequence[TaskValues]) -> dict[Series, float]:
     values, has = np.zeros((2, len(valued), len(tasks)))
     for row, rates in enumerate(valued):
         at = np.searchsorted(tasks, rates.tasks)
-        values[row, at], has[row, at] = rates.metric.sign * rates.values, 1.0
+        values[row, at], has[row, at] = rates.metric.better_sign * rates.values, 1.0
     sums, shared = values @ has.T, has @ has.T
     np.fill_diagonal(shared, 0.0)
     leads = np.divide(sums - sums.T, shared, out=np.zeros_like(sums), where=shared > 0)
@@ -145,7 +145,7 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
     if len(models) > 1 or [len(values) > 1 for values in groups] != [True]:
         return
     options: dict[str, Any] = {"--field": {"model": counts.group_names[0]}, "--by": None}
-    column = next((file.roles.get("model") for file in counts.facts.inputs), None)
+    column = next((file.roles.get("model") for file in counts.read_facts.file_readings), None)
     if column is not None:
         options |= {"--where": f"{column} = {quote_text(models.pop())}", "--model": None}
     yield SuggestedFix(options, "compares its groups")
@@ -182,27 +182,27 @@ def comparisons_with_p_values(
         these tasks.
     """
     all_pairs = [
-        [match_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
+        [comparison_on_shared_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
     ]
-    if any(c.first.metric.kind.ratio for comparisons in all_pairs for c in comparisons):
-        refuse_rules_for_ratios([c for comparisons in all_pairs for c in comparisons], rules)
+    if any(c.first.metric.definition.is_ratio_of_means for comparisons in all_pairs for c in comparisons):
+        refuse_options_for_ratios([c for comparisons in all_pairs for c in comparisons], rules)
     estimable = [
         with_variance_floors([c for c in comparisons if not c.reason], confidence)
         for comparisons in all_pairs
     ]
-    means = [c for group in estimable for c in group if not c.first.metric.kind.ratio]
+    means = [c for group in estimable for c in group if not c.first.metric.definition.is_ratio_of_means]
     answers = iter(_tests_with_missing_outcomes(means, confidence, rules))
     judged: list[Comparison] = []
     for group in estimable:
         tested = [
-            c if c.first.metric.kind.ratio else c.with_changes(**next(answers)._asdict())
+            c if c.first.metric.definition.is_ratio_of_means else c.with_changes(**next(answers)._asdict())
             for c in group
         ]
         if rules.margin:
             tests = equivalence_tests(tested, confidence, rules.margin)
             tested = [c.with_changes(equivalence=p) for c, p in zip(tested, tests, strict=True)]
         places: dict[int, Comparison] = {}
-        named_families = list(_families(tested, rules))
+        named_families = list(_test_families(tested, rules))
         families = [_moderate_variances(family, rules) for _, family in named_families]
         answers_ = _adjusted_results(families, confidence, rules, verdicts=verdicts)
         for (name, family), moderated, results in zip(
@@ -213,7 +213,7 @@ def comparisons_with_p_values(
                 verdict = "" if math.isnan(p) else TIED
                 equivalent = result.get("equivalence", math.nan) <= level
                 if result["adjusted"] <= level and c.sign:
-                    verdict = BETTER if c.sign * c.first.metric.sign > 0 else WORSE
+                    verdict = BETTER if c.sign * c.first.metric.better_sign > 0 else WORSE
                 elif equivalent:
                     verdict = EQUIVALENT
                 places[id(before)] = c.with_changes(
@@ -224,7 +224,7 @@ def comparisons_with_p_values(
     return [[c if c.reason else next(after) for c in group] for group in all_pairs]
 
 
-def _families(
+def _test_families(
     tested: Sequence[Comparison], rules: ComparisonOptions
 ) -> Iterator[tuple[str, Sequence[Comparison]]]:
     if rules.family == ALL:
@@ -247,7 +247,7 @@ def _moderate_variances(
         parts = group_by(entries, lambda entry: id(entry[1])).values()
         law = DifferenceDistribution.from_selected_rows(
             [(part[0][1], np.array([row for *_, row in part])) for part in parts]
-        ).moderated()
+        ).with_moderated_errors()
         p = law.p().tolist()
         equivalence = law.equivalence_p(rules.margin).tolist() if rules.margin else p
         for row, (at, *_) in enumerate(chain.from_iterable(parts)):
@@ -269,7 +269,7 @@ def _adjusted_results(
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
     to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):
-        ratio = comparisons[0].first.metric.kind.ratio
+        ratio = comparisons[0].first.metric.definition.is_ratio_of_means
         if ratio or rules.adjust not in (None, MIN_P) or any(c.test == WITHIN for c in comparisons):
             continue
         tested = np.array([c.p for c in comparisons if not math.isnan(c.p)])
@@ -283,15 +283,17 @@ def _adjusted_results(
     draws = draw_min_p(list(to_draw.values()), alpha=alpha, **confidence.resample_arguments)
     laws |= zip(to_draw, draws, strict=True)
     for at, comparisons in enumerate(families):
-        if comparisons[0].first.metric.kind.ratio:
+        if comparisons[0].first.metric.definition.is_ratio_of_means:
             yield compare_ratios(comparisons, confidence, rules)
             continue
-        p, equivalence = (np.array([getattr(c, name) for c in comparisons]) for name in _P_FIELDS)
+        p, equivalence = (
+            np.array([getattr(c, name) for c in comparisons]) for name in _P_VALUE_ATTRIBUTES
+        )
         adjusted, level, name = [], alpha, rules.adjust or MIN_P
         if any(c.test == WITHIN for c in comparisons):
-            name = rules.without_flips()
+            name = rules.adjustment_without_sign_flips()
         if name != MIN_P:
-            least = np.array([c.smallest for c in comparisons])
+            least = np.array([c.smallest_p for c in comparisons])
             adjusted = ADJUSTMENTS[name](p, least).tolist()
             equivalence = ADJUSTMENTS[name](equivalence)
         elif at in laws:
@@ -300,7 +302,7 @@ def _adjusted_results(
                 law.adjusted(p).tolist(), law.monte_carlo_error(p).tolist(), strict=True
             )
             adjusted = [MonteCarloP(*pair) if pair[1] else pair[0] for pair in with_errors]
-            name = BONFERRONI if law.tests > 1 and not len(law.draws) else MIN_P
+            name = BONFERRONI if law.test_count > 1 and not len(law.draws) else MIN_P
             equivalence, level = law.adjusted_one_sided(equivalence), law.level_per_test(alpha)
         else:
             tests = int(np.count_nonzero(~np.isnan(p)))
@@ -373,5 +375,5 @@ def _tests_with_missing_outcomes(
             continue
         low, high = next(answers), next(answers)
         p = max(low.p, high.p) if c.sign or math.isnan(low.p + high.p) else 1.0
-        worst.append(PairedTestResult(low.test, p, min(low.smallest, high.smallest)))
+        worst.append(PairedTestResult(low.test, p, min(low.smallest_p, high.smallest_p)))
     return worst

@@ -17,7 +17,7 @@ from passk_cli.report.phrases import number_range
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import BETTER, WORSE, ranking_scores
-from passk_cli.study.values import Series, TaskValues, on_shared_tasks
+from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
 
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
@@ -41,27 +41,27 @@ def resampled_means(
     kind : kind of the resampling weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
-    if ratio := rivals[0].metric.kind.ratio:
-        spendings = [rival.spending for rival in rivals]
-        columns = [spending.cost for spending in spendings] + [
-            spending.rate for spending in spendings
+    if ratio := rivals[0].metric.definition.is_ratio_of_means:
+        spendings = [rival.task_costs for rival in rivals]
+        columns = [spending.mean_cost for spending in spendings] + [
+            spending.pass_rate for spending in spendings
         ]
     means = bootstrap_means(
         np.stack(columns, axis=1), confidence.resamples, confidence.seed, kind=kind,
         clusters=rivals[0].clusters,
     )  # fmt: skip
     for at, rival in enumerate(rivals):
-        if rival.hidden:
+        if rival.hidden_variance:
             # Corrections by labels have a random error, which is independent for each model.
             noise = named_generator(confidence.seed, f"labels of {rival.name}")
-            means[:, at] += np.sqrt(rival.hidden) * noise.standard_normal(len(means))
+            means[:, at] += np.sqrt(rival.hidden_variance) * noise.standard_normal(len(means))
     if not ratio:
         return means
     spent, rate = np.split(means, 2, axis=1)
     return np.divide(spent, rate, out=np.full_like(spent, np.inf), where=rate > 0)
 
 
-def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[Series, Cell]:
+def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[SeriesKey, Cell]:
     """The share of resamples of the shared tasks in which each model leads.
 
     The share is None if no task is shared, or if numbers of attempts differ (`attempts_agree`).  If
@@ -73,8 +73,8 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
     if not comparable or not attempts_agree(shared):
         return dict.fromkeys(names)
-    sign, shares = shared[0].metric.sign, list[Cell]()
-    if all(rival.passing is None for rival in rivals):
+    sign, shares = shared[0].metric.better_sign, list[Cell]()
+    if all(rival.values_if_missing_pass is None for rival in rivals):
         shares += lead_shares(sign * resampled_means(shared, confidence)).tolist()
         return dict(zip(names, shares, strict=True))
     means = sign * resampled_means(
@@ -101,18 +101,18 @@ class Rank:
     """
 
     values: TaskValues
-    letters: str | None
+    tie_letters: str | None
     low: int | None
     high: int | None
-    shares: Callable[[], Mapping[Series, Cell]]
+    compute_lead_shares: Callable[[], Mapping[SeriesKey, Cell]]
 
     @property
-    def leads(self) -> Cell:
+    def lead_share(self) -> Cell:
         """The share of resamples of the tasks in which the model leads; see `shares_of_lead`."""
-        return self.shares().get(self.values.series)
+        return self.compute_lead_shares().get(self.values.series)
 
     @property
-    def places(self) -> str | None:
+    def rank_range_text(self) -> str | None:
         """The range of ranks that the tests allow, for example "2" or "1–3"."""
         return None if self.low is None or self.high is None else number_range(self.low, self.high)
 

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.errors import refuse_if_any
+from passk_cli.errors import raise_first_applicable_error
 from passk_cli.inference.adjust import ADJUSTMENTS
-from passk_cli.inference.cost_ratio import RatioComparison, TaskCosts, compare_costs
+from passk_cli.inference.cost_per_success import RatioComparison, TaskCosts, compare_costs
 from passk_cli.inference.intervals import FIELLER, Interval
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import ALL, BONFERRONI, MIN_P, ComparisonOptions
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
-def compare_spendings(
+def compare_costs_per_success(
     pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], TaskCosts],
     confidence: Confidence, tests: int, *, together: bool,
 ) -> list[RatioComparison]:  # fmt: skip
@@ -30,7 +30,7 @@ def compare_spendings(
     tests : number of tests for Bonferroni's method, or 1 without this method.
     together : whether p-values and limits are adjusted for all pairs at once.
     """
-    sides: dict[tuple[Series, bytes], TaskCosts] = {}
+    sides: dict[tuple[SeriesKey, bytes], TaskCosts] = {}
     for *models, tasks in pairs:
         for side in models:
             key = side.series, tasks.tobytes()
@@ -56,14 +56,14 @@ def compare_ratios(
     """
     tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
-        name = rules.without_flips() if rules.adjust else BONFERRONI
+        name = rules.adjustment_without_sign_flips() if rules.adjust else BONFERRONI
     same_tasks = all(np.array_equal(c.tasks, family[0].tasks) for c in family)
     together = name == MIN_P and same_tasks
     if name == MIN_P and not same_tasks:
         name = BONFERRONI
-    compared = compare_spendings(
+    compared = compare_costs_per_success(
         [(c.first, c.second, c.tasks) for c in family],
-        lambda side, tasks: side.restrict(tasks).spending,
+        lambda side, tasks: side.restrict(tasks).task_costs,
         confidence, tests if name == BONFERRONI else 1, together=together,
     )  # fmt: skip
     adjusted = np.array([comparison.adjusted for comparison in compared])
@@ -86,15 +86,15 @@ def compare_ratios(
     return answers
 
 
-def refuse_rules_for_ratios(comparisons: Sequence[Comparison], rules: ComparisonOptions) -> None:
+def refuse_options_for_ratios(comparisons: Sequence[Comparison], rules: ComparisonOptions) -> None:
     """Raise ParameterError for options that do not apply to ratios of means."""
     metrics = dict.fromkeys(c.first.metric for c in comparisons)
-    ratio = next((metric.name for metric in metrics if metric.kind.ratio), "")
+    ratio = next((metric.name for metric in metrics if metric.definition.is_ratio_of_means), "")
     problem = (
         f"{ratio} is a ratio of means, which has its own test and no values per task; leave out the"
         " metric or the option"
     )
-    refuse_if_any("invalid-method", *(
+    raise_first_applicable_error("invalid-method", *(
         (ratio and value, option, problem, (SuggestedFix({option.option: None}),)) for option, value
         in (
             (OptionValue("--test", rules.test), rules.test),

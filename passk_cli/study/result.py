@@ -11,8 +11,8 @@ from passk_cli.report.data_types import DATA, Cell, Column, Estimate, Table
 from passk_cli.report.phrases import SeriesName
 
 if TYPE_CHECKING:
-    from passk_cli.inference.cost_ratio import RatioInterval
-    from passk_cli.study.values import Series, TaskValues
+    from passk_cli.inference.cost_per_success import RatioInterval
+    from passk_cli.study.values import SeriesKey, TaskValues
 
 
 class SampleSize(NamedTuple):
@@ -41,7 +41,7 @@ class Result:
     more : further columns of the command. values : values per task, if the result is their mean.
     """
 
-    series: Series
+    series: SeriesKey
     name: str
     k: int | None
     estimate: Estimate
@@ -49,23 +49,23 @@ class Result:
     size: SampleSize = NO_SIZE
     method: str = "none"
     level: float | None = None
-    flaw: str = ""
+    interval_flaw: str = ""
     against: str = ""
     p: float | None = None
     p_adjusted: float | None = None
     verdict: str = ""
-    more: Mapping[str, Cell] = field(default_factory=dict)
+    extra_fields: Mapping[str, Cell] = field(default_factory=dict)
     values: TaskValues | None = None
 
     @property
     def note(self) -> str:
         """The reasons why the value or its interval is missing or of limited use, in one line."""
-        return "; ".join(filter(None, (self.estimate.reason, self.flaw)))
+        return "; ".join(filter(None, (self.estimate.reason, self.interval_flaw)))
 
     @property
     def is_range(self) -> bool:
         """Whether the metric is a ranged metric, so that the result is a range."""
-        ranged = self.values is not None and self.values.metric.kind.ranged
+        ranged = self.values is not None and self.values.metric.definition.is_known_only_as_range
         return ranged and self.estimate.low is not None
 
     def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
@@ -92,7 +92,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
         reason,
         signed,
         unit=unit,
-        upper=ratio.largest_value,
+        range_upper_end=ratio.largest_value,
     )
 
 
@@ -107,19 +107,19 @@ def range_between(first: Result, second: Result) -> Result:
         return first if first_estimate.value is None else second
     low, high = sorted((first_estimate.value, second_estimate.value))
     estimate = replace(
-        first_estimate, value=low, upper=high if high > low else None,
+        first_estimate, value=low, range_upper_end=high if high > low else None,
         se=_outer_limit(first_estimate.se,
         second_estimate.se, max),
         low=_outer_limit(first_estimate.low, second_estimate.low, min),
         high=_outer_limit(first_estimate.high, second_estimate.high, max),
-        marked=first_estimate.marked and second_estimate.marked, reason=first_estimate.reason
+        is_significantly_best=first_estimate.is_significantly_best and second_estimate.is_significantly_best, reason=first_estimate.reason
         or second_estimate.reason,
     )  # fmt: skip
-    flaw = first.flaw if first.flaw == second.flaw else f"at one end: {first.flaw or second.flaw}"
+    flaw = first.interval_flaw if first.interval_flaw == second.interval_flaw else f"at one end: {first.interval_flaw or second.interval_flaw}"
     return replace(
-        first, estimate=estimate, se=_outer_limit(first.se, second.se, max), flaw=flaw,
-        p=_largest(first.p, second.p, first_estimate.value * second_estimate.value > 0),
-        p_adjusted=_largest(first.p_adjusted, second.p_adjusted, first_estimate.value
+        first, estimate=estimate, se=_outer_limit(first.se, second.se, max), interval_flaw=flaw,
+        p=_larger_p(first.p, second.p, first_estimate.value * second_estimate.value > 0),
+        p_adjusted=_larger_p(first.p_adjusted, second.p_adjusted, first_estimate.value
         * second_estimate.value > 0),
         verdict=first.verdict if first.verdict == second.verdict else "undecided",
     )  # fmt: skip
@@ -131,7 +131,7 @@ def _outer_limit(
     return None if first is None or second is None else outermost(first, second)
 
 
-def _largest(first: float | None, second: float | None, agree: bool) -> float | None:
+def _larger_p(first: float | None, second: float | None, agree: bool) -> float | None:
     return _outer_limit(first, second, max) if agree or first is None or second is None else 1.0
 
 
@@ -139,16 +139,16 @@ def _finite(end: float | None) -> float | None:
     return None if end is None or math.isinf(end) else end
 
 
-# _FIELDS contains the fields of csv and json that all commands share, in their order. The fields p,
+# _FIELD_DECLARATIONS contains the fields of csv and json that all commands share, in their order. The fields p,
 # p_adjusted, verdict and against appear only if at least one row has a value for the field.
-_FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
+_FIELD_DECLARATIONS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, named like in the files.", lambda fact: fact.series[0]),
     ("against", "The model with which `model` is compared. Differences are model minus against.",
      lambda fact: fact.against or None),
     ("metric", "The metric, written like in `-m`.", lambda fact: fact.name or None),
     ("k", "The k of the metric.", lambda fact: fact.k),
     ("estimate", "The estimate. Empty if the estimate is a range (estimate_low, estimate_high).",
-     lambda fact: fact.estimate.value if fact.estimate.upper is None else None),
+     lambda fact: fact.estimate.value if fact.estimate.range_upper_end is None else None),
     ("se", "Standard error of the estimate.", lambda fact: fact.se),
     ("low", "Lower limit of the interval.", lambda fact: _finite(fact.estimate.low)),
     ("high", "Upper limit of the interval.", lambda fact: _finite(fact.estimate.high)),
@@ -167,10 +167,10 @@ _FIELDS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
      lambda fact: fact.note),
 )  # fmt: skip
 SHARED_FIELDS = tuple(
-    Column(name, name=name, meaning=meaning, shown=DATA, cell=cell)
-    for name, meaning, cell in _FIELDS
+    Column(name, field_name=name, meaning=meaning, visibility=DATA, cell_of_record=cell)
+    for name, meaning, cell in _FIELD_DECLARATIONS
 )
-SHARED_FIELD_NAMES = frozenset(field.name for field in SHARED_FIELDS)
+SHARED_FIELD_NAMES = frozenset(field.field_name for field in SHARED_FIELDS)
 
 
 def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: str) -> Table:
@@ -185,15 +185,15 @@ def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: s
     for fact in facts:
         ends = {
             f"{name}_{end}": _finite(value)
-            for name, cell in {"estimate": fact.estimate, **fact.more}.items()
-            if isinstance(cell, Estimate) and cell.upper is not None
-            for end, value in zip(("low", "high"), cell.ends, strict=True)
+            for name, cell in {"estimate": fact.estimate, **fact.extra_fields}.items()
+            if isinstance(cell, Estimate) and cell.range_upper_end is not None
+            for end, value in zip(("low", "high"), cell.range_ends, strict=True)
         }
-        mores.append({**fact.more, **ends} if ends else fact.more)
+        mores.append({**fact.extra_fields, **ends} if ends else fact.extra_fields)
     absent = set() if any(fact.against for fact in facts) else {"against"}
     if not any(fact.p is not None or fact.verdict for fact in facts):
         absent |= {"p", "p_adjusted", "verdict"}
-    fields = {f.name: f.cell for f in SHARED_FIELDS if f.name not in absent and f.cell is not None}
+    fields = {f.field_name: f.cell_of_record for f in SHARED_FIELDS if f.field_name not in absent and f.cell_of_record is not None}
     fields |= {"population": lambda fact: population}
     more = list(dict.fromkeys(name for extra in mores for name in extra))
     first = ("model", *["against"] * ("against" in fields))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from passk_cli.files.roles import TRUTH
+from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     ALWAYS,
@@ -34,17 +34,17 @@ from passk_cli.report.data_types import (
     Table,
 )
 from passk_cli.report.phrases import number_range, plural
-from passk_cli.study.answer import Answer, all_true, first_true
+from passk_cli.study.answer import Answer, first_true_sentence, true_sentences
 from passk_cli.study.result import SHARED_FIELD_NAMES, Result, tidy_rows
 from passk_cli.study.signature import signature
-from passk_cli.text import in_quotes
+from passk_cli.text import quote_if_outer_blank
 from passk_cli.version import RELEASE
 
 if TYPE_CHECKING:
     from passk_cli.diagnostic import Diagnostic
     from passk_cli.report.plot import Plot
     from passk_cli.study.analysis import Analysis
-    from passk_cli.study.values import Series
+    from passk_cli.study.values import SeriesKey
 
 Record = TypeVar("Record")
 # The line below the tables ends with the version, because results may differ between versions.
@@ -67,44 +67,44 @@ class Section(Generic[Record]):
     """
 
     title: ClassVar[str] = ""
-    view: ClassVar[str] = ""
-    shown: ClassVar[str] = ALWAYS
+    shown_when: ClassVar[str] = ""
+    visibility: ClassVar[str] = ALWAYS
     columns: ClassVar[tuple[Column, ...]] = ()
-    separate_schema: ClassVar[bool] = False
+    has_own_schema: ClassVar[bool] = False
     answers: ClassVar[tuple[Answer, ...]] = ()
     further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = ()
 
     study: Analysis
     records: Sequence[Record]
-    first: int = field(default=0, kw_only=True)
+    rows_without_full: int = field(default=0, kw_only=True)
 
-    def facts_of(self, record: Record) -> Iterable[Result]:
+    def results_of(self, record: Record) -> Iterable[Result]:
         """The results in a record.  A result is one row of csv and json."""
         return ()
 
-    def facts(self) -> Sequence[Result]:
+    def results(self) -> Sequence[Result]:
         """All results of the section, with the named columns as further fields."""
         extra_columns = [
-            c for c in self.columns if c.name and c.name not in SHARED_FIELD_NAMES and not c.across
+            c for c in self.columns if c.field_name and c.field_name not in SHARED_FIELD_NAMES and not c.repeated_items
         ]
-        fields = [(column.name, column.cell) for column in extra_columns if column.cell]
+        fields = [(column.field_name, column.cell_of_record) for column in extra_columns if column.cell_of_record]
         facts = []
         for record in self.records:
-            for fact in self.facts_of(record):
-                extra = {name: cell(record) for name, cell in fields if name not in fact.more}
-                facts.append(replace(fact, more={**fact.more, **extra}) if extra else fact)
+            for fact in self.results_of(record):
+                extra = {name: cell(record) for name, cell in fields if name not in fact.extra_fields}
+                facts.append(replace(fact, extra_fields={**fact.extra_fields, **extra}) if extra else fact)
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
         """The first true answer of `answers`, and all true answers of `further_answers`."""
-        yield from first_true(self.answers, self)
-        yield from all_true(self.further_answers, self)
+        yield from first_true_sentence(self.answers, self)
+        yield from true_sentences(self.further_answers, self)
 
-    def context(self) -> Iterable[str | OptionHint]:
+    def footer_parts(self) -> Iterable[str | OptionHint]:
         """Parts of the line below the tables."""
         return ()
 
-    def details(self) -> Iterable[str]:
+    def full_footer_parts(self) -> Iterable[str]:
         """Parts of the line below the tables that only --full shows."""
         return ()
 
@@ -123,15 +123,15 @@ class Section(Generic[Record]):
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """A table of some records with the columns of the section."""
-        columns, cells = self._visible_columns(lambda column: column.shown != DATA)
-        return Table(columns, LazyRows(records, cells), title, self.shown, self.first)
+        columns, cells = self._visible_columns(lambda column: column.visibility != DATA)
+        return Table(columns, LazyRows(records, cells), title, self.visibility, self.rows_without_full)
 
-    def data(self) -> Table:
+    def data_table(self) -> Table:
         """The records as rows of csv and json, with the named columns of the section."""
         columns, cells = self._visible_columns(
-            lambda column: bool(column.name) or column in (MODEL, GROUPS)
+            lambda column: bool(column.field_name) or column in (MODEL_COLUMN, GROUP_COLUMN)
         )
-        heads = tuple(Column(c.name if c.name and not c.across else c.header) for c in columns)
+        heads = tuple(Column(c.field_name if c.field_name and not c.repeated_items else c.header) for c in columns)
         return Table(heads, LazyRows(self.records, cells))
 
     def _visible_columns(
@@ -140,21 +140,21 @@ class Section(Generic[Record]):
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
         for column in filter(is_selected, self.columns):
-            if column.cell is None or (column.where is not None and not column.where(self)):
+            if column.cell_of_record is None or (column.exists_in_section is not None and not column.exists_in_section(self)):
                 continue
-            if column.across is None:
+            if column.repeated_items is None:
                 columns.append(column)
-                cells.append(column.cell)
+                cells.append(column.cell_of_record)
                 continue
-            for item in column.across(self):
-                kind = column.units(self, item) if column.units else column.kind
+            for item in column.repeated_items(self):
+                kind = column.kind_of_item(self, item) if column.kind_of_item else column.kind
                 header, meaning = column.header.format(item), column.meaning.format(item)
-                visibility = getattr(item, "shown", column.shown)
+                visibility = getattr(item, "visibility", column.visibility)
                 columns.append(
-                    replace(column, header=header, meaning=meaning, kind=kind, shown=visibility)
+                    replace(column, header=header, meaning=meaning, kind=kind, visibility=visibility)
                 )
                 cells.append(
-                    lambda record, cell=column.cell, item=item: cell(record, item)  # type: ignore[misc]
+                    lambda record, cell=column.cell_of_record, item=item: cell(record, item)  # type: ignore[misc]
                 )
         return tuple(columns), cells
 
@@ -164,19 +164,19 @@ def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None 
 
     cell : a function of the record that returns the value.  None if the results contain the field.
     """
-    return Column("", meaning=meaning, name=name, shown=DATA, cell=cell)
+    return Column("", meaning=meaning, field_name=name, visibility=DATA, cell_of_record=cell)
 
 
-MODEL = Column("model", name="model", meaning="The model or agent, named like in the files.",
-               cell=lambda record: in_quotes(record.series[0]))  # fmt: skip
-AGAINST = Column(
+MODEL_COLUMN = Column("model", field_name="model", meaning="The model or agent, named like in the files.",
+               cell_of_record=lambda record: quote_if_outer_blank(record.series[0]))  # fmt: skip
+AGAINST_COLUMN = Column(
     "against", meaning="The model with which `model` is compared. Differences are model minus"
     " against.",
-    cell=lambda record: record.against)  # fmt: skip
-GROUPS = Column(
+    cell_of_record=lambda record: record.against)  # fmt: skip
+GROUP_COLUMN = Column(
     "{0[1]}", meaning="The column {0[1]} of the data, by which models are split (--by).",
-    cell=lambda record, item: record.series[1 + item[0]],
-    across=lambda section: enumerate(section.study.counts.group_names),
+    cell_of_record=lambda record, item: record.series[1 + item[0]],
+    repeated_items=lambda section: enumerate(section.study.counts.group_names),
     example=(0, "COLUMN"))  # fmt: skip
 
 
@@ -184,13 +184,13 @@ GROUPS = Column(
 class SeriesRow:
     """The results of one series by their names."""
 
-    series: Series
-    numbers: Mapping[str, Result]
+    series: SeriesKey
+    result_by_name: Mapping[str, Result]
 
 
 def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
     """One row per series, in the order in which the series first occur."""
-    by_series: dict[Series, dict[str, Result]] = {}
+    by_series: dict[SeriesKey, dict[str, Result]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
     return [SeriesRow(series, numbers) for series, numbers in by_series.items()]
@@ -199,83 +199,83 @@ def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
 def amount_or_minimum(estimate: Estimate) -> Cell:
     """An amount as a cell, or "at least $0.50" if its upper limit is not known."""
     least = estimate.low if estimate.value is None else estimate.value
-    certain = estimate.value is not None and estimate.upper is None
+    certain = estimate.value is not None and estimate.range_upper_end is None
     if certain or least is None:
         return estimate
     return Phrase(("at least ", (least, Column("", estimate.unit))))
 
 
-class NumberColumn(NamedTuple):
+class MetricColumn(NamedTuple):
     """A column of a `NumberTable`, for example a metric."""
 
     name: str
     meaning: str
     unit: str
-    shown: str = ALWAYS
+    visibility: str = ALWAYS
 
 
-NUMBER = Column(
+METRIC_COLUMN = Column(
     "{0.name}", "share", meaning="{0.meaning}",
-    cell=lambda row, number: _cell(row.numbers[number.name].estimate)
-    if number.name in row.numbers else Estimate(None),
-    across=lambda section: section.numbers,
-    units=lambda section, number: number.unit,
-    example=NumberColumn("METRIC", "A metric of -k or -m, with its interval.",
+    cell_of_record=lambda row, number: _metric_cell(row.result_by_name[number.name].estimate)
+    if number.name in row.result_by_name else Estimate(None),
+    repeated_items=lambda section: section.metric_columns,
+    kind_of_item=lambda section, number: number.unit,
+    example=MetricColumn("METRIC", "A metric of -k or -m, with its interval.",
     "share"))  # fmt: skip
 
 
-def _cell(estimate: Estimate) -> Cell:
+def _metric_cell(estimate: Estimate) -> Cell:
     unlimited = estimate.high is None or math.isinf(estimate.high)
     if estimate.value is None and unlimited:
         return amount_or_minimum(estimate)
     return estimate.value_or_limits
 
 
-class NumberTable(Section[SeriesRow]):
+class SeriesMetricTable(Section[SeriesRow]):
     """A table with one row per series and one column per metric.
 
     If the sizes of the results differ, the table has columns for tasks and attempts, too.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL,
-        GROUPS,
-        replace(NUMBER, across=lambda section: section.numbers[:1]),
-        Column("interval of {0.name}", shown=WIDE, across=lambda section: section.drawn_numbers,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[:1]),
+        Column("interval of {0.name}", visibility=WIDE, repeated_items=lambda section: section.drawn_metric_columns,
                meaning="The interval of {0.name}, drawn on a common scale. Only terminals with at"
                " least 110 columns show"
-               " it.", cell=lambda row, number: row.numbers[number.name].estimate
-               if number.name in row.numbers else None, example=NUMBER.example),
-        replace(NUMBER, across=lambda section: section.numbers[1:]),
+               " it.", cell_of_record=lambda row, number: row.result_by_name[number.name].estimate
+               if number.name in row.result_by_name else None, example=METRIC_COLUMN.example),
+        replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[1:]),
         Column("tasks", meaning="Number of tasks that the results use.",
-               cell=lambda row: _range_text(fact.size.tasks for fact in row.numbers.values()),
-               where=lambda section: section.sizes_differ),
+               cell_of_record=lambda row: _range_text(fact.size.tasks for fact in row.result_by_name.values()),
+               exists_in_section=lambda section: section.sizes_differ),
         Column("attempts", meaning="Minimum and maximum number of attempts per task.",
-               cell=lambda row: _range_text(n for f in row.numbers.values() for n in f.size[1:]),
-               where=lambda section: section.sizes_differ),
+               cell_of_record=lambda row: _range_text(n for f in row.result_by_name.values() for n in f.size[1:]),
+               exists_in_section=lambda section: section.sizes_differ),
     )  # fmt: skip
 
-    def facts_of(self, record: SeriesRow) -> Iterable[Result]:
-        return record.numbers.values()
+    def results_of(self, record: SeriesRow) -> Iterable[Result]:
+        return record.result_by_name.values()
 
     @property
-    def drawn_numbers(self) -> list[NumberColumn]:
+    def drawn_metric_columns(self) -> list[MetricColumn]:
         """The column with drawn intervals of the first metric, if the metric is a share."""
         several = len(self.records) > 1
         return [
-            number._replace(shown=WIDE)
-            for number in self.numbers[:1]
+            number._replace(visibility=WIDE)
+            for number in self.metric_columns[:1]
             if several and number.unit == "share"
         ]
 
     @property
-    def numbers(self) -> list[NumberColumn]:
+    def metric_columns(self) -> list[MetricColumn]:
         """The columns of the metrics, in the order in which their results first occur."""
         meanings = {metric.name: metric.meaning for metric in self.study.metrics}
-        facts = {name: fact for row in self.records for name, fact in row.numbers.items()}
+        facts = {name: fact for row in self.records for name, fact in row.result_by_name.items()}
         ks = {fact.k for fact in facts.values()}
         return [
-            NumberColumn(name, meanings.get(name, ""), fact.estimate.unit,
+            MetricColumn(name, meanings.get(name, ""), fact.estimate.unit,
                    ALWAYS if self.study.is_k_in_short_table(fact.k, ks) else FULL)
             for name, fact in facts.items()
         ]  # fmt: skip
@@ -283,7 +283,7 @@ class NumberTable(Section[SeriesRow]):
     @property
     def sizes_differ(self) -> bool:
         """Whether results use different numbers of tasks or attempts."""
-        return len({fact.size for fact in self.facts()}) > 1
+        return len({fact.size for fact in self.results()}) > 1
 
 
 def _range_text(numbers: Iterable[int | None]) -> str:
@@ -292,21 +292,21 @@ def _range_text(numbers: Iterable[int | None]) -> str:
 
 
 def _data_choice_texts(counts: Counts) -> Iterator[str]:
-    facts = counts.facts
-    if facts.pool:
-        yield f"pooled over {', '.join(facts.pool)}"
+    facts = counts.read_facts
+    if facts.pooled_columns:
+        yield f"pooled over {', '.join(facts.pooled_columns)}"
     if facts.judge_errors:
         borrowed = plural(sum(number for _, number in facts.judge_errors), "label")
         yield f"corrected by {borrowed} of other attempts"
-    if TRUTH in counts.attempts:
-        truth = counts.attempts[TRUTH]
+    if TRUTH_ROLE in counts.attempts:
+        truth = counts.attempts[TRUTH_ROLE]
         labelled = ~np.isnan(truth.value)
-        cells = np.unique(truth.cell[labelled])
+        cells = np.unique(truth.row_cell_indices[labelled])
         tasks = len(np.unique(counts.task_codes[cells]))
         labels = int(truth.count[labelled].sum())
         yield f"corrected by {plural(labels, 'label')} of {plural(tasks, 'task')}"
     for option, words in (("--exclude-task", "left out"), ("--only-task", "chosen")):
-        if names := facts.names_of(option):
+        if names := facts.known_names_in_option(option):
             yield f"{plural(len(names), 'task')} {words}"
 
 
@@ -322,23 +322,23 @@ def build_report(
     context : parts of the line below the tables that precede the parts of the sections.
     decided : further entries of the signature.  Entries with the value None are left out.
     """
-    section_context = (part for section in sections for part in section.context())
+    section_context = (part for section in sections for part in section.footer_parts())
     parts = (*context, *section_context, *_data_choice_texts(study.counts), VERSION)
     all_messages = (*messages, *(message for section in sections for message in section.messages()))
 
     def rows() -> Table:
-        if separate := [section for section in sections if section.separate_schema]:
-            return separate[0].data()
+        if separate := [section for section in sections if section.has_own_schema]:
+            return separate[0].data_table()
         return tidy_rows(facts(), study.counts.group_names, study.confidence.population)
 
     def entries() -> dict[str, object]:
         short = None if study.short_tasks == "empty" else study.short_tasks
         usual = {} if "interval" in decided else study.confidence.signature()
-        return {**usual, **decided, **study.decided, "short_tasks": short}
+        return {**usual, **decided, **study.signature_entries, "short_tasks": short}
 
     @cache
     def facts() -> list[Result]:
-        return [fact for section in sections for fact in section.facts()]
+        return [fact for section in sections for fact in section.results()]
 
     def plots() -> tuple[Plot, ...]:
         pictures: list[Plot] = []
@@ -350,7 +350,7 @@ def build_report(
             for place, plot in enumerate(section_plots):
                 answer = () if place else section_context or tuple(message)
                 pictures.append(
-                    replace(plot, answer=answer, groups=study.counts.group_names, models=models)
+                    replace(plot, answer=answer, group_columns=study.counts.group_names, all_models=models)
                 )
             message = [] if section_plots else message
         return tuple(pictures)
@@ -362,12 +362,12 @@ def build_report(
 
     return Report(
         tables=tuple(table for section in sections for table in section.tables()),
-        rows=rows,
+        make_data_rows=rows,
         context=tuple(filter(None, parts)),
-        explain=lambda: (part for section in sections for part in section.details()),
+        make_full_context=lambda: (part for section in sections for part in section.full_footer_parts()),
         messages=tuple(dict.fromkeys(all_messages)),
-        sign=lambda: signature(study.metrics, entries(), study.counts),
-        draw=plots,
+        make_signature=lambda: signature(study.metrics, entries(), study.counts),
+        make_plots=plots,
         answer=tuple(sentence for section in sections for sentence in section.answer()),
-        methods=methods,
+        make_methods_text=methods,
     )

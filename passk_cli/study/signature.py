@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from passk_cli.metrics.registry import FAMILIES, Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import number_range
-from passk_cli.version import SIGNATURE
+from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
 
 def signature(
@@ -25,27 +25,27 @@ def signature(
     """
     names: dict[str, list[str]] = {family: [] for family in FAMILIES}
     for metric in metrics:
-        names[metric.family].append(metric.argument)
+        names[metric.family].append(metric.name_suffix)
     entries: dict[str, object] = {
-        **SIGNATURE,
+        **VERSION_SIGNATURE_ENTRIES,
         "metrics": " ".join(family + ",".join(ks) for family, ks in names.items() if ks),
     }
     if counts is None:
         entries |= more
     else:
-        facts = counts.facts
+        facts = counts.read_facts
         entries |= {
             "tasks": len(counts.tasks),
             "n": number_range(int(counts.n.min()), int(counts.n.max())).replace("–", "-"), **more,
             "missing": facts.missing_policy, "duplicates": facts.duplicates_policy,
-            "skip_bad": "yes" if facts.skipped or facts.empty_files else None,
+            "skip_bad": "yes" if facts.skipped_lines or facts.empty_file_count else None,
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
-            "outcome": facts.outcome, "records": facts.records, "path": facts.path,
-            "passes": ",".join(facts.passes), "pool": ",".join(facts.pool),
-            "alias": ",".join(f"{new}={old}" for new, old in facts.alias.items()),
-            "exclude_task": ",".join(facts.names_of("--exclude-task")),
-            "only_task": ",".join(facts.names_of("--only-task")),
-            "where": facts.where or None, "by": ",".join(counts.group_names) or None,
+            "outcome": facts.outcome_column, "records": facts.records_key, "path": facts.path_template,
+            "passes": ",".join(facts.passing_values), "pool": ",".join(facts.pooled_columns),
+            "alias": ",".join(f"{new}={old}" for new, old in facts.model_aliases.items()),
+            "exclude_task": ",".join(facts.known_names_in_option("--exclude-task")),
+            "only_task": ",".join(facts.known_names_in_option("--only-task")),
+            "where": facts.where_condition or None, "by": ",".join(counts.group_names) or None,
         }  # fmt: skip
     return {
         name.replace("_", "-"): value for name, value in entries.items() if value not in (None, "")

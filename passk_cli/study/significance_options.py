@@ -19,7 +19,7 @@ class NamedTest(NamedTuple):
     cites : keys of references in study/references.bib.
     """
 
-    place: str
+    function_path: str
     words: str
     cites: str
 
@@ -28,16 +28,16 @@ GUARDED_T, SUISSA_SHUSTER, SIGN_FLIP, MID_P, T, WITHIN = (
     "guarded-t", "suissa-shuster", "sign-flip", "mid-p", "t", "within-tasks"
 )  # fmt: skip
 TESTS = {
-    GUARDED_T: NamedTest("passk_cli.study.paired_significance:by_guarded_t",
+    GUARDED_T: NamedTest("passk_cli.study.paired_significance:run_guarded_t_test",
                          "a paired t test with a guard for few tasks", "student1908"),
-    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired_significance:by_suissa_shuster",
+    SUISSA_SHUSTER: NamedTest("passk_cli.study.paired_significance:run_suissa_shuster_test",
                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:by_sign_flip", "a sign-flip test",
+    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:run_sign_flip_test", "a sign-flip test",
                          "phipson2010"),
-    MID_P: NamedTest("passk_cli.study.paired_significance:by_mid_p", "the mid-p sign-flip test",
+    MID_P: NamedTest("passk_cli.study.paired_significance:run_mid_p_test", "the mid-p sign-flip test",
                     "mcnemar1947"),
-    T: NamedTest("passk_cli.study.paired_significance:by_t", "a paired t test", "student1908"),
-    WITHIN: NamedTest("passk_cli.study.paired_significance:by_attempt_permutation",
+    T: NamedTest("passk_cli.study.paired_significance:run_paired_t_test", "a paired t test", "student1908"),
+    WITHIN: NamedTest("passk_cli.study.paired_significance:run_attempt_permutation_test",
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
 ADJUSTMENTS = (MIN_P, HOLM, BH, UNADJUSTED) = ("min-p", "holm", "bh", "none")
@@ -93,7 +93,7 @@ class ComparisonOptions:
         " mid-p need equal numbers of attempts, and are McNemar's exact test if n = 1. mid-p has up"
         " to 6.5 % false rejections at a significance level of 5 %.")] = None
     adjust: Annotated[str | None, Option(
-        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former=(("max-t", MIN_P),),
+        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former_choices=(("max-t", MIN_P),),
         detail="The default is min-p, or holm for --population these-tasks. min-p adjusts p-values"
         " and intervals for all tests together. holm and bh adjust only p-values.",
     )] = None
@@ -109,7 +109,7 @@ class ComparisonOptions:
         " has", choices=UNPAIRED_CHOICES)] = "drop"
     # fmt: on
 
-    def without_flips(self) -> str:
+    def adjustment_without_sign_flips(self) -> str:
         """The adjustment of tests without sign flips: the requested adjustment, or Holm.
 
         Errors: ParameterError if the user requested min-P.

@@ -10,9 +10,9 @@ import numpy as np
 
 from passk_cli.report.data_types import AnswerSentence, Estimate
 from passk_cli.report.phrases import all_in_words, plural
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.result import Result
-from passk_cli.study.values import Series, common_reason
+from passk_cli.study.values import SeriesKey, common_reason
 
 # Values that differ by at most _EQUAL are treated as equal. A sentence names at most _NAMED models.
 _EQUAL, _NAMED = 1e-12, 3
@@ -64,26 +64,26 @@ class ValueRange:
         return len(self.top.names) == len(self.valued) and self.top.certain
 
 
-_WITHOUT = "{?without| {metric} cannot be computed for {without}.}"
+_MODELS_WITHOUT_VALUE_CLAUSE = "{?without| {metric} cannot be computed for {without}.}"
 VALUE_RANGE_ANSWERS = (
     Answer("no-value-of-any", lambda numbers: not numbers.valued,
            "{metric} cannot be computed{?reason|: {reason}}.",
            lambda numbers: {"metric": numbers.metric, "reason": numbers.reason}),
     Answer("value-of-one", lambda numbers: len(numbers.valued) == 1,
-           "{metric} of {model} is {estimate}." + _WITHOUT,
+           "{metric} of {model} is {estimate}." + _MODELS_WITHOUT_VALUE_CLAUSE,
            lambda numbers: {
                "metric": numbers.metric, "model": name_with_groups(numbers.valued[0].series,
                numbers.groups),
                "estimate": numbers.valued[0].estimate, "without": numbers.without}),
     Answer("one-value", lambda numbers: numbers.same,
-           "{metric} is {estimate} for {models}." + _WITHOUT,
+           "{metric} is {estimate} for {models}." + _MODELS_WITHOUT_VALUE_CLAUSE,
            lambda numbers: {
                "metric": numbers.metric, "estimate": numbers.top.estimate,
                "without": numbers.without,
                "models": all_series_words(len(numbers.valued), numbers.groups)}),
     Answer("range-of-values", lambda numbers: True,
            "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
-           "{?unsure|; missing outcomes decide which models these are}." + _WITHOUT,
+           "{?unsure|; missing outcomes decide which models these are}." + _MODELS_WITHOUT_VALUE_CLAUSE,
            lambda numbers: {
                "metric": numbers.metric, "low": numbers.bottom.estimate,
                "lowest": numbers.bottom.words,
@@ -108,10 +108,10 @@ def range_sentence(facts: Sequence[Result], group_names: Sequence[str] = ()) -> 
     >>> range_sentence(facts).fields["lowest"], range_sentence(facts).fields["high"].value
     ('b, c', 0.7)
     """
-    return next(first_true(VALUE_RANGE_ANSWERS, ValueRange(facts, group_names)))
+    return next(first_true_sentence(VALUE_RANGE_ANSWERS, ValueRange(facts, group_names)))
 
 
-def name_with_groups(series: Series, group_names: Sequence[str], joint: str = ", ") -> str:
+def name_with_groups(series: SeriesKey, group_names: Sequence[str], joint: str = ", ") -> str:
     """The name of a model with its group values, for example "gpt-4, temperature 0.2".
 
     >>> name_with_groups(("gpt-4", "0.2"), ["temperature"]), name_with_groups(("a", ""), ["b"])
@@ -149,7 +149,7 @@ def find_extreme(
 ) -> ExtremeValue:
     """The models with the highest (sign 1) or lowest (sign −1) value, among named groups if any."""
     facts = results_in_named_groups(facts)
-    spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.ends] for f in facts], axis=1)
+    spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1)
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
@@ -161,5 +161,5 @@ def find_extreme(
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return ExtremeValue(names, words, Estimate(low, upper=high, unit=first.unit), certain)
+        return ExtremeValue(names, words, Estimate(low, range_upper_end=high, unit=first.unit), certain)
     return ExtremeValue(names, words, first.without_interval if len(facts) > 1 else first, certain)

@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, NDArray
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import MISSING_COST_FIXES, MISSING_FIXES
-from passk_cli.files.roles import TRUTH
-from passk_cli.inference.bootstrap_weights import repeated_attempt_means
+from passk_cli.files.roles import TRUTH_ROLE
+from passk_cli.inference.bootstrap_weights import resampled_attempt_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
-from passk_cli.limits import refuse_many_steps
-from passk_cli.metrics.registry import AMOUNTS, Metric, required_attempt_data, task_values
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.limits import refuse_many_attempts
+from passk_cli.metrics.registry import (
+    AMOUNT_UNITS_AND_NOUNS,
+    Metric,
+    required_attempt_data,
+    task_values,
+)
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Cell, number_or_range
 from passk_cli.report.phrases import SeriesName, count_range, number_range, plural
@@ -28,12 +33,12 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
-    from passk_cli.inference.cost_ratio import TaskCosts
+    from passk_cli.inference.cost_per_success import TaskCosts
     from passk_cli.inference.cover_range import CoverRange
     from passk_cli.inference.hull_interval import MetricCounts
-    from passk_cli.inference.labels import JudgeLabels
+    from passk_cli.inference.judge_correction import JudgeLabels
 
-Series = tuple[str, ...]
+SeriesKey = tuple[str, ...]
 # Rows with averages over all groups have the group name AVERAGE_GROUP.
 AVERAGE_GROUP = "average"
 NO_VALUES: Floats = np.empty(0)
@@ -59,7 +64,7 @@ class TooFewAttempts(str):
     condition: str
     least: int
     most: int
-    few: int
+    short_task_count: int
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
@@ -70,7 +75,7 @@ class TooFewAttempts(str):
             cls, f"n={number_range(least, most)} < {condition} on {tasks_short}"
         )
         reason.condition, reason.least, reason.most = condition, least, most
-        reason.few, reason.tasks = len(n), tasks
+        reason.short_task_count, reason.tasks = len(n), tasks
         return reason
 
 
@@ -94,7 +99,7 @@ def common_reason(reasons: Sequence[str]) -> str:
     n = number_range(
         min(reason.least for reason in similar), max(reason.most for reason in similar)
     )
-    few, tasks = [reason.few for reason in similar], [reason.tasks for reason in similar]
+    few, tasks = [reason.short_task_count for reason in similar], [reason.tasks for reason in similar]
     tasks_short = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
     return f"n={n} < {first.condition} on {tasks_short} of {count_range(tasks, 'task')}, by model"
 
@@ -116,7 +121,7 @@ class TaskValues:
         missing.
     """
 
-    series: Series
+    series: SeriesKey
     metric: Metric
     tasks: Ints
     n: Ints
@@ -124,20 +129,20 @@ class TaskValues:
     values: Floats
     reason: str = ""
     clusters: Ints | None = None
-    attempts: Attempts | None = None
+    attempts: AttemptValueCounts | None = None
     labels: JudgeLabels | None = None
-    judged: Floats = field(default_factory=lambda: NO_VALUES)
-    hidden: float = 0.0
-    degrees: int | None = None
-    errors: Sequence[tuple[int, int]] = ()
+    uncorrected_values: Floats = field(default_factory=lambda: NO_VALUES)
+    hidden_variance: float = 0.0
+    label_degrees_of_freedom: int | None = None
+    judge_error_rates: Sequence[tuple[int, int]] = ()
     values_near_bound: Floats | None = None
-    passing: TaskValues | None = None
+    values_if_missing_pass: TaskValues | None = None
 
     @property
     def missing_bounds(self) -> tuple[TaskValues, TaskValues]:
         """The values if missing outcomes fail, and the values if missing outcomes pass."""
-        failing = replace(self, passing=None)
-        return failing, self.passing or failing
+        failing = replace(self, values_if_missing_pass=None)
+        return failing, self.values_if_missing_pass or failing
 
     @property
     def has_values(self) -> bool:
@@ -157,10 +162,10 @@ class TaskValues:
     @property
     def ranking_score(self) -> float:
         """The mean, negated if smaller values are better; −∞ without values."""
-        return self.metric.sign * self.mean if self.has_values else -math.inf
+        return self.metric.better_sign * self.mean if self.has_values else -math.inf
 
     @cached_property
-    def all_or_one(self) -> bool:
+    def has_one_or_k_attempts(self) -> bool:
         """Whether each task has one attempt, or exactly the k attempts of the metric."""
         return bool(np.all((self.n == 1) | (self.n == self.metric.k)))
 
@@ -175,17 +180,17 @@ class TaskValues:
         return int(self.n.min()), int(self.n.max())
 
     @property
-    def spending(self) -> TaskCosts:
+    def task_costs(self) -> TaskCosts:
         """The costs and passes of each task, for a ratio of means.
 
         Errors: TypeError for a metric that is not a ratio of means.
         """
-        from passk_cli.inference.cost_ratio import TaskCosts
+        from passk_cli.inference.cost_per_success import TaskCosts
 
-        if not self.metric.kind.ratio or self.attempts is None:
+        if not self.metric.definition.is_ratio_of_means or self.attempts is None:
             raise TypeError(f"{self.metric.name} is not a ratio of means")
         a = self.attempts
-        return TaskCosts.from_attempts(a.start, a.value, a.count, a.passed, self.clusters)
+        return TaskCosts.from_attempts(a.cell_offsets, a.value, a.count, a.pass_count, self.clusters)
 
     def cover_range(self, level: float) -> CoverRange:
         """The range of a metric such as cover@0.8 that is compatible with the counts."""
@@ -197,29 +202,29 @@ class TaskValues:
     @property
     def estimate(self) -> Cell:
         """The mean, or its range if missing outcomes may pass or fail."""
-        if self.passing is None:
+        if self.values_if_missing_pass is None:
             return self.mean
-        return number_or_range(self.mean, self.passing.mean, self.metric.unit)
+        return number_or_range(self.mean, self.values_if_missing_pass.mean, self.metric.unit)
 
     def restrict(self, tasks: Ints) -> TaskValues:
         """The values of the given tasks only."""
         at = np.searchsorted(self.tasks, tasks)
         codes = None if self.clusters is None else _consecutive_codes(self.clusters[at])
         values = self.values[at] if self.has_values else self.values
-        attempts = self.attempts and self.attempts.take(at)
+        attempts = self.attempts and self.attempts.take_cells(at)
         reason = self.reason
-        if self.metric.kind.ratio and attempts is not None:
-            values, reason = self.metric.values_of(attempts), ""
+        if self.metric.definition.is_ratio_of_means and attempts is not None:
+            values, reason = self.metric.values_from_attempts(attempts), ""
             if np.isnan(values).any():
                 values, reason = NO_VALUES, NO_PASS_REASON
         subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
-            attempts=attempts, passing=self.passing and self.passing.restrict(tasks), reason=reason,
+            attempts=attempts, values_if_missing_pass=self.values_if_missing_pass and self.values_if_missing_pass.restrict(tasks), reason=reason,
         )  # fmt: skip
         # Values are corrected again, because a correction may use only the labels of the remaining
         # tasks.
-        if self.errors:
-            return correct_by_error_rates(replace(subset, values=self.judged[at]), self.errors)
+        if self.judge_error_rates:
+            return correct_by_error_rates(replace(subset, values=self.uncorrected_values[at]), self.judge_error_rates)
         return (
             subset if self.labels is None else correct_by_labels(subset, self.labels.for_tasks(at))
         )
@@ -227,42 +232,42 @@ class TaskValues:
     @property
     def within_task_variance(self) -> Floats:
         """The variance of each task's value over repeated attempts at the task, or NaN if n ≤ k."""
-        if not self.metric.kind.exchangeable or not self.has_values:
+        if not self.metric.definition.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
             return within_variance(self.metric, self.n, self.c)
-        if self.metric.kind.ratio:
-            return self.spending.within_ratio
+        if self.metric.definition.is_ratio_of_means:
+            return self.task_costs.within_task_ratio_variance
         return within_variance_from_attempts(self.metric, self.attempts, self.values)
 
     @property
     def mixed_tasks(self) -> Bools:
         """Whether the attempts at each task differ in their outcome or in the metric's data."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
-        return passing if self.attempts is None else np.diff(self.attempts.start) > 1
+        return passing if self.attempts is None else np.diff(self.attempts.cell_offsets) > 1
 
     @property
-    def within_task_share(self) -> float | None:
+    def within_task_variance_share(self) -> float | None:
         """The share of the variance that is due to few attempts per task, or None if unknown.
 
         passk does not compute the share for metrics that need more than counts, because this is
         slow.
         """
-        more = self.attempts is not None or self.labels is not None or self.passing is not None
+        more = self.attempts is not None or self.labels is not None or self.values_if_missing_pass is not None
         if more or not len(self.values):
             return None
         within = np.full(len(self.n), np.nan)
-        if self.metric.kind.exchangeable:
+        if self.metric.definition.exchangeable:
             within = within_variance(self.metric, self.n, self.c)
         if not within.any() and ((self.c > 0) & (self.c < self.n)).any():
             return None
-        return IntervalData(self.values, within=within).share_within
+        return IntervalData(self.values, attempt_variances=within).attempt_variance_share
 
     def bounds(self, confidence: Confidence) -> tuple[float, float]:
         """The smallest and the largest possible value of the metric, or ±∞ if unknown."""
-        return self.metric.bounds or self.metric.bounds_within(confidence.bounds)
+        return self.metric.bounds or self.metric.bounds_given_scores(confidence.bounds)
 
-    def sample(self, confidence: Confidence) -> IntervalData:
+    def interval_data(self, confidence: Confidence) -> IntervalData:
         """The values as data for an interval.
 
         Errors: ParameterError for a score outside --bounds.
@@ -283,30 +288,30 @@ class TaskValues:
         repeated = fixed and confidence.method == "percentile"
         return IntervalData(
             self.values,
-            low=low,
-            high=high,
+            lower_bound=low,
+            upper_bound=high,
             attempts=self.n if self.metric.k == 1 and self.attempts is None else None,
-            within=self.within_task_variance if fixed else None,
+            attempt_variances=self.within_task_variance if fixed else None,
             clusters=self.clusters,
-            repeated_means=self.attempt_draws(confidence) if repeated else None,
-            mixed_tasks=int(self.mixed_tasks.sum()) if fixed else 0,
-            metric_counts=self.passes if fixed else (),
-            hidden=self.hidden,
-            degrees=self.degrees,
+            resampled_means=self.simulated_means(confidence) if repeated else None,
+            mixed_task_count=int(self.mixed_tasks.sum()) if fixed else 0,
+            metric_counts=self.hull_counts if fixed else (),
+            hidden_variance=self.hidden_variance,
+            label_degrees_of_freedom=self.label_degrees_of_freedom,
             values_near_bound=self.values_near_bound,
             resamples=confidence.resamples,
             seed=confidence.seed,
         )
 
     @property
-    def passes(self) -> tuple[MetricCounts, ...]:
+    def hull_counts(self) -> tuple[MetricCounts, ...]:
         """The counts for the interval method hull, or nothing if hull does not fit the metric."""
         from passk_cli.inference.hull_interval import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.has_hull else ()
 
-    def attempt_draws(self, confidence: Confidence) -> Floats:
+    def simulated_means(self, confidence: Confidence) -> Floats:
         """Simulated means of the metric if the same tasks are attempted again: (resamples,).
 
         Errors: ParameterError for a metric that needs more than counts.
@@ -314,11 +319,11 @@ class TaskValues:
         if self.attempts is not None:
             problem = f"passk cannot resample {self.metric.name} for the population these-tasks"
             raise ParameterError(problem, name="invalid-method", settles=[_JACKKNIFE_FIX])
-        refuse_many_steps("percentile for these tasks", int(self.n.max()), _JACKKNIFE_FIX)
+        refuse_many_attempts("percentile for these tasks", int(self.n.max()), _JACKKNIFE_FIX)
         sizes = np.unique(self.n).tolist()
         tables = [self.metric.values(np.full(s + 1, s), np.arange(s + 1)) for s in sizes]
         draws = confidence.resamples, confidence.seed
-        return repeated_attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
+        return resampled_attempt_means(self.n, self.c, [np.concatenate(tables)], *draws)[:, 0]
 
 
 def on_shared_tasks(rivals: Sequence[TaskValues]) -> list[TaskValues]:
@@ -345,9 +350,9 @@ def compute_values(
         return _values_with_missing_outcomes(counts, metrics, short_tasks, only)
     all_values: list[TaskValues] = []
     task_arrays: dict[bytes, Ints] = {}
-    truth = counts.attempts.get(TRUTH)
+    truth = counts.attempts.get(TRUTH_ROLE)
     for s in range(len(counts.series)) if only is None else only:
-        series, rows = counts.series[s], counts.rows_of(s)
+        series, rows = counts.series[s], counts.slice_of_series(s)
         n, c, tasks = counts.n[rows], counts.c[rows], counts.task_codes[rows]
         # Models with equal tasks share one array of tasks, so that comparing thousands of pairs is
         # fast.
@@ -356,25 +361,25 @@ def compute_values(
         attempts = {role: attempts_of(counts, role, rows) for role in roles}
         labels = None
         if truth is not None:
-            from passk_cli.inference.labels import JudgeLabels
+            from passk_cli.inference.judge_correction import JudgeLabels
 
-            labels = JudgeLabels.from_truth(n, c, truth.cell_slice(rows))
+            labels = JudgeLabels.from_truth(n, c, truth.slice_cells(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _partly_known_amounts(metrics, attempts, int(n.sum())) if attempts else {}
-        computable = [metric for metric in metrics if metric.kind.required_attempt_data not in gaps]
+        computable = [metric for metric in metrics if metric.definition.required_attempt_data not in gaps]
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
-            bag = attempts.get(metric.kind.required_attempt_data)
+            bag = attempts.get(metric.definition.required_attempt_data)
             entry = TaskValues(series, metric, tasks, n, c, NO_VALUES, "", clusters, bag)
             if metric in computed:
                 entry = replace(entry, values=computed[metric])
             else:
-                entry = _from_known_amounts(entry, *gaps[metric.kind.required_attempt_data])
+                entry = _from_known_amounts(entry, *gaps[metric.definition.required_attempt_data])
             if entry.reason:
                 pass
-            elif metric.kind.quantity == "$" and bag is not None and not bag.value.any():
+            elif metric.definition.amount_unit == "$" and bag is not None and not bag.value.any():
                 entry = replace(entry, values=NO_VALUES, reason=UNPRICED_REASON, attempts=None)
-            elif metric.kind.ratio and not entry.c.any():
+            elif metric.definition.is_ratio_of_means and not entry.c.any():
                 entry = replace(entry, values=NO_VALUES, reason=NO_PASS_REASON)
             elif entry.n.min() < metric.k and np.isnan(entry.values).any():
                 entry = _with_enough_attempts(entry, short_tasks)
@@ -382,8 +387,8 @@ def compute_values(
                 entry = correct_by_labels(
                     entry, labels.for_tasks(np.searchsorted(tasks, entry.tasks))
                 )
-            elif counts.facts.judge_errors:
-                entry = correct_by_error_rates(entry, counts.facts.judge_errors)
+            elif counts.read_facts.judge_errors:
+                entry = correct_by_error_rates(entry, counts.read_facts.judge_errors)
             all_values.append(entry)
     return all_values
 
@@ -397,15 +402,15 @@ def _values_with_missing_outcomes(
         for end in (False, True)
     )
     return [
-        low if np.array_equal(low.c, high.c) else replace(low, passing=high)
+        low if np.array_equal(low.c, high.c) else replace(low, values_if_missing_pass=high)
         for low, high in zip(failing, passing, strict=True)
     ]
 
 
 def _partly_known_amounts(
-    metrics: Sequence[Metric], attempts: Mapping[str, Attempts], total: int
+    metrics: Sequence[Metric], attempts: Mapping[str, AttemptValueCounts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    for role in {metric.kind.required_attempt_data for metric in metrics if metric.kind.quantity}:
+    for role in {metric.definition.required_attempt_data for metric in metrics if metric.definition.amount_unit}:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
@@ -415,7 +420,7 @@ def _partly_known_amounts(
             )  # fmt: skip
     return {
         role: cells_with_known_amounts(bag) for role, bag in attempts.items()
-        if role in AMOUNTS and bag.count.sum() < total
+        if role in AMOUNT_UNITS_AND_NOUNS and bag.count.sum() < total
     }  # fmt: skip
 
 
@@ -424,7 +429,7 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
     few = entry.n[~enough]
     # A metric such as first@k has a value at a task with too few attempts if one of the attempts
     # passes.
-    unsolved = "" if metric.kind.exchangeable else " and no pass"
+    unsolved = "" if metric.definition.exchangeable else " and no pass"
     reason = TooFewAttempts(metric.k, unsolved, few, len(entry.n))
     if short_tasks == "empty" or not enough.any():
         return replace(entry, values=NO_VALUES, reason=reason, attempts=None)
@@ -441,7 +446,7 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         model has a label.
     """
     metric = judged.metric
-    if metric.kind.required_attempt_data or metric.kind.ranged:
+    if metric.definition.required_attempt_data or metric.definition.is_known_only_as_range:
         problem = f"{metric.name}: labels can correct only metrics of passes, for example pass@k"
         raise ParameterError(problem, name="no-labels")
     if not labels.label_counts.any():
@@ -453,11 +458,11 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         )  # fmt: skip
     if not judged.has_values:
         return replace(judged, labels=labels)
-    with_labels = replace(judged, labels=labels, judged=metric.values(labels.n, labels.c))
+    with_labels = replace(judged, labels=labels, uncorrected_values=metric.values(labels.n, labels.c))
     if labels.is_complete:
         values = metric.values(labels.n, labels.passing_labels)
         return replace(
-            with_labels, c=labels.passing_labels, values=values, hidden=0.0, degrees=None,
+            with_labels, c=labels.passing_labels, values=values, hidden_variance=0.0, label_degrees_of_freedom=None,
             values_near_bound=None
         )  # fmt: skip
     if reason := labels.refusal_reason(metric):
@@ -470,25 +475,25 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts can correct only metrics with k = 1"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
-    from passk_cli.inference.labels import correct_by_rates
+    from passk_cli.inference.judge_correction import correct_by_judge_error_rates
 
-    values = correct_by_rates(judged.n, judged.c, errors)
+    values = correct_by_judge_error_rates(judged.n, judged.c, errors)
     if values is None:
         reason = "the judge passes correct attempts hardly more often than wrong attempts"
         return replace(judged, values=NO_VALUES, reason=reason)
-    return replace(judged, judged=judged.values, errors=errors, **values._asdict())
+    return replace(judged, uncorrected_values=judged.values, judge_error_rates=errors, **values._asdict())
 
 
-def cells_with_known_amounts(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
+def cells_with_known_amounts(attempts: AttemptValueCounts) -> tuple[Ints, Ints, Ints]:
     """The cells with known amounts, with the number of attempts and of passes among these amounts.
 
     >>> cells_with_known_amounts(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
-    cells = np.flatnonzero(np.diff(attempts.start))
-    first = attempts.start[cells]
+    cells = np.flatnonzero(np.diff(attempts.cell_offsets))
+    first = attempts.cell_offsets[cells]
     n, c = (
-        np.add.reduceat(a, first) if len(cells) else a for a in (attempts.count, attempts.passed)
+        np.add.reduceat(a, first) if len(cells) else a for a in (attempts.count, attempts.pass_count)
     )
     return cells, n, c
 
@@ -496,11 +501,11 @@ def cells_with_known_amounts(attempts: Attempts) -> tuple[Ints, Ints, Ints]:
 def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
     metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
-        reason = f"no attempt has {AMOUNTS[metric.kind.required_attempt_data][1]}"
+        reason = f"no attempt has {AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1]}"
         return replace(entry, attempts=None, reason=reason)
     codes = None if entry.clusters is None else _consecutive_codes(entry.clusters[cells])
-    known_attempts = bag.take(cells)
-    (values,) = task_values((metric,), n, c, {metric.kind.required_attempt_data: known_attempts})
+    known_attempts = bag.take_cells(cells)
+    (values,) = task_values((metric,), n, c, {metric.definition.required_attempt_data: known_attempts})
     return replace(entry, tasks=entry.tasks[cells], n=n, c=c, values=values, clusters=codes,
                    attempts=known_attempts)  # fmt: skip
 
@@ -512,21 +517,21 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
     pass.
     """
     for metric in metrics:
-        refuse_if_any(
+        raise_first_applicable_error(
             "no-bounds",
-            (metric.kind.required_attempt_data, OptionValue("--missing", "bounds"),
-             f"{metric.name} needs the {metric.kind.required_attempt_data} of each attempt, which"
+            (metric.definition.required_attempt_data, OptionValue("--missing", "bounds"),
+             f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt, which"
              " is not known for attempts without an outcome", MISSING_FIXES),
-            (metric.kind.ranged, OptionValue("--missing", "bounds"),
+            (metric.definition.is_known_only_as_range, OptionValue("--missing", "bounds"),
              f"the value of {metric.name} is already a range, and may not be highest if all missing"
              " outcomes pass", MISSING_FIXES),
-            (not metric.kind.monotone, OptionValue("--missing", "bounds"),
+            (not metric.definition.is_monotone_in_passes, OptionValue("--missing", "bounds"),
              f"{metric.name} may be largest if only some missing outcomes pass; use metrics that"
              " rise with every pass, such as pass@k and pass^k", MISSING_FIXES),
         )  # fmt: skip
 
 
-def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
+def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValueCounts:
     """The data of single attempts in some cells, for example their scores or answers.
 
     Errors: DataError if the counts were read without this data.
@@ -535,7 +540,7 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> Attempts:
         problem = f"these counts were read without the {role} of each attempt"
         remedy = f"read them again with read(…, attempts=[{role!r}])"
         raise DataError("Counts", problem, remedy, name="no-role-column")
-    return counts.attempts[role].cell_slice(cells)
+    return counts.attempts[role].slice_cells(cells)
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:

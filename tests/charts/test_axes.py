@@ -32,8 +32,8 @@ def test_an_axis_contains_its_values_and_its_ticks(
 ) -> None:
     axis = axis_from_values(values, log=log, margin=room)
     for value in values:
-        assert -1e-9 <= axis.place(value) <= 1 + 1e-9
-        assert axis.value_at(axis.place(value)) == pytest.approx(value, rel=1e-6)
+        assert -1e-9 <= axis.position_of(value) <= 1 + 1e-9
+        assert axis.value_at(axis.position_of(value)) == pytest.approx(value, rel=1e-6)
     places = list(tick_labels(replace(axis, length=100), extent=lambda word: 5.0 * len(word)))
     assert all(-1e-9 <= place <= 100 + 1e-6 for place in places)
     assert 1 <= len(places) <= 12
@@ -93,7 +93,7 @@ def test_ticks_end_with_the_values_and_follow_the_given_places() -> None:
     # Two labels with fixed places that touch each other do not move the other labels.
     assert words(replace(tasks, required_ticks=(393, 394), length=40)) == ["20", "50", "100", "200"]
     days = {run: f"10-{run + 9}" for run in range(1, 13)}
-    runs = Axis(1, 12, tick_values=tuple(range(1, 13)), names=days, length=60)
+    runs = Axis(1, 12, tick_values=tuple(range(1, 13)), tick_names=days, length=60)
     assert words(runs) == ["10-11", "10-13", "10-15", "10-17", "10-19", "10-21"]
     assert words(replace(runs, length=40)) == ["10-12", "10-15", "10-18", "10-21"]
     assert words(replace(runs, required_ticks=(8,), length=40)) == ["10-13", "10-17", "10-21"]

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 import passk_cli
-from passk_cli.charts.chart_options import MOST_MODELS, Appearance, assign_hues, prepare_plots
-from passk_cli.charts.svg import picture
+from passk_cli.charts.chart_options import (
+    MOST_MODELS,
+    Appearance,
+    assign_hues,
+    plots_with_appearance,
+)
+from passk_cli.charts.svg import svg_document
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
 from passk_cli.report.plot import ReferenceLine, curves, distinct_values, forest
@@ -34,7 +39,7 @@ def test_a_name_keeps_its_colour() -> None:
 
 
 def test_all_charts_of_a_call_agree() -> None:
-    first, second = prepare_plots([curve(3), curve(2)], Appearance())
+    first, second = plots_with_appearance([curve(3), curve(2)], Appearance())
     assert first.hues == second.hues
 
     assert {
@@ -44,9 +49,9 @@ def test_all_charts_of_a_call_agree() -> None:
 
 @pytest.mark.parametrize("count", [MOST_MODELS, MOST_MODELS + 1, 25])
 def test_the_best_five_of_many_lines_are_coloured(count: int) -> None:
-    [plot] = prepare_plots([curve(count)], Appearance())
+    [plot] = plots_with_appearance([curve(count)], Appearance())
     coloured = 5 if count > MOST_MODELS else count
-    svg = picture([plot], THEMES["light"], percent=False)
+    svg = svg_document([plot], THEMES["light"], percent=False)
     strokes = re.findall(
         r'fill="none" stroke="([^"]+)" (?:stroke-opacity="0.5" )?stroke-width="(.*?)"', svg
     )
@@ -72,35 +77,35 @@ def test_the_same_models_are_coloured_in_every_chart() -> None:
     best = tuple(first)[-5:]
     plots = [replace(plot, answer=answer) for plot in (lines, points)
              for answer in ((), (("model-1 gains most, model-10 least.",),))]  # fmt: skip
-    leading = [set(plot.leading) for plot in prepare_plots(plots, Appearance())]
+    leading = [set(plot.leading_models) for plot in plots_with_appearance(plots, Appearance())]
     assert leading == [{*best}, {"model-1", "model-10"}] * 2
 
 
 def test_named_models_are_coloured() -> None:
-    [plot] = prepare_plots([curve(4)], Appearance(highlight=("model-0",)))
-    assert plot.leading == ("model-0",)
+    [plot] = plots_with_appearance([curve(4)], Appearance(highlight=("model-0",)))
+    assert plot.leading_models == ("model-0",)
     assert {row["low"] is None for row in plot.rows if row["series"] != "model-0"} == {True}
-    [several] = prepare_plots([curve(4)], Appearance(highlight=("model-[23]", "model-0")))
-    assert sorted(several.leading) == ["model-0", "model-2", "model-3"]
+    [several] = plots_with_appearance([curve(4)], Appearance(highlight=("model-[23]", "model-0")))
+    assert sorted(several.leading_models) == ["model-0", "model-2", "model-3"]
     with pytest.raises(ParameterError, match="the chart has no such model"):
-        prepare_plots([curve(4)], Appearance(highlight=("model-9",)))
+        plots_with_appearance([curve(4)], Appearance(highlight=("model-9",)))
 
 
 def test_a_picture_has_a_text_for_screen_readers() -> None:
-    [plot] = prepare_plots([replace(curve(2), title="a < b")], Appearance())
-    svg = picture([plot], THEMES["light"], percent=False)
+    [plot] = plots_with_appearance([replace(curve(2), title="a < b")], Appearance())
+    svg = svg_document([plot], THEMES["light"], percent=False)
     assert "<title>a &lt; b</title><desc>share of tasks over k; model-0, model-1" in svg
 
 
 def test_options_set_title_bands_and_size() -> None:
-    look = Appearance(title=False, bands=False)
-    [plot] = prepare_plots([curve(2)], look)
+    look = Appearance(has_title=False, has_bands=False)
+    [plot] = plots_with_appearance([curve(2)], look)
     assert (plot.title, plot.subtitle, plot.has_roles("low", "high")) == ("", "", False)
-    svg = picture([plot], THEMES["light"], percent=False)
+    svg = svg_document([plot], THEMES["light"], percent=False)
     assert "font-weight" not in svg
     assert "fill-opacity" not in svg
     for chart in (forest_plot(), density_plot()):
-        [same] = prepare_plots([chart], Appearance(bands=False))
+        [same] = plots_with_appearance([chart], Appearance(has_bands=False))
         assert same.rows == chart.rows
 
 
@@ -156,7 +161,7 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
             for size in sizes for k in (1, 8)]  # fmt: skip
     change = ReferenceLine(x=8, text=f"+17.9 points at c0ffee7 · {long(sizes[3])}")
     lines = curves(rows[:4], x="k", y="v", colour="m", rules=[change])
-    lines = replace(lines, title=f"{long(sizes[2])} leads.", models=tuple(map(long, sizes)))
+    lines = replace(lines, title=f"{long(sizes[2])} leads.", all_models=tuple(map(long, sizes)))
     points = forest(rows[::2], label="m", value="v", low="l", high="h", colour="m",
                     title=f"Most for {long(sizes[1])}. 2 of 60 tasks passed.")  # fmt: skip
     names = [
@@ -165,14 +170,14 @@ def test_a_model_has_one_short_name_in_all_pictures_and_their_words() -> None:
         "…Some-Very-Long-Model-Name-Gemma-4n…24",
         "…Very-Long-Model-Name-DeepSeek-V4…11",
     ]
-    first, second = prepare_plots([lines, points], Appearance())
+    first, second = plots_with_appearance([lines, points], Appearance())
     assert [first.short_names[long(size)] for size in sizes] == names
     assert (first.short_names, first.title) == (second.short_names, f"{names[2]} leads.")
     assert second.title == f"Most for {names[1]}. 2 of 60 tasks passed."
-    svg = picture([first], THEMES["light"], False)
+    svg = svg_document([first], THEMES["light"], False)
     # The size and revision come before the name, which has a separate line.
     assert all(f">{text}<" in svg for text in ("+17.9 points at c0ffee7", names[3], *names[:2]))
-    rows_of_points = picture([second], THEMES["light"], False)
+    rows_of_points = svg_document([second], THEMES["light"], False)
     assert all(f">{text}<" in rows_of_points for text in names)
 
 
@@ -180,38 +185,38 @@ def test_a_lone_model_is_named_once() -> None:
     rows = [{"m": "agent", "k": k, "v": 0.5} for k in (1, 8)]
     lines = curves(rows, x="k", y="v", colour="m", subtitle="60 tasks")
     titled = [replace(lines, title=title) for title in ("agent rose.", "agents rose.")]
-    subtitles = [plot.subtitle for plot in prepare_plots(titled, Appearance())]
+    subtitles = [plot.subtitle for plot in plots_with_appearance(titled, Appearance())]
     assert subtitles == ["60 tasks", "agent · 60 tasks"]
 
 
 @pytest.mark.parametrize(("models", "bands"), [(2, 4), (4, 4), (8, 6), (25, 6)])
 def test_bands_of_many_lines_do_not_hide_each_other(models: int, bands: int) -> None:
-    [plot] = prepare_plots([curve(models)], Appearance())
-    svg = picture([plot], THEMES["light"], False)
+    [plot] = plots_with_appearance([curve(models)], Appearance())
+    svg = svg_document([plot], THEMES["light"], False)
     assert svg.count('fill-opacity="0.14"') == bands
     assert ("bands of 2 models" in plot.subtitle) == (models == 4)
     assert ("bands of 3 models" in plot.subtitle) == (models > 4)
     rows = [row for row in curve(8).rows if row["kind"] == "pass@k"]
-    [plot] = prepare_plots([replace(curve(8), rows=tuple(rows))], Appearance())
+    [plot] = plots_with_appearance([replace(curve(8), rows=tuple(rows))], Appearance())
     assert plot.series_with_bands == ("model-7", "model-6", "model-5")
 
 
 def test_leaders_keep_their_colours_if_further_models_are_named() -> None:
     leaders = tuple(f"model-{i}" for i in range(20, 25))
-    plots = [replace(curve(25), leading=leaders, answer=((f"model-{least} gains most.",),))
+    plots = [replace(curve(25), leading_models=leaders, answer=((f"model-{least} gains most.",),))
              for least in range(20)]  # fmt: skip
-    hues = [prepare_plots([plot], Appearance())[0].hues for plot in plots]
+    hues = [plots_with_appearance([plot], Appearance())[0].hues for plot in plots]
     assert len({tuple(palette[name] for name in leaders) for palette in hues}) == 1
     # If there are few models, each one has its colour, even if some models are not drawn.
-    few = replace(curve(2), models=tuple(f"model-{i}" for i in range(8)))
+    few = replace(curve(2), all_models=tuple(f"model-{i}" for i in range(8)))
     assert (
-        prepare_plots([few], Appearance())[0].hues
-        == prepare_plots([curve(8)], Appearance())[0].hues
+        plots_with_appearance([few], Appearance())[0].hues
+        == plots_with_appearance([curve(8)], Appearance())[0].hues
     )
 
 
 @pytest.mark.parametrize(("models", "panels"), [(4, [None]), (5, ["pass@k", "pass^k"])])
 def test_each_kind_of_line_of_many_models_has_a_panel(models: int, panels: list[object]) -> None:
-    [plot] = prepare_plots([curve(models)], Appearance())
+    [plot] = plots_with_appearance([curve(models)], Appearance())
     assert list(dict.fromkeys(row.get("panel") for row in plot.rows)) == panels
     assert len(plot.rows) == len(curve(models).rows)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from passk_cli.charts.chart_options import Appearance, prepare_plots
+from passk_cli.charts.chart_options import Appearance, plots_with_appearance
 from passk_cli.charts.layout import CurveLayout, density_outlines, row_label_lines
-from passk_cli.charts.svg import draw_legend_and_panels, picture
+from passk_cli.charts.svg import draw_legend_and_panels, svg_document
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.phrases import SeriesName
 from passk_cli.report.plot import Plot, ReferenceLine, curves, densities, forest
@@ -67,7 +67,7 @@ def test_other_kinds_use_the_remaining_dashes() -> None:
 def test_two_decades_make_the_axis_logarithmic(
     ks: tuple[int, ...], log: bool | None, expected: bool
 ) -> None:
-    assert CurveLayout.from_plot(curve_plot(k_rows(ks=ks), log_x=log)).across.log is expected
+    assert CurveLayout.from_plot(curve_plot(k_rows(ks=ks), log_x=log)).x_axis.log is expected
 
 
 def test_ends_are_labelled_if_labels_fit_and_have_a_legend_otherwise() -> None:
@@ -76,9 +76,9 @@ def test_ends_are_labelled_if_labels_fit_and_have_a_legend_otherwise() -> None:
         curve_plot(k_rows(6, gap=0.0)),
         curve_plot(k_rows(12)),
     )
-    assert [label["text"] for label in CurveLayout.from_plot(few).labels] == ["m0", "m1"]
+    assert [label["text"] for label in CurveLayout.from_plot(few).line_end_labels] == ["m0", "m1"]
     for plot in (crowded, many):
-        assert CurveLayout.from_plot(plot, 5).labels == []
+        assert CurveLayout.from_plot(plot, 5).line_end_labels == []
     legend = "".join(item.elements for item in draw_legend_and_panels(many, LOOK, False, 120)[0])
     assert ">m5<" in legend
     assert ">m1<" not in "".join(
@@ -87,7 +87,7 @@ def test_ends_are_labelled_if_labels_fit_and_have_a_legend_otherwise() -> None:
 
 
 def test_labels_never_overlap() -> None:
-    labels = CurveLayout.from_plot(curve_plot(k_rows(10, gap=0.03)), 20).labels
+    labels = CurveLayout.from_plot(curve_plot(k_rows(10, gap=0.03)), 20).line_end_labels
     places = sorted(label["at"] for label in labels)
     assert len(labels) == 10
     assert np.diff(places).min() >= 1 / 20 - 1e-9
@@ -95,7 +95,7 @@ def test_labels_never_overlap() -> None:
 
 def test_a_model_is_named_once_at_its_line_of_the_first_kind() -> None:
     plot = curve_plot(sorted(k_rows(8, gap=0.04), key=lambda row: row["kind"], reverse=True))
-    labels = CurveLayout.from_plot(plot, 14).labels
+    labels = CurveLayout.from_plot(plot, 14).line_end_labels
     assert {label["kind"] for label in labels} == {"pass^k"}
     assert len(labels) == 8
 
@@ -110,7 +110,7 @@ def test_long_names_keep_the_part_that_differs() -> None:
             enumerate(names) for k in (1, 2)]  # fmt: skip
     lines = CurveLayout.from_plot(curves(rows, x="k", y="v", colour="m"), most=18)
     short = [f"…{size}b-instruct… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
-    assert [label["text"] for label in lines.labels] == short
+    assert [label["text"] for label in lines.line_end_labels] == short
     trees = forest(rows, label="m", value="v", low="l", high="h")
     shorter = [f"…{size}b… {heat}" for size in (7, 70) for heat in ("0.2", "0.8")]
     assert [text for _, text in row_label_lines(trees, 18, len)] == shorter
@@ -130,19 +130,19 @@ def test_values_that_are_not_positive_are_left_out_of_a_logarithmic_axis() -> No
     assert [row["y"] for row in plot.rows] == [None, 0.1, 10.0, None, 5.0, None]
     lines = CurveLayout.from_plot(plot)
     assert [row["x"] for row in lines.points] == [5]
-    assert 0 < lines.up.low < 0.1 < 10 < lines.up.high
+    assert 0 < lines.y_axis.low < 0.1 < 10 < lines.y_axis.high
 
 
 def test_points_can_lack_columns_of_lines() -> None:
     plot = curve_plot(k_rows(1), points=[{"k": 1, "value": 0.4, "model": "m0"}])
     assert list(CurveLayout.from_plot(plot).points) == [{"x": 1, "y": 0.4, "series": "m0"}]
-    assert 'stroke-width="1.7"' not in picture([plot], LOOK, False)
+    assert 'stroke-width="1.7"' not in svg_document([plot], LOOK, False)
 
 
 def test_points_on_lines_have_no_bars_over_the_bands() -> None:
     plot = curve_plot(k_rows(1), marked=[1, 4])
     assert {row["x"] for row in plot.points} == {1, 4}
-    svg = picture([plot], LOOK, False)
+    svg = svg_document([plot], LOOK, False)
     assert "fill-opacity" in svg
     assert 'stroke-width="1.7"' not in svg
 
@@ -160,16 +160,16 @@ def test_rules_widen_the_axis_and_show_their_labels() -> None:
     plot = curve_plot(
         k_rows(), rules=[ReferenceLine(x=8, text="data end"), ReferenceLine(y=0.9, text="target")]
     )
-    across = CurveLayout.from_plot(plot).across
+    across = CurveLayout.from_plot(plot).x_axis
     assert (across.low, across.high) == (1, 8)
-    svg = picture([plot], LOOK, False)
+    svg = svg_document([plot], LOOK, False)
     assert ">data end<" in svg
     assert ">target<" in svg
 
 
 def test_subtitles_break_between_their_parts() -> None:
     plot = curve_plot(k_rows(), title="t", subtitle=" · ".join(["x" * 40, "y" * 40, "z" * 40]))
-    words = re.findall(">([xyz ·]+)</text>", picture([plot], LOOK, False))
+    words = re.findall(">([xyz ·]+)</text>", svg_document([plot], LOOK, False))
     assert words == ["x" * 40, "y" * 40, "z" * 40]
 
 
@@ -205,16 +205,16 @@ def test_a_rule_without_words_has_a_tick() -> None:
         ReferenceLine(x=394, text="5 points"),
     ]
     lines = CurveLayout.from_plot(curves(rows, x="x", y="y", rules=rules))
-    assert (lines.up.required_ticks, lines.across.required_ticks) == ((0.33,), (394,))
+    assert (lines.y_axis.required_ticks, lines.x_axis.required_ticks) == ((0.33,), (394,))
 
 
 def test_grey_models_keep_the_points_that_are_the_data() -> None:
     points = [{"model": f"m{i}", "x": i + 1, "y": i / 20} for i in range(12)]
     chart = curves(points, x="x", y="y", colour="model", points=points)
-    assert len(prepare_plots([chart], Appearance())[0].points) == 5
-    [scattered] = prepare_plots([replace(chart, scattered=True)], Appearance())
+    assert len(plots_with_appearance([chart], Appearance())[0].points) == 5
+    [scattered] = plots_with_appearance([replace(chart, is_scatter_plot=True)], Appearance())
     assert len(scattered.points) == 12
-    assert all(scattered.leading and row["y"] is not None for row in scattered.points)
+    assert all(scattered.leading_models and row["y"] is not None for row in scattered.points)
 
 
 def test_points_of_the_data_are_visible_in_front_of_their_intervals() -> None:
@@ -222,8 +222,8 @@ def test_points_of_the_data_are_visible_in_front_of_their_intervals() -> None:
     lines = [{"model": None, "x": x, "y": 0.5, "l": None, "h": None} for x in (1, 3)]
     chart = curves(lines, x="x", y="y", low="l", high="h", colour="model", points=points)
     widths = [
-        [len(re.findall(f'stroke-width="{width}"', picture([plot], LOOK, False)))
+        [len(re.findall(f'stroke-width="{width}"', svg_document([plot], LOOK, False)))
          for width in (1.7, 0.8)]
-        for plot in (chart, replace(chart, scattered=True))
+        for plot in (chart, replace(chart, is_scatter_plot=True))
     ]  # fmt: skip
     assert widths == [[3, 0], [0, 3]]

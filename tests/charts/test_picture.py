@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from passk_cli.charts import PICTURES
-from passk_cli.charts.picture import picture
+from passk_cli.charts import PICTURE_SUFFIXES
+from passk_cli.charts.picture import picture_bytes
 from passk_cli.charts.theme import THEMES, rgb
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.report.data_types import Report
@@ -26,29 +26,29 @@ MAGIC = {".png": b"\x89PNG\r\n", ".svg": b"<svg", ".pdf": b"%PDF-", ".html": b"<
 
 
 def report(*plots: Plot, **more: Any) -> Report:
-    return Report(draw=lambda: plots, sign=lambda: {"passk": "0"}, **more)
+    return Report(make_plots=lambda: plots, make_signature=lambda: {"passk": "0"}, **more)
 
 
 @pytest.mark.parametrize("suffix", MAGIC)
 def test_pictures_have_the_format_of_their_suffix(suffix: str, page: str) -> None:
-    content = page.encode() if suffix == ".html" else picture(report(*PLOTS.values()), suffix)
+    content = page.encode() if suffix == ".html" else picture_bytes(report(*PLOTS.values()), suffix)
     assert content.startswith(MAGIC[suffix])
     assert len(content) > 10_000
 
 
 def test_all_suffixes_are_drawn() -> None:
-    assert set(MAGIC) == set(PICTURES)
+    assert set(MAGIC) == set(PICTURE_SUFFIXES)
 
 
 def test_still_pictures_contain_only_visible_points() -> None:
-    svg = picture(report(PLOTS["lone"]), ".svg").decode()
+    svg = picture_bytes(report(PLOTS["lone"]), ".svg").decode()
     assert "data-say" not in svg
     assert 'fill-opacity="0"' not in svg
-    assert "data-say" in picture(report(PLOTS["lone"]), ".html").decode()
+    assert "data-say" in picture_bytes(report(PLOTS["lone"]), ".html").decode()
 
 
 def test_several_plots_are_stacked_vertically() -> None:
-    single, double = (picture(report(*plots), ".svg").decode()
+    single, double = (picture_bytes(report(*plots), ".svg").decode()
                  for plots in ([PLOTS["labels"]], [PLOTS["labels"], PLOTS["forest"]]))  # fmt: skip
     heights = [float(re.search(r'height="([\d.]+)"', svg)[1]) for svg in (single, double)]  # type: ignore[index]
     assert heights[1] > heights[0] + 50
@@ -113,7 +113,7 @@ def page() -> str:
     """A page of all charts, and a page of one chart with names that try to break it."""
     rows = [{"k": k, "value": 0.5, "model": EVIL} for k in (1, 2)]
     plot = curves(rows, x="k", y="value", colour="model", title=EVIL)
-    return picture(
+    return picture_bytes(
         report(
             *PLOTS.values(),
             plot,

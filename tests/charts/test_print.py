@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.charts.chart_options import Appearance, PictureSize, prepare_plots
-from passk_cli.charts.picture import picture
-from passk_cli.charts.svg import picture as drawn
+from passk_cli.charts.chart_options import Appearance, PictureSize, plots_with_appearance
+from passk_cli.charts.picture import picture_bytes
+from passk_cli.charts.svg import svg_document as drawn
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.errors import ParameterError
@@ -104,7 +104,7 @@ def boxes(svg: str) -> list[Box]:
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
 def test_words_never_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
-        svg = drawn(prepare_plots([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
+        svg = drawn(plots_with_appearance([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
         root = ElementTree.fromstring(svg)
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
@@ -124,14 +124,14 @@ def test_words_never_touch_or_leave_a_picture_of_half_a_page(models: int) -> Non
 
 @pytest.mark.parametrize("name", PLOTS)
 def test_letters_have_seven_points_if_the_picture_is_half_a_page_wide(name: str) -> None:
-    svg = drawn(prepare_plots([PLOTS[name]], Appearance()), LIGHT, False)
+    svg = drawn(plots_with_appearance([PLOTS[name]], Appearance()), LIGHT, False)
     width = float(ElementTree.fromstring(svg).get("viewBox", "").split()[2])
     sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)]
     assert min(sizes) * 3.25 * 72 / width >= 7
 
 
 def report(name: str) -> Report:
-    return Report(draw=lambda: (PLOTS[name],))
+    return Report(make_plots=lambda: (PLOTS[name],))
 
 
 @pytest.mark.parametrize(
@@ -155,10 +155,10 @@ def test_the_size_includes_the_complete_picture(
             PictureSize.parse(size)
         return
     for name in ("labels", "forest", "densities", "panels"):
-        png = picture(report(name), ".png", size=PictureSize.parse(size))
+        png = picture_bytes(report(name), ".png", size=PictureSize.parse(size))
         wide, high = struct.unpack(">II", png[16:24])
         assert (wide, high if pixels[1] else None) == pixels
-    pdf = picture(report("labels"), ".pdf", size=PictureSize.parse(size))
+    pdf = picture_bytes(report("labels"), ".pdf", size=PictureSize.parse(size))
     box = re.search(rb"/MediaBox *\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
     assert box is not None
     assert float(box[1]) == pytest.approx(points[0], abs=0.1)
@@ -186,7 +186,7 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
     points = [{"model": SeriesName((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
     marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
-    svg = drawn(prepare_plots([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
+    svg = drawn(plots_with_appearance([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
     short_names = re.findall(r">([^<]*…[^<]*)</text>", svg)
     assert len(short_names) == len(set(short_names)) == 25
     # All intervals of a model are on one axis, under its name.
@@ -198,7 +198,7 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
 
 
 def test_axes_name_the_metric_without_a_title() -> None:
-    svg = drawn(prepare_plots([plots(4)["curves"]], Appearance(title=False)), LIGHT, False)
+    svg = drawn(plots_with_appearance([plots(4)["curves"]], Appearance(has_title=False)), LIGHT, False)
     assert ">pass@k and pass^k<" in svg
     assert TITLE[:20] not in svg
 
@@ -209,10 +209,10 @@ def test_panels_of_settings_share_axes_and_colours() -> None:
         for name in ("a", "b") for setting, y in (("0.2", 0.1), ("0.8", 0.5)) for k in (1, 10)
     ]  # fmt: skip
     plot = curves(rows, x="k", y="y", colour="model", y_domain=None)
-    plot = Plot(**{**vars(plot), "groups": ("temperature",)})
+    plot = Plot(**{**vars(plot), "group_columns": ("temperature",)})
     [single], [parts] = (
-        prepare_plots([plot], Appearance()),
-        prepare_plots([plot], Appearance(panel="temperature")),
+        plots_with_appearance([plot], Appearance()),
+        plots_with_appearance([plot], Appearance(panel_column="temperature")),
     )
     panels = [(row["panel"], str(row["series"])) for row in parts.rows[::2]]
     assert panels == [(f"temperature {t}", name) for t in ("0.2", "0.8") for name in "ab"]
@@ -223,7 +223,7 @@ def test_panels_of_settings_share_axes_and_colours() -> None:
     svg = drawn([parts], LIGHT, False)
     assert len(set(re.findall(r'stroke="(#[^"]+)" stroke-width="1.4"', svg))) == 2
     with pytest.raises(ParameterError, match="by this column; --panel temperature"):
-        prepare_plots([plot], Appearance(panel="suite"))
+        plots_with_appearance([plot], Appearance(panel_column="suite"))
 
 
 def test_a_line_without_a_model_is_in_every_panel() -> None:
@@ -233,7 +233,7 @@ def test_a_line_without_a_model_is_in_every_panel() -> None:
     title = "cost of an attempt (US dollars, log scale)"
     # The title appears once, in the middle, if panels are next to each other.
     plot = curves(frontier, x="x", y="y", colour="model", points=points, x_title=title)
-    [parts] = prepare_plots([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel="set"))
+    [parts] = plots_with_appearance([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel_column="set"))
     svg = drawn([parts], LIGHT, False)
     # The frontier has a separate path in each panel.
     assert len(re.findall(r'stroke="#1b1f24" stroke-width="1.4"', svg)) == 2

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from passk_cli.charts.chart_options import ON_SCREEN, PictureSize
+from passk_cli.charts.chart_options import DEFAULT_PICTURE_SIZE, PictureSize
 from passk_cli.charts.point_names import place_names
-from passk_cli.charts.svg import draw_legend_and_panels, picture
+from passk_cli.charts.svg import draw_legend_and_panels, svg_document
 from passk_cli.charts.text_metrics import text_width
 from passk_cli.charts.theme import THEMES
 from passk_cli.report.plot import Plot, curves, forest, heat
@@ -36,7 +36,7 @@ def test_drawings_and_files_are_svg(name: str) -> None:
     for part in (*legend, *panels):
         root = ElementTree.fromstring(part.element())
         assert float(root.get("width") or 0) == pytest.approx(part.width, abs=0.1)
-    svg = picture([EVERY[name]], THEMES["dark"], percent=True)
+    svg = svg_document([EVERY[name]], THEMES["dark"], percent=True)
     ElementTree.fromstring(svg)
     assert THEMES["dark"].paper in svg
     assert "nan" not in svg
@@ -106,10 +106,10 @@ def test_long_names_stay_different(size: PictureSize | None) -> None:
         for metric in ("pass@1", "pass@4", "pass^4") for name in names
     ]  # fmt: skip
     plot = forest(rows, label="model", value="v", low="l", high="h", facet="metric")
-    root = ElementTree.fromstring(picture([plot], LIGHT, False, size))
+    root = ElementTree.fromstring(svg_document([plot], LIGHT, False, size))
     texts = {text for text in root.itertext() if "…" in text or text in names}
     assert len(texts) == len(names)
-    usual = float(size.width if size else ON_SCREEN.width)
+    usual = float(size.width if size else DEFAULT_PICTURE_SIZE.width)
     assert (float(root.get("width") or 0) > usual) == (size is None)
 
 
@@ -121,7 +121,7 @@ def test_neighbouring_panels_have_round_ticks() -> None:
         for i in range(4)
     ]  # fmt: skip
     plot = forest(rows, label="model", value="v", low="l", high="h", facet="metric", rules=())
-    words = ElementTree.fromstring(picture([plot], LIGHT, False)).itertext()
+    words = ElementTree.fromstring(svg_document([plot], LIGHT, False)).itertext()
     ticks = [word for word in words if re.fullmatch(r"[01](\.\d\d?)?", word)]
     assert ticks == ["0.8", "0.9", "0.2", "0.4", "0.4", "0.5", "0.6", "0.7", "0.8"]
 
@@ -129,7 +129,7 @@ def test_neighbouring_panels_have_round_ticks() -> None:
 def test_the_name_of_a_panel_is_not_cut() -> None:
     long = "a-model-with-a-name " * 4
     rows = [{"t": t, "p": 0.5, "m": f"{long} − {suffix}"} for t in (0, 1) for suffix in ("x", "y")]
-    svg = picture([curves(rows, x="t", y="p", facet="m")], LIGHT, False)
+    svg = svg_document([curves(rows, x="t", y="p", facet="m")], LIGHT, False)
     assert {"− x", "− y"} <= {text[-3:] for text in ElementTree.fromstring(svg).itertext() if text}
 
 
@@ -148,10 +148,10 @@ def test_names_are_text_and_not_too_long() -> None:
 def test_a_ranking_shows_places_numbers_and_letters_and_colours_only_the_leaders() -> None:
     plot = ranking_plot(models=4, leaders=2)
     for percent, number in ((False, "0.900"), (True, "90.0 %")):
-        root = ElementTree.fromstring(picture([plot], LIGHT, percent))
+        root = ElementTree.fromstring(svg_document([plot], LIGHT, percent))
         texts = [text for text in root.itertext() if text.strip()]
         assert all(text in texts for text in ("1", "4", "model-0", "model-3", number, "a", "b"))
-    paints = re.findall(r'stroke="(#\w+)" stroke-width', picture([plot], LIGHT, False))
+    paints = re.findall(r'stroke="(#\w+)" stroke-width', svg_document([plot], LIGHT, False))
     assert len(set(paints[:2])) == 2
     assert {*paints[:2]} <= {*LIGHT.series}
     assert len({*paints[2:]}) == 1
@@ -170,4 +170,4 @@ def test_names_of_points_do_not_overlap_and_stay_inside() -> None:
         assert all(top >= 0 and bottom <= 200 for _, top, _, bottom in boxes)
         for a, b in itertools.combinations(boxes, 2):
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
-        assert [name.point for name in names] == [points[name.place] for name in names]
+        assert [name.point for name in names] == [points[name.point_index] for name in names]

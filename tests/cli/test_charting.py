@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from passk_cli.charts import PICTURES
+from passk_cli.charts import PICTURE_SUFFIXES
 from passk_cli.charts.theme import THEMES
 from tests.conftest import SAMPLES, Passk, Write
 
@@ -20,7 +20,7 @@ BOOTSTRAP = ["bootstrap", TAU, "-k", "1", "--resamples", "200"]
 
 @pytest.mark.parametrize(
     ("command", "suffix"),
-    [*((COMPARE, suffix) for suffix in PICTURES), (BOOTSTRAP, ".svg")],
+    [*((COMPARE, suffix) for suffix in PICTURE_SUFFIXES), (BOOTSTRAP, ".svg")],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )
 def test_a_picture_is_written_with_the_table(

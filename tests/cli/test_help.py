@@ -14,10 +14,10 @@ import pytest
 
 import passk_cli
 from passk_cli.charts.theme import THEMES
-from passk_cli.cli.output import ChartOptions, output_sections
+from passk_cli.cli.output import ChartOptions, output_option_groups
 from passk_cli.commands import COMMANDS
-from passk_cli.commands.catalogue import all_messages
 from passk_cli.commands.command import load_command
+from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.inference.intervals import METHOD_CHOICES
 from passk_cli.option import options_by_field
 from passk_cli.study.result import SHARED_FIELDS
@@ -39,7 +39,7 @@ def test_help_fits_its_terminal(passk: Passk, monkeypatch: pytest.MonkeyPatch, w
     overview = passk("--help").out.splitlines()
     assert max(map(len, overview)) <= width
     for name in COMMANDS:
-        summary = load_command(name).meaning[0].removesuffix(".")
+        summary = load_command(name).help_paragraphs[0].removesuffix(".")
         if width >= 80:
             assert any(line.endswith(f"{name:13}{summary}") for line in overview)
         for line in passk(name, "--help").out.splitlines():
@@ -61,8 +61,8 @@ def test_help_has_at_most_60_lines(
     text = passk(name, "--help").out
     assert len(text.splitlines()) <= 60
     command = load_command(name)
-    option_names = [option.name for title, options in command.sections() if title in command.titles
-           for _, option, *_ in options if not option.rare]  # fmt: skip
+    option_names = [option.name for title, options in command.option_sections() if title in command.option_names_by_title
+           for _, option, *_ in options if not option.only_in_full_help]  # fmt: skip
     assert all(re.search(rf"^  (?:-\w, )?{option}\b", text, re.M) for option in option_names)
     assert re.search("^Output:$", text, re.M)
     assert f"passk help {name}: " in text.splitlines()[-1]
@@ -93,7 +93,7 @@ def test_help_of_a_command_lists_columns_fields_and_messages(passk: Passk) -> No
     columns = text.partition("\nColumns:\n")[2].partition("\n\n")[0]
     assert {line.split()[0] for line in columns.splitlines()} >= {"model", "METRIC", "COLUMN"}
     for column in SHARED_FIELDS:
-        assert re.search(rf"^  {column.name} +{re.escape(column.meaning[:20])}", text, re.M)
+        assert re.search(rf"^  {column.field_name} +{re.escape(column.meaning[:20])}", text, re.M)
     assert "  gpass@K:τ" in text
     assert "  noisy-attempts" in text.partition("\nMessages")[2]
     assert "Columns:" not in passk("estimate", "--help").out
@@ -117,10 +117,10 @@ def test_help_of_a_message_explains_its_meaning(passk: Passk) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_column_of_a_table_has_a_name_and_a_meaning_without_data(name: str) -> None:
-    fields = {column.name for column in SHARED_FIELDS}
-    for section in load_command(name).question.sections:
+    fields = {column.field_name for column in SHARED_FIELDS}
+    for section in load_command(name).runner_class.sections:
         for column in section.columns:
-            if (column.header or column.name) not in fields:
+            if (column.header or column.field_name) not in fields:
                 assert column.with_example.meaning, column
                 assert "{" not in column.with_example.header + column.with_example.meaning, column
 
@@ -168,7 +168,7 @@ def test_only_names_with_a_meaning_are_listed(passk: Passk) -> None:
     assert "--bounds" not in passk("help", "order").out
     text = passk("help", "estimate").out
     assert all(method in text for method in METHOD_CHOICES)
-    assert options_by_field(ChartOptions)["chart_theme"].option.values == tuple(THEMES)
+    assert options_by_field(ChartOptions)["chart_theme"].option.allowed_values == tuple(THEMES)
 
 
 @pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate"))
@@ -190,7 +190,7 @@ def test_examples_run_as_they_are(
 
 def test_all_options_have_a_help_text() -> None:
     for name in COMMANDS:
-        edge = (option for _, options in output_sections(load_command(name)) for option in options)
+        edge = (option for _, options in output_option_groups(load_command(name)) for option in options)
         for _, option, *_ in (*load_command(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (
@@ -354,4 +354,4 @@ def test_docstrings_that_ask_end_with_a_question_mark() -> None:
 
 def test_purposes_in_the_list_of_commands_begin_their_help() -> None:
     purposes = {name: entry.purpose for name, entry in COMMANDS.items()}
-    assert purposes == {name: load_command(name).meaning[0] for name in COMMANDS}
+    assert purposes == {name: load_command(name).help_paragraphs[0] for name in COMMANDS}

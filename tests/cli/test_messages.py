@@ -15,8 +15,8 @@ import pytest
 import passk_cli
 from passk_cli.cli.error_printing import write_error
 from passk_cli.cli.output import print_message
-from passk_cli.commands.catalogue import all_messages
-from passk_cli.diagnostic import ERROR, template_pattern
+from passk_cli.commands.diagnostic_lookup import all_messages
+from passk_cli.diagnostic import ERROR, readable_template
 from passk_cli.errors import ParameterError
 from tests.conftest import ROOT, SAMPLES, Passk, Write, long_cases, mark_long_except
 
@@ -196,7 +196,7 @@ def test_a_message_without_advice_shows_its_remedy(passk: Passk) -> None:
         " assumed-threshold. To stop with exit code 3 if this warning appears, use --error"
         " assumed-threshold."
     )
-    ways = all_messages()["gains-without-range"].settles
+    ways = all_messages()["gains-without-range"].fixes
     assert len(ways) == 2
     for way in ways:
         advice = advice_of("gains-without-range")
@@ -209,7 +209,7 @@ EXAMPLES = {name: message for name, message in all_messages().items() if message
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_of_a_message_has_its_words(name: str) -> None:
     message = EXAMPLES[name]
-    words = re.sub(r"<\w+>", ".+", re.escape(template_pattern(message.template).replace("'", "")))
+    words = re.sub(r"<\w+>", ".+", re.escape(readable_template(message.template).replace("'", "")))
     words = re.sub(r"\\\[(.*?)\\\]", r"(?:\1)?", words)
     # An example may be about one thing, and a pattern is about several.
     for several, first in {"are": "is", "have": "has", "do": "does", "were": "was"}.items():

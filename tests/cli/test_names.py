@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from passk_cli import pages, render
-from passk_cli.charts.picture import picture
+from passk_cli.charts.picture import picture_bytes
 from passk_cli.cli.output import OutputOptions
 from passk_cli.option import load_object
 from passk_cli.render.style import Style, visible_parts
@@ -33,7 +33,7 @@ COLUMN = "g\x1b[0m|`$\\evil{}\nEVIL"
 
 
 # Nothing is broken into lines that was one.
-WIDE, COLOURED = Style(width=10_000), Style(width=10_000, colour=True)
+WIDE, COLOURED = Style(terminal_width=10_000), Style(terminal_width=10_000, colour=True)
 
 
 @pytest.fixture
@@ -93,19 +93,21 @@ def test_hostile_names_are_escaped_in_every_output(
     assert "m\\n\\input{evil}%$x$" in result.out
     (report,) = reports
     for name, check in FORMATS.items():
-        check(load_object(render.FORMATS[name])(report, WIDE), report)
+        check(load_object(render.WRITER_BY_FORMAT[name])(report, WIDE), report)
     assert_lines(
-        re.sub(r"\x1b\[[0-9;]*m", "", load_object(render.FORMATS["table"])(report, COLOURED))
+        re.sub(
+            r"\x1b\[[0-9;]*m", "", load_object(render.WRITER_BY_FORMAT["table"])(report, COLOURED)
+        )
     )
     if report.checks:
-        assert_junit(load_object(render.FORMATS["junit"])(report, WIDE), report)
-        assert_github(load_object(render.FORMATS["github"])(report, WIDE), report)
+        assert_junit(load_object(render.WRITER_BY_FORMAT["junit"])(report, WIDE), report)
+        assert_github(load_object(render.WRITER_BY_FORMAT["github"])(report, WIDE), report)
     if report.page:
         assert_pages(report)
     if report.plots:
-        assert_picture(picture(report, ".svg").decode())
+        assert_picture(picture_bytes(report, ".svg").decode())
     if command == "estimate":
-        assert_page(picture(report, ".html").decode())
+        assert_page(picture_bytes(report, ".html").decode())
 
 
 Writer = Callable[..., None]
@@ -129,27 +131,27 @@ def assert_lines(text: str, report: Report | None = None) -> None:
 
 def assert_delimited(text: str, report: Report, delimiter: str = ",") -> None:
     """Python and pandas read the rows that were meant, names to the letter."""
-    names = [column.header for column in report.data.columns]
+    names = [column.header for column in report.data_table.columns]
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     assert rows[0] == names
-    for row, facts in zip(rows[1:], report.data.rows, strict=True):
+    for row, facts in zip(rows[1:], report.data_table.rows, strict=True):
         assert len(row) == len(names)
         assert [b for a, b in zip(row, facts, strict=True) if isinstance(b, str) and a != b] == []
     frame = pd.read_csv(io.StringIO(text, newline=""), sep=delimiter, dtype=str)
-    assert len(frame) == len(report.data.rows)
+    assert len(frame) == len(report.data_table.rows)
 
 
 def assert_json(text: str, report: Report) -> None:
     assert_lines(text)
     document = json.loads(text)
     assert [list(row) for row in document["rows"]] == [
-        [column.header for column in report.data.columns] for _ in report.data.rows
+        [column.header for column in report.data_table.columns] for _ in report.data_table.rows
     ]
 
 
 def assert_jsonl(text: str, report: Report) -> None:
     assert_lines(text)
-    assert len([json.loads(line) for line in text.splitlines()]) == len(report.data.rows)
+    assert len([json.loads(line) for line in text.splitlines()]) == len(report.data_table.rows)
 
 
 def assert_markdown(text: str, report: Report) -> None:
@@ -199,7 +201,7 @@ def assert_github(text: str, report: Report) -> None:
     assert_lines(text)
     lines = text.splitlines()
     warnings = [note for note in report.messages if note.severity == "warning"]
-    flips = 1 if report.changed_lines else 0
+    flips = 1 if report.changed_task_lines else 0
     assert len(lines) == len(report.checks) + len(warnings) + flips
     assert all(re.match("::(error|warning|notice) title=[^:,]*::", line) for line in lines)
 
@@ -207,7 +209,7 @@ def assert_github(text: str, report: Report) -> None:
 def assert_pages(report: Report) -> None:
     """Names cannot end an element, begin one or hide a character. Drawings are SVG, and Markdown
     has its own markup."""
-    page = pages.document(report, "html", WIDE)[""].decode()
+    page = pages.page_files_by_name(report, "html", WIDE)[""].decode()
     assert_lines(page)
     begun = re.findall(r"<script\b[^>]*>", page)
     assert begun.count("<script>") == 1
@@ -217,7 +219,7 @@ def assert_pages(report: Report) -> None:
     assert "{evil}" in page
     for drawing in re.findall(r"<svg .*?</svg>", page, re.DOTALL):
         ElementTree.fromstring(drawing)
-    files = pages.document(report, "markdown", WIDE, "images")
+    files = pages.page_files_by_name(report, "markdown", WIDE, "images")
     for name, content in files.items():
         assert_lines(content.decode())
         if name:

@@ -22,7 +22,7 @@ PASSK = f"{shlex.quote(sys.executable)} -m passk_cli"
 # this test may use such a function in a condition.
 LENIENT = (
     "from passk_cli.files.reading import condition\n"
-    "condition.FUNCTIONS |= {'levenshtein', 'repeat'}\n"
+    "condition.ALLOWED_FUNCTIONS |= {'levenshtein', 'repeat'}\n"
     "from passk_cli.__main__ import main\n"
     "main()\n"
 )

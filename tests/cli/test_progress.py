@@ -9,7 +9,7 @@ import time
 import pytest
 import rich.progress  # noqa: F401  (takes its time when first imported)
 
-from passk_cli.activity import current_activity, report_steps
+from passk_cli.activity import current_activity, items_with_progress
 from passk_cli.cli import progress
 from passk_cli.cli.progress import show_activity
 
@@ -26,7 +26,7 @@ def test_progress_is_shown_on_a_terminal(
     stderr = stream()
     monkeypatch.setattr(sys, "stderr", stderr)
     monkeypatch.setattr(progress, "SECONDS_BEFORE_PROGRESS", 0.0)
-    monkeypatch.setattr(progress, "_SECONDS_BETWEEN", 0.01)
+    monkeypatch.setattr(progress, "_SECONDS_BETWEEN_UPDATES", 0.01)
 
     def wait(words: str) -> None:
         """Wait until the lines are shown, which can take long on a busy machine."""
@@ -37,7 +37,7 @@ def test_progress_is_shown_on_a_terminal(
     with show_activity("computing"):
         with show_activity("reading"):
             wait("reading")
-        for place, _ in enumerate(report_steps(["a", "b"], "computing", "models"), 1):
+        for place, _ in enumerate(items_with_progress(["a", "b"], "computing", "models"), 1):
             wait(f"computing: {place} of 2 models")
     text = stderr.getvalue()
     words = ["reading", "computing: 1 of 2 models", "computing: 2 of 2 models"]

@@ -101,14 +101,14 @@ def test_compare_and_report(case: int) -> None:
             assert (row.rank_low, row.rank_high) == (1 + above, 4 - below), metric
     page = found("report", data, metrics=metrics, level=level, **more)
     assert page.report.page is not None
-    panels = {panel.title: panel for panel in page.report.page.sections[0].panels}
+    panels = {panel.title: panel for panel in page.report.page.chapters[0].panels}
     board = panels["Leaderboard"].board
     assert board is not None
     assert board.metrics[0].header == "pass@1"
-    ranking = {entry.model: (entry.places[0], entry.numbers[0]) for entry in board.entries}
+    ranking = {entry.model: (entry.ranks[0], entry.estimates[0]) for entry in board.entries}
     for row in findings.frame.query("metric == 'pass@1'").itertuples():
         rank, number = ranking[row.model]
-        assert number.letters == row.letters
+        assert number.tie_letters == row.letters
         first, last = row.rank_low, row.rank_high
         assert rank == (str(first) if first == last else f"{first}–{last}")
 

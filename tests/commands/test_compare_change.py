@@ -15,7 +15,7 @@ from passk_cli.errors import ParameterError
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.sampling_variance import attempt_variance_floor
 from passk_cli.metrics.registry import Metric, MetricChange, parse_change
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from tests.conftest import SAMPLES, Passk, Write, records
 
 WARM = [SAMPLES / "cruxeval.jsonl.gz", "--where", "temperature > 0.5"]
@@ -222,7 +222,7 @@ def test_scores_change_within_their_bounds() -> None:
     actual = passk_cli.compare(scores, change="best@1:best@4", bounds=(0, 4)).frame.iloc[-1]
     assert (actual.metric, actual.test) == ("best@4 − best@1", "guarded-t")
     change = parse_change("best@1:best@4")
-    assert change.bounds_within((0.0, 4.0)) == (-4.0, 4.0)
+    assert change.bounds_given_scores((0.0, 4.0)) == (-4.0, 4.0)
     assert change.bounds is None
     mixed = passk_cli.compare(
         [row | {"passed": row["score"] > 2, "answer": str(row["score"])} for row in scores],
@@ -248,8 +248,8 @@ def test_tasks_with_too_few_attempts(write: Write) -> None:
 
 def test_a_change_is_a_metric() -> None:
     change = parse_change(" gpass@4:0.5:pass@10 ")
-    assert (change.start.name, change.end.name, change.k) == ("gpass@4:0.5", "pass@10", 10)
-    assert parse_change("pass@8:gpass@8:0.5").end.name == "gpass@8:0.5"
+    assert (change.start_metric.name, change.end_metric.name, change.k) == ("gpass@4:0.5", "pass@10", 10)
+    assert parse_change("pass@8:gpass@8:0.5").end_metric.name == "gpass@8:0.5"
     gain = MetricChange.from_metrics(Metric("pass@", 1), Metric("pass@", 10))
     n = np.arange(10, 60)
     for c in (np.zeros_like(n), np.ones_like(n), n // 3, n):
@@ -261,10 +261,12 @@ def test_a_change_is_a_metric() -> None:
         assert (values >= low - 1e-12).all()
         assert (values <= high + 1e-12).all()
     assert gain.bounds == (0.0, pytest.approx(0.9))
-    bag = Attempts(np.array([0, 2]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([0, 2]))
+    bag = AttemptValueCounts(
+        np.array([0, 2]), np.array([0.0, 1.0]), np.array([2, 2]), np.array([0, 2])
+    )
     pair = parse_change("pass@2:distinct-pass@2")
-    assert pair.values_of(bag) == pytest.approx(
-        parse_change("pass@1:distinct-pass@2").end.values_of(bag)
+    assert pair.values_from_attempts(bag) == pytest.approx(
+        parse_change("pass@1:distinct-pass@2").end_metric.values_from_attempts(bag)
         - Metric("pass@", 2).values(np.array([4]), np.array([2]))
     )
 

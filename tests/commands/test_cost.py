@@ -15,14 +15,14 @@ import pytest
 
 import passk_cli
 from passk_cli.charts.layout import CurveLayout
-from passk_cli.commands.cost import OF
+from passk_cli.commands.cost import AMOUNT_NAMES
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files import roles
-from passk_cli.metrics.registry import AMOUNTS
-from passk_cli.report.data_types import QUANTITIES
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS
+from passk_cli.report.data_types import AMOUNT_UNITS
 from tests.conftest import SAMPLES, Passk, Write, long_cases
-from tests.files.attempts.test_spending import COST as DATA
-from tests.files.attempts.test_spending import HARBOR, NUMBERS, write_harness_files
+from tests.files.attempts.test_cost_checks import COST as DATA
+from tests.files.attempts.test_cost_checks import HARBOR, NUMBERS, write_harness_files
 
 pytestmark = pytest.mark.filterwarnings("ignore::passk_cli.PasskWarning")
 COSTS = SAMPLES / "costs.csv"
@@ -249,12 +249,12 @@ def test_what_the_file_has_is_said_where_it_lacks_the_amount() -> None:
 
 
 def test_amounts_of_reading_metrics_and_renderers_are_the_same() -> None:
-    assert tuple(AMOUNTS) == OF
-    assert set(AMOUNTS) == set(roles.UNITS) - {"tokens_cached"}
+    assert tuple(AMOUNT_UNITS_AND_NOUNS) == AMOUNT_NAMES
+    assert set(AMOUNT_UNITS_AND_NOUNS) == set(roles.AMOUNT_UNITS) - {"tokens_cached"}
     words = {"$": "dollars", "s": "seconds"}
-    for amount, (unit, _) in AMOUNTS.items():
-        assert unit in QUANTITIES
-        assert words.get(unit, unit) == roles.UNITS[amount][0]
+    for amount, (unit, _) in AMOUNT_UNITS_AND_NOUNS.items():
+        assert unit in AMOUNT_UNITS
+        assert words.get(unit, unit) == roles.AMOUNT_UNITS[amount][0]
 
 
 def test_every_amount_has_its_words(passk: Passk) -> None:
@@ -356,7 +356,7 @@ def test_the_chart_has_both_intervals_and_the_frontier(tmp_path: Path) -> None:
     many = [(f"m{i}", [[(t % 10 < i, 0.1 * (i % 4 + 1))] for t in range(10)]) for i in range(1, 10)]
     (plot,) = passk_cli.cost(made(*many), resamples=100).report.plots
     assert CurveLayout.from_plot(plot).dashes == {"frontier": (2, 3)}
-    assert (plot.kind, plot.log_x, plot.leading) == ("curves", True, ("m8", "m9"))
+    assert (plot.kind, plot.log_x, plot.leading_models) == ("curves", True, ("m8", "m9"))
     corners = [(round(r["x"], 9), r["y"]) for r in plot.rows if r["kind"] == "frontier"]
     assert corners == [(0.1, 0.8), (0.2, 0.9)]
     assert plot.x_unit == "$"

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
+from passk_cli.commands.runner import SharedOptions
 from passk_cli.commands.curve.curves import KGrid, round_numbers_up_to
-from passk_cli.commands.curve.view import CurveQuestion
-from passk_cli.commands.estimate.view import EstimateQuestion
-from passk_cli.commands.question import SharedOptions
+from passk_cli.commands.curve.view import CurveRunner
+from passk_cli.commands.estimate.view import EstimateRunner
 from passk_cli.errors import ParameterError, PasskWarning
-from passk_cli.files.rates import RateFamily
+from passk_cli.files.exact_rates import TasksWithExactRates
 from passk_cli.files.request import Request
-from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 from passk_cli.metrics.registry import Metric
 from passk_cli.option import fill_options
 from passk_cli.outcomes.counts import Counts
@@ -33,14 +33,14 @@ Row = dict[str, Any]
 
 
 def report_of(
-    counts: Counts, confidence: Confidence, curve: CurveQuestion, short_tasks: str = "empty"
+    counts: Counts, confidence: Confidence, curve: CurveRunner, short_tasks: str = "empty"
 ) -> Report:
     return curve.report(Analysis(counts, (), confidence, short_tasks=short_tasks))
 
 
 def rows(report: Report) -> list[Row]:
-    names = [column.header for column in report.data.columns]
-    return [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [column.header for column in report.data_table.columns]
+    return [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
 
 
 def of(report: Report, model: str, start: str) -> list[Row]:
@@ -82,9 +82,9 @@ def clustered(counts: Counts) -> Counts:
 def test_equal_to_estimate_at_every_k(how: Confidence, clusters: bool) -> None:
     counts = clustered(simulated()) if clusters else simulated()
     metrics = [Metric(family, k) for family in ("pass@", "pass^") for k in range(1, 13)]
-    estimates = EstimateQuestion().report(Analysis(counts, tuple(metrics), how))
+    estimates = EstimateRunner().report(Analysis(counts, tuple(metrics), how))
     expected = {(r["model"], r["metric"]): r for r in rows(estimates)}
-    actual = rows(report_of(counts, how, CurveQuestion()))
+    actual = rows(report_of(counts, how, CurveRunner()))
     for key, first in expected.items():
         [mine] = [r for r in actual if (r["model"], r["metric"]) == key]
         assert mine["tasks"] == first["tasks"]
@@ -97,7 +97,7 @@ def test_equal_to_estimate_at_every_k(how: Confidence, clusters: bool) -> None:
 @settings(max_examples=25)
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(0, 10**6))
 def test_monotone(n: int, tasks: int, seed: int) -> None:
-    report = report_of(simulated(tasks, n, 1, seed), NONE, CurveQuestion(points="all"))
+    report = report_of(simulated(tasks, n, 1, seed), NONE, CurveRunner(points="all"))
     at, hat = ([r["estimate"] for r in of(report, "m0", f"pass{sign}")] for sign in "@^")
     assert len(at) == len(hat) == n
     assert np.all(np.diff(at) >= -1e-13)
@@ -108,38 +108,38 @@ def test_monotone(n: int, tasks: int, seed: int) -> None:
 def test_which_k() -> None:
     assert round_numbers_up_to(1000) == [1, 2, 5, 10, 100, 1000]
     assert round_numbers_up_to(1) == [1]
-    assert KGrid().up_to(40).tolist() == list(range(1, 41))
-    spread = KGrid().up_to(10_000)
+    assert KGrid().ks_up_to(40).tolist() == list(range(1, 41))
+    spread = KGrid().ks_up_to(10_000)
     assert set(round_numbers_up_to(10_000)) <= set(spread.tolist())
     assert 35 <= len(spread) <= 45
-    assert len(KGrid(None).up_to(10_000)) == 10_000
+    assert len(KGrid(None).ks_up_to(10_000)) == 10_000
     with pytest.raises(ParameterError, match="at most 100,000 values of k; got"):
-        KGrid(None).up_to(10**7)
+        KGrid(None).ks_up_to(10**7)
 
 
 def test_curves_end_at_the_smallest_n_or_go_on_without_short_tasks() -> None:
     counts = Counts.from_cells([("m", "a", 3, 1), ("m", "b", 5, 5), ("m", "c", 5, 2)])
-    report = report_of(counts, Confidence(), CurveQuestion())
+    report = report_of(counts, Confidence(), CurveRunner())
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2, 3]
     [messages] = report.messages
     assert (messages.name, messages.fields["k"], messages.fields["most"]) == ("short-curve", 3, 5)
-    report = report_of(counts, Confidence(), CurveQuestion(delta=True), "drop")
+    report = report_of(counts, Confidence(), CurveRunner(delta=True), "drop")
     actual = of(report, "m", "pass@")
     assert [(r["k"], r["tasks"]) for r in actual] == [(1, 3), (2, 3), (3, 3), (4, 2), (5, 2)]
-    at, _ = curve(np.array([5, 5]), np.array([5, 2]), 5)
+    at, _ = pass_at_and_hat_curves(np.array([5, 5]), np.array([5, 2]), 5)
     assert actual[-2]["estimate"] == pytest.approx(at[:, 3].mean())
     assert [messages.name for messages in report.warnings] == ["changing-tasks"]
-    report = report_of(counts, Confidence(), CurveQuestion(max_k=2))
+    report = report_of(counts, Confidence(), CurveRunner(max_k=2))
     assert [r["k"] for r in of(report, "m", "pass@")] == [1, 2]
     assert not report.messages
     with pytest.raises(ParameterError, match="no task has more than 5"):
-        report_of(counts, Confidence(), CurveQuestion(max_k=6))
+        report_of(counts, Confidence(), CurveRunner(max_k=6))
 
 
 def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     easy, hard = ([(m, f"{kind}{t}", n, 4 if kind == "easy" else 1 + t % 2) for t in range(10)]
                   for m, kind, n in (("m", "easy", 4), ("m", "hard", 10)))  # fmt: skip
-    first = report_of(Counts.from_cells([*easy, *hard]), Confidence(), CurveQuestion(), "drop")
+    first = report_of(Counts.from_cells([*easy, *hard]), Confidence(), CurveRunner(), "drop")
     sentence = first.answer[0]
     assert (sentence.name, sentence.fields["tasks"], sentence.fields["change"]) == (
         "curve-of-fewer-tasks", 10, 1,
@@ -149,13 +149,13 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     row = dict(zip([c.header for c in table.columns], table.rows[0], strict=True))
     assert row["tasks at k = 10"] == 10
     [plot, *_] = first.plots
-    assert [(rule.x, rule.text) for rule in plot.rules] == [(4, "beyond: 10 of 20 tasks")]
+    assert [(rule.x, rule.text) for rule in plot.reference_lines] == [(4, "beyond: 10 of 20 tasks")]
     assert [row["x"] for row in plot.rows if row["y"] is None] == [5, 5]
     # Of models none of whose long tasks is shared, it is about the k before; and so in estimate.
     moved = [("w", task, 14 - n, c) for _, task, n, c in (*easy, *hard) if n == 4]
     moved += [("w", task, 4, c) for _, task, n, c in hard]
     counts = Counts.from_cells([*easy, *hard, *moved])
-    several = report_of(counts, Confidence(), CurveQuestion(), "drop")
+    several = report_of(counts, Confidence(), CurveRunner(), "drop")
     assert (several.answer[0].name, several.answer[0].fields) == (
         "no-task-with-attempts", {"k": 10},
     )  # fmt: skip
@@ -168,22 +168,22 @@ def test_the_answer_about_short_tasks_is_about_the_same_tasks() -> None:
     assert headers[1:9] == [
         "pass@1", "pass@2", "pass@4", "pass@5", "pass@10", "gain 1 → 4", "gain 1 → 10", "pass^10"
     ]  # fmt: skip
-    full = report_of(counts, Confidence(), CurveQuestion())
+    full = report_of(counts, Confidence(), CurveRunner())
     assert "gain" not in " ".join(map(str, full.context))
     study = Analysis(counts, (Metric("pass@", 10),), Confidence(), short_tasks="drop")
-    sentence = EstimateQuestion().report(study).answer
+    sentence = EstimateRunner().report(study).answer
     assert "no-task-with-attempts" in [sentence.name for sentence in sentence]
 
 
 def test_what_is_missing_says_why() -> None:
     counts = simulated(tasks=4, n=8, models=1)
     for how in (Confidence(), Confidence(population="these-tasks")):
-        report = report_of(counts, how, CurveQuestion(delta=True))
+        report = report_of(counts, how, CurveRunner(delta=True))
         for r in rows(report):
             if r["estimate"] is None or (r["low"] is None and r["interval"] != "none"):
                 assert r["note"], r["metric"]
     assert [r["k"] for r in of(report, "m0", "delta_") if r["low"] is None] == []
-    new = report_of(counts, Confidence(), CurveQuestion(delta=True))
+    new = report_of(counts, Confidence(), CurveRunner(delta=True))
     assert [r["k"] for r in of(new, "m0", "deficit_") if r["estimate"] is None] == [5, 6, 7, 8]
     [messages] = [messages for messages in new.messages if messages.name == "no-even-tasks"]
     assert messages.text == (
@@ -194,7 +194,7 @@ def test_what_is_missing_says_why() -> None:
 def test_simultaneous_bands_are_wider_and_say_how() -> None:
     counts = simulated()
     plain, band = (
-        report_of(counts, Confidence(), CurveQuestion(band=name))
+        report_of(counts, Confidence(), CurveRunner(band=name))
         for name in ("pointwise", "simultaneous")
     )
     for first, second in zip(rows(plain), rows(band), strict=True):
@@ -205,7 +205,7 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
             assert second["low"] <= first["low"] <= first["high"] <= second["high"]
     assert any("each k: 9" in str(part) for part in band.context)
     assert not any("simultaneous" in str(part) for part in plain.context)
-    assert " · ".join(plain.explain()) == "pointwise intervals"
+    assert " · ".join(plain.make_full_context()) == "pointwise intervals"
     assert band.signature["resamples"] == 10_000
     assert "resamples" not in plain.signature
 
@@ -213,7 +213,7 @@ def test_simultaneous_bands_are_wider_and_say_how() -> None:
 def test_gains_and_where_they_come_from() -> None:
     c = [0, 10, 10, 10, 4, 10]
     counts = Counts.from_cells([("m", f"t{i}", 10, x) for i, x in enumerate(c)])
-    report = report_of(counts, Confidence(), CurveQuestion())
+    report = report_of(counts, Confidence(), CurveRunner())
     [gain] = [r for r in rows(report) if r["metric"] == "pass@10-pass@1"]
     assert gain["estimate"] == pytest.approx((1 - 0.4) / 6)
     assert 0 <= gain["low"] < gain["estimate"] < gain["high"] <= 1
@@ -233,7 +233,7 @@ def test_the_gain_of_equally_hard_tasks() -> None:
     rng = np.random.default_rng(3)
     c = rng.binomial(20, 0.3, 400)
     counts = Counts.from_cells([("m", f"t{i}", 20, int(x)) for i, x in enumerate(c)])
-    actual = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, CurveQuestion()))}
+    actual = {r["metric"]: r["estimate"] for r in rows(report_of(counts, NONE, CurveRunner()))}
     expected = 1 - 0.7**10 - 0.3
     even = "pass@10-pass@1 if all tasks were equally hard"
     assert actual[even] == pytest.approx(expected, abs=0.02)
@@ -241,7 +241,7 @@ def test_the_gain_of_equally_hard_tasks() -> None:
 
 
 def test_a_gain_from_the_first_to_the_last_k_has_an_interval() -> None:
-    report = report_of(simulated(n=20), Confidence(), CurveQuestion())
+    report = report_of(simulated(n=20), Confidence(), CurveRunner())
     gains = [r for r in rows(report) if r["metric"] == "pass@20-pass@1"]
     at = {(r["model"], r["metric"]): r["estimate"] for r in rows(report)}
     for gain in gains:
@@ -253,9 +253,7 @@ def test_a_gain_from_the_first_to_the_last_k_has_an_interval() -> None:
 
 
 def test_no_gain_from_one_attempt() -> None:
-    first = report_of(
-        Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, CurveQuestion()
-    )
+    first = report_of(Counts.from_cells([("m", "a", 1, 1), ("m", "b", 1, 0)]), NONE, CurveRunner())
     assert not [r for r in rows(first) if "-" in r["metric"]]
     assert not [c for c in first.tables[0].columns if c.header.startswith("gain")]
 
@@ -263,7 +261,7 @@ def test_no_gain_from_one_attempt() -> None:
 def test_models_with_different_attempts_are_compared_at_the_k_they_share() -> None:
     cells = [("a", f"t{i}", 4, i % 5) for i in range(5)]
     cells += [("b", f"t{i}", 8, i) for i in range(5)]
-    report = report_of(Counts.from_cells(cells), Confidence(), CurveQuestion())
+    report = report_of(Counts.from_cells(cells), Confidence(), CurveRunner())
     headers = [column.header for column in report.tables[0].columns]
     assert headers[1:6] == ["pass@1", "pass@2", "pass@4", "gain 1 → 4", "pass^4"]
     assert {r["k"] for r in of(report, "b", "pass@")} == set(range(1, 9))
@@ -275,10 +273,10 @@ def test_exact_rates_and_data_are_told_alike() -> None:
     p = np.array([0.07, 0.715, 0.715, 0.07, 0.715, 0.715])
     n = 1_000_000
     counts = Counts.from_cells([("m", f"t{i}", n, round(x * n)) for i, x in enumerate(p)])
-    plan = CurveQuestion(max_k=6, delta=True)
+    plan = CurveRunner(max_k=6, delta=True)
     these_tasks = Confidence("none", population="these-tasks")
     actual = {r["metric"]: r["estimate"] for r in rows(report_of(counts, these_tasks, plan))}
-    report = plan.exact_report([RateFamily("m", p)])
+    report = plan.exact_report([TasksWithExactRates("m", p)])
     exact = {r["metric"]: r["estimate"] for r in rows(report)}
     assert actual.keys() == exact.keys()
     for name, value in exact.items():
@@ -286,25 +284,25 @@ def test_exact_rates_and_data_are_told_alike() -> None:
 
 
 def test_exact_rates_have_no_intervals() -> None:
-    report = CurveQuestion(delta=True).exact_report([RateFamily("f", np.array([0.2, 0.8]))])
+    report = CurveRunner(delta=True).exact_report([TasksWithExactRates("f", np.array([0.2, 0.8]))])
     assert all(r["low"] is None and r["se"] is None for r in rows(report))
     assert "exact success rates, so no intervals" in report.context
-    family = RateFamily("f", np.array([0.5]))
+    family = TasksWithExactRates("f", np.array([0.5]))
     for band, short in (("simultaneous", "empty"), ("pointwise", "drop")):
         with pytest.raises(ParameterError, match="this option needs outcomes"):
-            CurveQuestion((family,), band=band).report_without_data(asked(short))
+            CurveRunner((family,), band=band).report_without_data(asked(short))
 
 
 def test_charts() -> None:
     counts = simulated(tasks=20, n=400, models=2)
-    single = report_of(counts, NONE, CurveQuestion(points="all"))
+    single = report_of(counts, NONE, CurveRunner(points="all"))
     (plot,) = single.plots
     values = plot.rows
     ks = {v["x"] for v in values}
     assert {1, 400} <= ks
     assert len(ks) <= 200
     assert {v["kind"] for v in values} == {"pass@k", "pass^k"}
-    pair = report_of(counts, Confidence(), CurveQuestion(points="8", delta=True))
+    pair = report_of(counts, Confidence(), CurveRunner(points="8", delta=True))
     assert len(pair.plots) == 2
     assert all(plot.has_roles("low", "high") for plot in pair.plots)
     line = [row for row in pair.plots[1].rows if row["series"] == "m0"]
@@ -315,7 +313,7 @@ def test_charts() -> None:
 
 @pytest.mark.long
 def test_another_model_changes_no_number_and_draws_depend_on_the_seed() -> None:
-    plan = CurveQuestion(band="simultaneous", delta=True)
+    plan = CurveRunner(band="simultaneous", delta=True)
     two, single = simulated(models=2), simulated(models=1)
 
     def numbers(counts: Counts, seed: int) -> list[Row]:
@@ -339,7 +337,7 @@ def asked(short_tasks: str = "empty") -> SharedOptions:
 
 def test_bands_need_the_same_tasks_at_every_k() -> None:
     with pytest.raises(ParameterError, match="needs the same tasks"):
-        CurveQuestion(band="simultaneous").report_without_data(asked("drop"))
+        CurveRunner(band="simultaneous").report_without_data(asked("drop"))
 
 
 @pytest.mark.parametrize(
@@ -353,15 +351,15 @@ def test_bands_need_the_same_tasks_at_every_k() -> None:
 )  # fmt: skip
 def test_refusals(options: dict[str, str], word: str) -> None:
     with pytest.raises(ParameterError, match=word):
-        fill_options(CurveQuestion, options)
+        fill_options(CurveRunner, options)
 
 
 def test_python_gives_numbers_as_they_are() -> None:
     curve = fill_options(
-        CurveQuestion, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]}
+        CurveRunner, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]}
     )
     assert curve.grid == KGrid(8)
-    assert [(first.name, first.rates.tolist()) for first in curve.rates] == [("f", [0.25, 1])]
+    assert [(first.name, first.success_rates.tolist()) for first in curve.rates] == [("f", [0.25, 1])]
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_every_column_and_key_is_declared(
         assert list(errors(row, root["$defs"][words[0]], root)) == []
     assert document["rows"]
     # Those of csv: each row of JSON has all of them.
-    assert set(document["rows"][0]) <= {*load_command(words[0]).question.answer_fields(), *GROUPS}
+    assert set(document["rows"][0]) <= {*load_command(words[0]).runner_class.data_field_meanings(), *GROUPS}
 
 
 def test_every_column_of_a_golden_is_declared() -> None:
@@ -90,7 +90,7 @@ def test_every_column_of_a_golden_is_declared() -> None:
     assert len(headers) >= 4
     for name, header in headers.items():
         command = load_command(name.split("-")[0].removesuffix(".txt"))
-        assert set(header) <= {*command.question.answer_fields(), *GROUPS}, name
+        assert set(header) <= {*command.runner_class.data_field_meanings(), *GROUPS}, name
 
 
 def test_a_wrong_document_is_seen() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
-from passk_cli.commands.tasks.discrimination import item_rest_correlations
+from passk_cli.commands.tasks.item_rest_correlations import item_rest_correlations
 
 RNG = np.random.default_rng(7)
 RATES = RNG.binomial(4, RNG.beta(1, 1, (1, 9)) * np.linspace(0.3, 1, 6)[:, None]) / 4
@@ -35,7 +35,7 @@ def test_p_counts_every_order_of_the_models() -> None:
         x, y = (rankdata(v) for v in (RATES[:, task], rest(RATES, task)))
         sums = np.array([x @ np.array(order) for order in permutations(y)])
         assert items.p[task] == pytest.approx((sums <= x @ y + 1e-9).mean())
-        assert items.smallest[task] == pytest.approx((sums <= sums.min() + 1e-9).mean())
+        assert items.smallest_p[task] == pytest.approx((sums <= sums.min() + 1e-9).mean())
 
 
 def test_p_of_many_models_is_near_that_of_drawn_orders() -> None:
@@ -65,15 +65,15 @@ def test_a_task_that_weaker_models_pass_stands_out() -> None:
     assert np.nanargmin(items.correlation) == 4
     assert items.p[4] < 0.01
     assert items.high[4] < 0
-    assert items.share[4] < 0
-    assert items.share.sum() == pytest.approx(1)
+    assert items.variance_share[4] < 0
+    assert items.variance_share.sum() == pytest.approx(1)
 
 
 def test_without_attempts_a_model_counts_for_nothing() -> None:
     rates = np.vstack([RATES, np.full(RATES.shape[1], 0.5)])
     rates[6, 1:] = np.nan
     items, all_items = item_rest_correlations(rates), item_rest_correlations(RATES)
-    assert items.models.tolist() == [7] + [6] * 8
+    assert items.model_counts.tolist() == [7] + [6] * 8
     assert items.correlation[1:] == pytest.approx(all_items.correlation[1:], nan_ok=True)
     assert items.p[1:] == pytest.approx(all_items.p[1:], nan_ok=True)
 
@@ -89,5 +89,5 @@ def test_tasks_that_all_models_pass_have_none() -> None:
     rates = np.column_stack([np.ones(5), np.zeros(5), np.linspace(0, 1, 5), np.linspace(0, 1, 5)])
     items = item_rest_correlations(rates)
     assert np.isnan(items.correlation[:2]).all()
-    assert items.share.tolist() == [0, 0, 0.5, 0.5]
-    assert np.isnan(item_rest_correlations(np.ones((5, 3))).share).all()
+    assert items.variance_share.tolist() == [0, 0, 0.5, 0.5]
+    assert np.isnan(item_rest_correlations(np.ones((5, 3))).variance_share).all()

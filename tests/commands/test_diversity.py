@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from passk_cli.api import read
-from passk_cli.commands.diversity.variety import FLAG
-from passk_cli.commands.diversity.view import DiversityQuestion, diversity_ks
-from passk_cli.commands.estimate.view import EstimateQuestion
-from passk_cli.commands.question import SharedOptions
+from passk_cli.commands.runner import SharedOptions
+from passk_cli.commands.diversity.variety import LITTLE_VARIETY_FLAG
+from passk_cli.commands.diversity.view import DiversityRunner, diversity_ks
+from passk_cli.commands.estimate.view import EstimateRunner
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import IntervalData, interval
@@ -40,9 +40,9 @@ def diversity_report(
     confidence: Confidence | None = None,
     short_tasks: str = "empty",
 ) -> Report:
-    metrics, question = MetricOptions(short_tasks=short_tasks), DiversityQuestion(k=ks)
+    metrics, question = MetricOptions(short_tasks=short_tasks), DiversityRunner(k=ks)
     asked = SharedOptions(Request(), metrics, confidence or Confidence(), ComparisonOptions())
-    return question.report(question.study(asked, lambda request: counts))
+    return question.report(question.read_analysis(asked, lambda request: counts))
 
 
 def solved(*attempts: tuple[str, str, str, int], **more: object) -> Counts:
@@ -53,10 +53,10 @@ def solved(*attempts: tuple[str, str, str, int], **more: object) -> Counts:
 
 def facts(report: Report) -> dict[tuple[str, ...], dict[str, object]]:
     """(model, groups …, metric) → the row of the tidy table."""
-    names = [column.header for column in report.data.columns]
+    names = [column.header for column in report.data_table.columns]
     keys = names.index("metric") + 1
     return {tuple(map(str, row[:keys])): dict(zip(names, row, strict=True))
-            for row in report.data.rows}  # fmt: skip
+            for row in report.data_table.rows}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     report = diversity_report(counts, (2, 6, 12))
     actual = facts(report)
     for k in (2, 6, 12):
-        assert actual["flips", f"variety@{k}"]["note"] == FLAG
+        assert actual["flips", f"variety@{k}"]["note"] == LITTLE_VARIETY_FLAG
         assert actual["explores", f"variety@{k}"]["note"] == ""
         assert actual["knows", f"variety@{k}"]["estimate"] is None
         # Two answers, one of them right: as many solutions as verdicts.
@@ -141,13 +141,17 @@ def test_a_gain_from_two_answers_is_flagged_and_one_from_many_is_not() -> None:
     assert actual["explores", "distinct-pass@6"]["estimate"] == pytest.approx(0.6)
     assert actual["explores", "pass@6"]["estimate"] > 0.6
     gains = report.tables[1]
-    assert gains.shown == "full"
-    assert {row[0]: row[-1] for row in gains.rows} == {"flips": FLAG, "explores": "", "knows": ""}
+    assert gains.visibility == "full"
+    assert {row[0]: row[-1] for row in gains.rows} == {
+        "flips": LITTLE_VARIETY_FLAG,
+        "explores": "",
+        "knows": "",
+    }
 
 
 def test_the_table_has_the_largest_k_and_duplicates() -> None:
     report = diversity_report(solved(*varied("m", ["a", "a", "b", "c"], {"a"})), (2, 3))
-    headers = [(c.header, c.shown) for c in report.tables[0].columns]
+    headers = [(c.header, c.visibility) for c in report.tables[0].columns]
     assert headers[:4] == [
         ("model", "always"), ("distinct@3", "always"), ("distinct-correct@3", "always"),
         ("duplicates", "always"),
@@ -162,7 +166,7 @@ def test_models_come_best_first() -> None:
     rows = [(m, f"t{i}", "x", i < good) for m, good in (("v1", 1), ("v10", 4)) for i in range(5)]
     report = diversity_report(solved(*rows, *reversed(rows)), (2,))
     assert [row[0] for row in report.tables[0].rows] == ["v10", "v1"]
-    assert list(dict.fromkeys(row[0] for row in report.data.rows)) == ["v10", "v1"]
+    assert list(dict.fromkeys(row[0] for row in report.data_table.rows)) == ["v10", "v1"]
 
 
 def test_where_no_more_variety_is_possible_there_is_no_flag() -> None:
@@ -184,7 +188,7 @@ def test_variants_that_are_merged_are_flagged() -> None:
     near = read(frame, attempts=["solution"], similarity=0.8)
     merged = facts(diversity_report(near, (4,)))
     assert merged["variants", "distinct@4"]["estimate"] == 1
-    assert merged["variants", "variety@4"]["note"] == FLAG
+    assert merged["variants", "variety@4"]["note"] == LITTLE_VARIETY_FLAG
     # One solution that passes in two of eight attempts.
     assert merged["variants", "distinct-pass@4"]["estimate"] == pytest.approx(0.25)
     assert merged["variants", "pass@4"]["estimate"] == pytest.approx(1 - 15 / 70)
@@ -253,10 +257,10 @@ def test_these_are_metrics_like_all_others(crux: Counts) -> None:
     metrics = [
         parse_metric(f"{f}@5") for f in ("distinct", "distinct-correct", "distinct-pass", "gain")
     ]
-    single = EstimateQuestion().report(Analysis(crux, tuple(metrics)))
+    single = EstimateRunner().report(Analysis(crux, tuple(metrics)))
     beside = facts(diversity_report(crux, (5,)))
-    for row in single.data.rows:
-        named = dict(zip((c.header for c in single.data.columns), row, strict=True))
+    for row in single.data_table.rows:
+        named = dict(zip((c.header for c in single.data_table.columns), row, strict=True))
         key = (named["model"], named["temperature"], named["metric"])
         # Intervals computed together are the same but for rounding.
         for name, value in named.items():

@@ -20,25 +20,25 @@ import pandas as pd
 import pytest
 
 import passk_cli
-from passk_cli.cli.output import output_sections
+from passk_cli.cli.output import output_option_groups
 from passk_cli.commands import COMMANDS as EVERY
 from passk_cli.commands.command import load_command
-from passk_cli.commands.question import answer_question
+from passk_cli.commands.runner import command_report
 from passk_cli.files.attempts.prices import Price
-from passk_cli.files.request import RESERVED, Request
+from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.option import DeclaredOption, Option, load_object, options_by_field
-from passk_cli.render import FORMATS, OF_VERDICTS
+from passk_cli.render import VERDICT_FORMATS, WRITER_BY_FORMAT
 from passk_cli.render.style import Style
 from tests.conftest import COUNTS, CommandResult, Passk, Write, jsonl, mark_long_except, records
 
 # Those of a history, which one writes and the other reads: see test_history.py.
 HISTORY = ("record", "trend")
 # Those that answer a question about results; passk formats needs none.
-COMMANDS = [n for n in EVERY if load_command(n).files != "none" and n not in HISTORY]
+COMMANDS = [n for n in EVERY if load_command(n).file_requirement != "none" and n not in HISTORY]
 # Those that split models by a column.
-SPLIT = [name for name in COMMANDS if "by" not in load_command(name).without]
+SPLIT = [name for name in COMMANDS if "by" not in load_command(name).excluded_options]
 # Those whose report can go to a file: where a table does, the options for that are its own.
-REPORTS = [name for name in COMMANDS if not load_command(name).streams]
+REPORTS = [name for name in COMMANDS if not load_command(name).writes_table_to_output]
 # What a command cannot do without, and what makes it quick.
 NEEDED: dict[str, list[str]] = {
     "bootstrap": ["--resamples", "200"],
@@ -271,8 +271,8 @@ def findings(called: Callable[[str], Called]) -> Found:
 @pytest.fixture
 def rendered(findings: Found) -> Rendered:
     """rendered(name, format, width=0) → the report of a command in a format."""
-    return lambda name, format, width=0: load_object(FORMATS[format])(
-        findings(name).report, Style(width=width)
+    return lambda name, format, width=0: load_object(WRITER_BY_FORMAT[format])(
+        findings(name).report, Style(terminal_width=width)
     )
 
 
@@ -298,7 +298,7 @@ def needed(name: str) -> dict[str, Any]:
 def spelled_in_python(name: str, words: list[str]) -> dict[str, Any]:
     """Options of a command line as Python spells them."""
     of_flag = {
-        flag: (row.field, row.base) for row in every(name) for flag in row.option.flags.split()
+        flag: (row.field, row.base_type) for row in every(name) for flag in row.option.flags.split()
     }
     options: dict[str, Any] = {}
     for place, word in enumerate(words):
@@ -314,7 +314,7 @@ def every(name: str) -> list[DeclaredOption]:
     return load_command(name).options()
 
 
-FORMATS_OF_ALL = [name for name in FORMATS if name not in OF_VERDICTS]
+FORMATS_OF_ALL = [name for name in WRITER_BY_FORMAT if name not in VERDICT_FORMATS]
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -327,7 +327,7 @@ def test_every_format_without_data(
     assert max(map(len, folded(result.out))) <= 60
     report = function(name)(**spelled_in_python(name, ALONE[name])).report
     for format in FORMATS_OF_ALL:
-        assert len(load_object(FORMATS[format])(report, Style(width=60))) > 50, format
+        assert len(load_object(WRITER_BY_FORMAT[format])(report, Style(terminal_width=60))) > 50, format
 
 
 @pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate", "compare", "gate", "cost"))
@@ -434,15 +434,15 @@ def test_help_says_what_is_declared(
     short, full = passk(name, "--help"), passk("help", name)
     assert (short.code, short.err, full.code, full.err) == (0, "", 0, "")
     few, every_word = ("".join(result.out.split()) for result in (short, full))
-    edge = (row for _, options in output_sections(load_command(name)) for row in options)
+    edge = (row for _, options in output_option_groups(load_command(name)) for row in options)
     options = [*every(name), *edge]
     assert len({field for field, *_ in options}) == len(options)
     flags = [flag for _, option, *_ in options for flag in option.flags.split()]
     assert len(set(flags)) == len(flags)
     own_values = options_by_field(load_command(name).options_type)
     for field, option, _, default, *_ in options:
-        assert not (option.rare and option.name in few)
-        for words in (every_word, *[few] * (field in own_values and not option.rare)):
+        assert not (option.only_in_full_help and option.name in few)
+        for words in (every_word, *[few] * (field in own_values and not option.only_in_full_help)):
             assert "".join(option.help.removesuffix(".").split()) in words
             assert all(flag in words for flag in option.flags.split())
             if isinstance(default, str) and default:
@@ -456,7 +456,7 @@ def test_python_help_says_what_is_declared(name: str) -> None:
     sentence = " ".join((function(name).__doc__ or "").split())
     for field, option, *_ in every(name):
         assert f"{field} : " in sentence
-        assert all(value in sentence for value in option.values)
+        assert all(value in sentence for value in option.allowed_values)
     assert sentence.count(f" passk_cli.{name}(") >= 3
     assert not re.search(r"(?<![\w-])--?[a-z]", sentence)
 
@@ -511,12 +511,12 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     """Wrong values are tried of one command; here that every command hands on what it is given."""
     taken = {field for field, *_ in every(name)}
     assert set(READING) - {"cluster"} == set(options_by_field(Request))
-    assert taken >= set(READING) - {"cluster", *load_command(name).without}
-    refused = {"truth", "truth_from"} if load_command(name).question.uncorrected else set()
+    assert taken >= set(READING) - {"cluster", *load_command(name).excluded_options}
+    refused = {"truth", "truth_from"} if load_command(name).runner_class.label_refusal else set()
     refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
     values = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = load_command(name).question.ask(values, results, requires_data=True)
+    question, options = load_command(name).runner_class.parse_options(values, results, requires_data=True)
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:
@@ -524,7 +524,7 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
         raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        answer_question(question, options, read)
+        command_report(question, options, read)
     # passk temperature is about one more column.
     request = replace(requests[0], by=requests[0].by[:1])
     for field, (_, value) in expected.items():
@@ -548,7 +548,7 @@ def assert_refused_alike(
     told, messages = str(refusal.value), result.message
     if below:
         # What only the caller knows stands in the sentence.
-        asked_for = [str(settle) for settle in refusal.value.settles if not settle.is_complete]
+        asked_for = [str(settle) for settle in refusal.value.fixes if not settle.is_complete]
         told, messages = "; ".join([refusal.value.args[0], *asked_for]), messages.splitlines()[0]
     assert (refusal.value.name, unspelled(told, name)) == (result.error, unspelled(messages, name))
     assert not re.search(r"(?<![\w-])--?[a-z]", told.replace(text, "")), told
@@ -575,7 +575,9 @@ def test_no_group_shares_its_name_with_a_column(
     columns = findings(name).frame.columns
     path = tmp_path / "results.jsonl"
     own_values = [
-        column for column in columns if column not in RESERVED and column not in records[0]
+        column
+        for column in columns
+        if column not in RESERVED_OUTPUT_COLUMNS and column not in records[0]
     ]
     taken = [*own_values[:1], "note"]
     lines = (json.dumps(record | dict.fromkeys(taken, "x")) for record in records)
@@ -671,7 +673,7 @@ def test_python_says_what_the_command_line_says(
         for first, second in zip(cells[column], expected[column], strict=True):
             assert str(first) == second or float(first) == float(second)
     assert len(findings.tables) >= 1
-    assert not load_command(name).judges or findings.passed
+    assert not load_command(name).gives_verdict or findings.passed
 
 
 @pytest.mark.parametrize("name", mark_long_except(REPORTS, "estimate", "compare", "gate", "curve"))
@@ -690,7 +692,7 @@ def test_what_is_saved_is_what_is_written(
     texts = (text.replace("\\_", "_") for text in (ours.read_text(), written))
     assert len({unspelled(in_keywords(text, name), name) for text in texts}) == 1
     assert "<table>" in saved._repr_mimebundle_()["text/html"]
-    if load_command(name).charts:
+    if load_command(name).has_charts:
         saved.save(tmp_path / "chart.svg", theme="dark")
         assert (tmp_path / "chart.svg").read_text().startswith("<svg")
     else:

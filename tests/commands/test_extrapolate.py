@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.charts.picture import picture
-from passk_cli.commands.extrapolate.view import ExtrapolateQuestion
+from passk_cli.charts.picture import picture_bytes
+from passk_cli.commands.extrapolate.view import ExtrapolateRunner
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import Extrapolation
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
@@ -63,7 +63,7 @@ def kept(method: Callable[[Extrapolation, Any], object]) -> Callable[[Extrapolat
 
 
 def report_of(counts: Counts, to: tuple[int, ...] = (), **options: Any) -> Report:
-    return ExtrapolateQuestion(to=to, **options).report(Analysis(counts, (), Confidence()))
+    return ExtrapolateRunner(to=to, **options).report(Analysis(counts, (), Confidence()))
 
 
 def counts_of(seed: int = 0, tasks: int = 60, n: int = 20, models: int = 1) -> Counts:
@@ -81,8 +81,8 @@ def column(report: Report, name: str, table: int = 0) -> list[object]:
 
 
 def facts(report: Report) -> list[dict[str, object]]:
-    names = [c.header for c in report.data.columns]
-    return [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [c.header for c in report.data_table.columns]
+    return [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
 
 
 def first_sentence(report: Report) -> str:
@@ -107,7 +107,7 @@ def test_models_are_ordered_by_the_value_at_the_largest_k() -> None:
     values = [cell.value for cell in column(report, "pass@50") if isinstance(cell, Estimate)]
     assert values == sorted(values, reverse=True)
     assert len(values) == 3
-    assert [table.title for table in report.tables if table.shown == ALWAYS] == [""]
+    assert [table.title for table in report.tables if table.visibility == ALWAYS] == [""]
 
 
 def test_a_wide_range_has_no_point_and_a_narrow_one_has() -> None:
@@ -321,7 +321,7 @@ def test_charts(passk: Passk, tmp_path: Path) -> None:
         ">average of models<", ">range<",
     ):  # fmt: skip
         assert text in lone.read_text()
-    pair = picture(report_of(counts_of(tasks=9, n=6), metrics=BOTH), ".svg").decode()
+    pair = picture_bytes(report_of(counts_of(tasks=9, n=6), metrics=BOTH), ".svg").decode()
     assert pair.count(">pass^k<") == 1
 
 

@@ -14,14 +14,14 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.formats.view import KnownFormat, known_formats
-from passk_cli.files.formats import FORMATS, NAMES
-from passk_cli.files.request import TABLES
+from passk_cli.files.formats import FORMAT_NAMES, FORMATS
+from passk_cli.files.request import TABLE_FORMATS
 from tests.conftest import Passk, mark_long_except, records
 
 
 def test_every_format_is_listed(passk: Passk) -> None:
     rows = records(passk("formats", "-f", "csv").out)
-    assert [row["format"] for row in rows] == [*FORMATS, *TABLES]
+    assert [row["format"] for row in rows] == [*FORMATS, *TABLE_FORMATS]
     assert json.loads(passk("formats", "-f", "json").out)["rows"] == rows
     assert all(row["passes"] and row["source"] for row in rows)
     assert all(row["format"] in passk("formats").out for row in rows)
@@ -48,7 +48,7 @@ def of_format(name: str) -> KnownFormat:
     return next(row for row in known_formats() if row.name == name)
 
 
-@pytest.mark.parametrize("name", mark_long_except(NAMES, *NAMES[::5]))
+@pytest.mark.parametrize("name", mark_long_except(FORMAT_NAMES, *FORMAT_NAMES[::5]))
 def test_an_example_is_read_by_the_command_beside_it(
     passk: Passk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -78,7 +78,7 @@ def test_an_example_is_read_by_the_command_beside_it(
 
 
 def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
-    for name in NAMES:
+    for name in FORMAT_NAMES:
         example, result = of_format(name).example, passk("formats", name)
         assert result.out.startswith(f"{name} is re")
         assert example.text.rstrip("\n").replace("\t", "\\t") in result.out
@@ -108,4 +108,4 @@ def test_an_unknown_format_ends_with_the_nearest_one(passk: Passk, name: str, me
 def test_what_is_forced_is_listed(passk: Passk) -> None:
     result = passk("estimate", "sample_data/tau_airline.csv", "--from", "nothing")
     assert result.code == 2
-    assert all(name in result.err for name in (*TABLES, *FORMATS))
+    assert all(name in result.err for name in (*TABLE_FORMATS, *FORMATS))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.cost.frontier import frontier_shares, is_on_frontier, lead_crossings
+from passk_cli.commands.cost.frontier import is_on_frontier, lead_crossings, pareto_frontier
 
 tenths = st.integers(0, 4).map(lambda x: x / 10)
 models = st.lists(st.tuples(tenths, tenths), min_size=1, max_size=6)
@@ -34,11 +34,11 @@ def test_on_the_frontier_nobody_is_as_good_in_both_and_better_in_one(
 def test_equal_models_are_on_in_every_resample() -> None:
     rng = np.random.default_rng(0)
     cost, rate = rng.lognormal(0, 1, (30, 1)), rng.integers(0, 2, (30, 1)).astype(float)
-    alike = frontier_shares(np.hstack([cost, cost]), np.hstack([rate, rate]), resamples=500)
+    alike = pareto_frontier(np.hstack([cost, cost]), np.hstack([rate, rate]), resamples=500)
     assert alike.on_frontier.tolist() == [True, True]
-    assert alike.share.tolist() == [1.0, 1.0]
+    assert alike.resample_share.tolist() == [1.0, 1.0]
     assert alike.p.tolist() == [1.0, 1.0]
-    assert alike.behind.tolist() == [-1, -1]
+    assert alike.dominating_rival.tolist() == [-1, -1]
 
 
 def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
@@ -46,16 +46,16 @@ def test_a_model_that_is_dearer_and_worse_is_behind() -> None:
     task = rng.normal(size=(80, 1))
     cost = np.exp(0.5 * task + 0.2 * rng.normal(size=(80, 3))) * [1.0, 3.0, 3.1]
     rate = np.clip(0.5 + 0.1 * task + [0.0, 0.3, -0.2], 0, 1)
-    places = frontier_shares(cost, rate, resamples=500)
+    places = pareto_frontier(cost, rate, resamples=500)
     assert places.on_frontier.tolist() == [True, True, False]
-    assert places.share[:2].tolist() == [1.0, 1.0]
-    assert places.share[2] == 0.0
+    assert places.resample_share[:2].tolist() == [1.0, 1.0]
+    assert places.resample_share[2] == 0.0
     assert places.p[2] < 0.01
-    assert places.behind.tolist() == [-1, -1, 0]
+    assert places.dominating_rival.tolist() == [-1, -1, 0]
     clusters = np.repeat(np.arange(40), 2)
-    assert frontier_shares(cost, rate, clusters, resamples=500).share[2] == 0.0
-    first = frontier_shares(cost[:, :1], rate[:, :1], resamples=500)
-    assert (first.on_frontier.tolist(), first.share.tolist(), first.p.tolist()) == (
+    assert pareto_frontier(cost, rate, clusters, resamples=500).resample_share[2] == 0.0
+    first = pareto_frontier(cost[:, :1], rate[:, :1], resamples=500)
+    assert (first.on_frontier.tolist(), first.resample_share.tolist(), first.p.tolist()) == (
         [True],
         [1.0],
         [1.0],
@@ -71,27 +71,27 @@ def test_leads_and_crossings() -> None:
     budgets = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     flat = curve([0.4] * 5, noise=0.0)
     crossed = lead_crossings(budgets, flat, curve([0.1, 0.2, 0.4, 0.7, 0.8]), resamples=1000)
-    assert [lead.leader for lead in crossed.leads] == [1, 0, -1]
-    assert crossed.sets == ((2.0, 8.0, True),)
-    assert 4.0 <= crossed.at[0] <= 8.0
-    assert ((crossed.low <= crossed.gap) & (crossed.gap <= crossed.high)).all()
+    assert [lead.leader_sign for lead in crossed.lead_ranges] == [1, 0, -1]
+    assert crossed.crossing_ranges == ((2.0, 8.0, True),)
+    assert 4.0 <= crossed.crossing_budgets[0] <= 8.0
+    assert ((crossed.gap_low <= crossed.pass_rate_gap) & (crossed.pass_rate_gap <= crossed.gap_high)).all()
     never = lead_crossings(budgets, flat, curve([0.1, 0.1, 0.2, 0.2, 0.2]), resamples=1000)
-    assert (never.at, never.sets, never.leads) == ((), (), ((1.0, 16.0, 1),))
+    assert (never.crossing_budgets, never.crossing_ranges, never.lead_ranges) == ((), (), ((1.0, 16.0, 1),))
     twice = lead_crossings(budgets, flat, curve([0.1, 0.7, 0.7, 0.1, 0.1]), resamples=1000)
-    assert twice.at == (2.0, 8.0)
-    assert [row.certain for row in twice.sets] == [True, True]
+    assert twice.crossing_budgets == (2.0, 8.0)
+    assert [row.is_certain for row in twice.crossing_ranges] == [True, True]
     alike = lead_crossings(budgets, flat, flat, resamples=1000)
-    assert alike.leads == ((1.0, 16.0, 0),)
-    assert [row.certain for row in alike.sets] == [False]
+    assert alike.lead_ranges == ((1.0, 16.0, 0),)
+    assert [row.is_certain for row in alike.crossing_ranges] == [False]
 
 
 def test_money_left_leaves_the_lead_open() -> None:
     budgets = np.array([1.0, 2.0])
     first, second = curve([0.5, 0.9], noise=0.0), curve([0.2, 0.2])
     crossings = lead_crossings(budgets, first, second, resamples=1000)
-    assert crossings.leads == ((1.0, 2.0, 1),)
+    assert crossings.lead_ranges == ((1.0, 2.0, 1),)
     tops = first, second + np.array([[0.0], [0.8]])
     open_ = lead_crossings(budgets, first, second, highest=tops, resamples=1000)
-    assert open_.leads == ((1.0, 1.0, 1), (2.0, 2.0, 0))
-    assert open_.low[1] < 0 < open_.high[1]
-    assert open_.gap == pytest.approx(crossings.gap)
+    assert open_.lead_ranges == ((1.0, 1.0, 1), (2.0, 2.0, 0))
+    assert open_.gap_low[1] < 0 < open_.gap_high[1]
+    assert open_.pass_rate_gap == pytest.approx(crossings.pass_rate_gap)

@@ -17,8 +17,8 @@ import pytest
 import passk_cli
 from passk_cli.commands.gate.baseline_match import BaselineMatch
 from passk_cli.commands.gate.context import GateContext
-from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rules import GateRule, verdicts_by_judgement
+from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.simulation import VerdictRates, false_alarm_rate, simulation_setup
 from passk_cli.metrics.registry import parse_metric
 from passk_cli.outcomes.counts import Counts
@@ -50,7 +50,7 @@ def trial(
         for t, (size, rate) in enumerate(zip(n, rates, strict=True))
     ]
     counts = Counts.from_cells(cells)
-    gate = GateQuestion(
+    gate = GateRunner(
         max_drop={parse_metric("pass@1"): 0.1}, minimum={parse_metric("pass@1"): 0.5},
         no_regression=True,
         **options,
@@ -71,13 +71,13 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
         generator.integers(1, 5, tasks).tolist(), generator.random(tasks).tolist(), min_by=min_by
     )
     setting = simulation_setup(full, rules, "pass")
-    trials = [setting.run(0.3, run) for run in range(15)]
+    trials = [setting.simulate_run(0.3, run) for run in range(15)]
     for place, rule in enumerate(rules):
         for first, output in zip(
             trials, verdicts_by_judgement(rules, trials, [place]), strict=True
         ):
             (lines,) = rule.judge([first])
-            verdicts = {(place, line.fact.series, line.fact.name): line.verdict for line in lines}
+            verdicts = {(place, line.result.series, line.result.name): line.verdict for line in lines}
             assert output == (verdicts if rule.can_simulate else {})
 
 
@@ -86,12 +86,12 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     from scipy.stats import binom
 
     full, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
-    minimum = [rule for rule in rules if rule.option_metrics and not rule.compares]
+    minimum = [rule for rule in rules if rule.option_metrics and not rule.compares_with_baseline]
     setting = simulation_setup(full, minimum, "pass")
-    setting = replace(setting, new=np.full_like(setting.new, setting.new[0].mean()))
+    setting = replace(setting, new_run_rates=np.full_like(setting.new_run_rates, setting.new_run_rates[0].mean()))
     odds, _ = setting.unchanged_verdicts
     (first, *_) = odds
-    rate = setting.new[0, 0]
+    rate = setting.new_run_rates[0, 0]
     exact = binom.cdf(np.ceil(0.5 * 2000 - 1e-9) - 1, 2000, rate)
     alarm = false_alarm_rate(odds[first], VerdictRates(0, 0, 200, 0.0))
     assert (alarm.low or 0.0) <= exact <= (alarm.high or 1.0)
@@ -109,7 +109,7 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
     spread = np.sqrt((c / n * (1 - c / n)).sum() / (n - 1)) / len(c)
     counts = Counts.from_cells([("m", f"t{t:03d}", n, int(x)) for t, x in enumerate(c)])
     pass_1 = parse_metric("pass@1")
-    gate = GateQuestion(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
+    gate = GateRunner(minimum={pass_1: float((c / n).mean() - 1.63 * spread)}, min_by="estimate")
     study = Analysis(counts, (pass_1,), Confidence(), ComparisonOptions())
     first, rules = (
         GateContext(study, BaselineMatch.without_baseline(counts), (pass_1,), "fail"),
@@ -120,8 +120,8 @@ def test_false_alarms_are_those_of_the_estimated_rates(monkeypatch: pytest.Monke
         for item in (False, True)
     )
     truth, uncertain = (float(ndtr(-1.63 / root)) for root in (1.0, np.sqrt(2.0)))
-    assert odds.share == pytest.approx(truth, abs=0.05)
-    assert predicted.share == pytest.approx(uncertain, abs=0.05)
+    assert odds.failing_share == pytest.approx(truth, abs=0.05)
+    assert predicted.failing_share == pytest.approx(uncertain, abs=0.05)
     alarm = false_alarm_rate(odds, predicted)
     # At rates two standard errors away the share would be 0.0001, or 0.64.
     assert (alarm.low or 0.0) < 0.01
@@ -147,7 +147,7 @@ def test_the_spread_of_the_rates_is_taken_a_standard_error_larger_than_it_was_se
     """Two sets of rates, one of which fails twice in ten: 1 of 90 pairs, and √1 + 1 more."""
     assert VerdictRates.from_runs(
         [True, False, True, False, *[False] * 16], 0, 2
-    ).both_fail == pytest.approx(3 / 90)
+    ).both_fail_share == pytest.approx(3 / 90)
 
 
 def document(passk: Passk, *arguments: object) -> dict[str, Any]:

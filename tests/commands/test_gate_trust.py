@@ -14,9 +14,14 @@ import pytest
 import passk_cli
 from docs.rulebook import schema
 from passk_cli.commands.gate import COMMAND
-from passk_cli.commands.gate.rulebook import _NOT_IN_FILE, PATHS, PATHS_OR_NAMES, TASKS
-from passk_cli.files.sources.arguments import points_outside
-from passk_cli.limits import MOST_LISTED
+from passk_cli.commands.gate.rulebook import (
+    _FORBIDDEN_OPTIONS,
+    PATH_FIELDS,
+    PATH_OR_NAME_FIELDS,
+    TASK_LIST_FIELDS,
+)
+from passk_cli.files.sources.arguments import is_outside_folder
+from passk_cli.limits import MOST_TASK_LIST_BYTES
 from tests.commands.test_gate_rules import rules
 from tests.conftest import Passk
 
@@ -158,9 +163,9 @@ def test_a_file_of_rules_elsewhere_names_files_of_its_own_folder_only(
         assert passk("gate", "--rules", "ci/passk.toml").code == 0
     Path("x=").mkdir()
     Path("x=/run.jsonl").symlink_to(folder.parent / "outside" / "run.jsonl")
-    assert points_outside("x=/run.jsonl", "")
-    assert points_outside(str(folder.parent / "outside"), "")
-    assert not points_outside("ci/../run.jsonl", "")
+    assert is_outside_folder("x=/run.jsonl", "")
+    assert is_outside_folder(str(folder.parent / "outside"), "")
+    assert not is_outside_folder("ci/../run.jsonl", "")
 
 
 def test_models_and_tasks_may_be_named_like_paths(folder: Path, passk: Passk) -> None:
@@ -184,8 +189,8 @@ def test_no_path_of_rules_is_an_internal_error(folder: Path, passk: Passk, key: 
 
 
 def test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder() -> None:
-    expected = {*PATHS, *PATHS_OR_NAMES, *TASKS, *_NOT_IN_FILE}
-    reading = [o.field for o in COMMAND.options() if o.option.file or "FILE" in o.option.metavar]
+    expected = {*PATH_FIELDS, *PATH_OR_NAME_FIELDS, *TASK_LIST_FIELDS, *_FORBIDDEN_OPTIONS}
+    reading = [o.field for o in COMMAND.options() if o.option.file_use or "FILE" in o.option.metavar]
     assert {*reading} <= expected
     assert "trust-rules" not in schema()["properties"]
 
@@ -258,7 +263,7 @@ def test_a_list_of_tasks_is_signed_by_its_number(passk: Passk) -> None:
 
 
 def test_a_list_of_tasks_has_a_limit(folder: Path, passk: Passk) -> None:
-    Path("long.txt").write_bytes(b"t1\n" * (MOST_LISTED // 3 + 1))
+    Path("long.txt").write_bytes(b"t1\n" * (MOST_TASK_LIST_BYTES // 3 + 1))
     result = passk("gate", "run.jsonl", "--must-pass", "long.txt")
     assert (result.code, result.error) == (2, "bad-option-value")
     assert "--must-pass long.txt: the file is longer than 10,000,000 bytes" in result.err

@@ -474,7 +474,7 @@ def test_where_missing_outcomes_decide_all_that_may_lead_are_named() -> Iterator
             if sentence.name == "highest-unsure":
                 assert {*sentence.fields["models"]} == may
                 estimate = sentence.fields["estimate"]
-                assert (estimate.value, estimate.upper) == pytest.approx((least, most))
+                assert (estimate.value, estimate.range_upper_end) == pytest.approx((least, most))
                 assert len(may) > 1
             elif sentence.name == "highest":
                 assert may == {sentence.fields["model"]}

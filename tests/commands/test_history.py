@@ -74,9 +74,9 @@ def test_a_run_that_was_killed_leaves_the_history_as_it_was(tmp_path: Path) -> N
         "import passk_cli.files.history as h, time, sys\n"
         "sys.path.insert(0, sys.argv[2])\n"
         "from tests.commands.test_history import columns\n"
-        "copy = h.copy_rows\n"
+        "copy = h.write_query_rows\n"
         "def slow(*args):\n    copy(*args); print('there', flush=True); time.sleep(60)\n"
-        "h.copy_rows = slow\n"
+        "h.write_query_rows = slow\n"
         "h.append_run(sys.argv[1], columns('b', [0, 0]))\n"
     )
     root = str(Path(__file__).parents[2])
@@ -113,10 +113,10 @@ def test_of_two_writers_of_one_run_one_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the other one comes in between the look and the end, and without links."""
-    copy = history.copy_rows
+    copy = history.write_query_rows
     for place, links in (("linked", True), ("moved", False)):
         folder = tmp_path / place
-        monkeypatch.setattr(history, "copy_rows", copy)
+        monkeypatch.setattr(history, "write_query_rows", copy)
         append_run(f"{folder}/", columns("a", [1, 1]))
         (first,) = folder.iterdir()
         content = first.read_bytes()
@@ -126,7 +126,7 @@ def test_of_two_writers_of_one_run_one_is_refused(
             copy(*arguments)
             first.write_bytes(content)
 
-        monkeypatch.setattr(history, "copy_rows", slow)
+        monkeypatch.setattr(history, "write_query_rows", slow)
         if not links:
             monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("none")))
         with pytest.raises(DataError, match="run a of m is already recorded"):
@@ -144,9 +144,9 @@ def test_a_run_that_is_being_written_into_a_folder_is_not_recorded_again(tmp_pat
         "import passk_cli.files.history as h, time, sys\n"
         "sys.path.insert(0, sys.argv[2])\n"
         "from tests.commands.test_history import columns\n"
-        "copy = h.copy_rows\n"
+        "copy = h.write_query_rows\n"
         "def slow(*args):\n    print('there', flush=True); time.sleep(1); copy(*args)\n"
-        "h.copy_rows = slow\n"
+        "h.write_query_rows = slow\n"
         "h.append_run(sys.argv[1], columns('a', [0, 0]))\n"
     )
     root, folder = str(Path(__file__).parents[2]), tmp_path / "h"
@@ -212,7 +212,7 @@ def test_what_is_no_history_is_refused_and_kept(tmp_path: Path) -> None:
             for t in range(4) for day in (1, 2)]  # fmt: skip
     with pytest.raises(DataError) as refused:
         passk_cli.trend(days)
-    (first,) = refused.value.settles
+    (first,) = refused.value.fixes
     assert (first.command, first.options.pop("to")) == ("record", "history.parquet")
     passk_cli.record(days, to=tmp_path / "history.parquet", **first.options)
     assert "1 run" in str(passk_cli.trend(tmp_path / "history.parquet"))
@@ -396,10 +396,10 @@ def test_the_drop_of_the_sample_is_dated() -> None:
     names = [message.name for message in findings.report.messages]
     assert names == ["sampling-flips", "two-runs"]
     (plot,) = findings.report.plots
-    (rule,) = plot.rules
+    (rule,) = plot.reference_lines
     assert (rule.x, rule.text) == (30, "−9.7 points at 17bd287 · agent")
     # Runs are called by their days, as the answer has them.
-    assert plot.x_names[30] == "10-30"
+    assert plot.x_tick_labels[30] == "10-30"
 
 
 def test_an_answer_without_a_change_says_what_it_could_not_show(
@@ -499,7 +499,7 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
     assert "cost of m rose by a factor of " in str(findings)
     assert " before, $" in str(findings)
     (plot,) = findings.report.plots
-    assert ([rule.x for rule in plot.rules], plot.y_title, plot.unit) == ([8], "cost ($)", "")
+    assert ([rule.x for rule in plot.reference_lines], plot.y_title, plot.unit) == ([8], "cost ($)", "")
     ratio = passk_cli.trend(to, metrics="cost-per-success")
     assert set(ratio.frame["metric"]) == {"cost-per-success"}, "changes are those of the parts"
     assert [m.name for m in ratio.report.messages][-1:] == ["changes-of-parts"]

@@ -55,7 +55,7 @@ def integrity(findings: passk_cli.Findings) -> list[dict[str, Any]]:
 def panel_of(findings: passk_cli.Findings) -> Panel:
     page = findings.report.page
     assert page is not None
-    (panel,) = (p for section in page.sections for p in section.panels if p.name == "integrity")
+    (panel,) = (p for section in page.chapters for p in section.panels if p.name == "integrity")
     return panel
 
 
@@ -87,7 +87,7 @@ def test_a_leaderboard_has_the_table_and_its_numbers(data: Path) -> None:
     (table,) = panel.report.tables
     assert [row[0] for row in table.rows[:2]] in (["m2", "m7"], ["m7", "m2"])
     frame = pd.DataFrame(
-        panel.report.data.rows, columns=[c.header for c in panel.report.data.columns]
+        panel.report.data_table.rows, columns=[c.header for c in panel.report.data_table.columns]
     )
     remarked = frame[frame["remark"] != ""]
     assert {*zip(remarked["model"], remarked["metric"], strict=True)} == {

@@ -20,7 +20,7 @@ from tests.conftest import SAMPLES, Passk, Write, jsonl
 
 DATA = Path(__file__).parents[1] / "data"
 EVALPLUS = SAMPLES / "evalplus.csv.gz"
-CORRECTING = [name for name in COMMANDS if not load_command(name).question.uncorrected]
+CORRECTING = [name for name in COMMANDS if not load_command(name).runner_class.label_refusal]
 
 
 def rows(share: float = 0.4, seed: int = 0) -> list[dict[str, object]]:
@@ -104,7 +104,7 @@ def test_labels_are_words_or_0_and_1_beside_scores_that_a_threshold_judges(
         truth = counts.attempts["truth"]
         assert counts.c.tolist() == [2]
         assert truth.value.tolist() == [0, 1]
-        assert (truth.count.tolist(), truth.passed.tolist()) == ([2, 2], [1, 1])
+        assert (truth.count.tolist(), truth.pass_count.tolist()) == ([2, 2], [1, 1])
 
 
 def test_labels_are_joined_by_an_id_or_a_text_where_there_is_no_number(write: Write) -> None:

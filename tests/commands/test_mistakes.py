@@ -14,7 +14,7 @@ import pytest
 
 import passk_cli
 from passk_cli import errors
-from passk_cli.cli.help_text import options_by_title
+from passk_cli.cli.help_text import options_with_titles
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import load_command
 from tests.conftest import Passk, jsonl, package_nodes
@@ -70,9 +70,9 @@ def cases() -> Iterator[object]:
     for name in COMMANDS:
         declaration = load_command(name)
         for field in [
-            entry.field for _, entry in options_by_title(declaration) if entry.field in WRONG
+            entry.field for _, entry in options_with_titles(declaration) if entry.field in WRONG
         ]:
-            if declaration.files != "none" and name != "trend" and (name, field) not in OTHERS:
+            if declaration.file_requirement != "none" and name != "trend" and (name, field) not in OTHERS:
                 yield pytest.param(name, field, marks=[pytest.mark.long] * (field in seen))
                 seen.add(field)
     assert seen == set(WRONG)

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
+from passk_cli.commands.runner import SharedOptions
 from passk_cli.commands.order.evidence import order_evidence, ordered_attempts
-from passk_cli.commands.order.view import OrderQuestion
-from passk_cli.commands.question import SharedOptions
+from passk_cli.commands.order.view import OrderRunner
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
@@ -51,17 +51,17 @@ def study_of(
         confidence or Confidence(),
         ComparisonOptions(adjust=adjust),
     )
-    return OrderQuestion(k=ks).study(result, lambda request: counts)
+    return OrderRunner(k=ks).read_analysis(result, lambda request: counts)
 
 
 def report_on(counts: Counts, ks: tuple[int, ...] = (), **options: Any) -> Report:
-    return OrderQuestion().report(study_of(counts, ks, **options))
+    return OrderRunner().report(study_of(counts, ks, **options))
 
 
 def facts(report: Report, model: str = "m") -> dict[str, dict[str, Any]]:
     """fact (and k) → its row."""
-    names = [column.header for column in report.data.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [column.header for column in report.data_table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
     return {
         " ".join(str(r[c]) for c in ("metric", "k", "k_to") if r.get(c) is not None): r
         for r in rows
@@ -124,10 +124,10 @@ def test_drift_is_seen_and_what_it_does_to_first_at_k(drift: float, word: str) -
 def test_every_p_is_adjusted_over_all_models() -> None:
     counts = counted(a=drawn(HARDNESS, 5), b=drawn(HARDNESS, 5, 1), c=[[1, 1]] * 164)
     raw, holm = order_evidence(study_of(counts, adjust="none")), order_evidence(study_of(counts))
-    smallest = min(p for model in raw for p in model.p if p is not None)
-    assert min(p for model in holm for p in model.p if p is not None) == min(6 * smallest, 1.0)
-    assert holm[0].order.name == "c"
-    assert holm[0].p == (None,) * 3
+    smallest = min(p for model in raw for p in model.adjusted_p if p is not None)
+    assert min(p for model in holm for p in model.adjusted_p if p is not None) == min(6 * smallest, 1.0)
+    assert holm[0].attempts_in_order.name == "c"
+    assert holm[0].adjusted_p == (None,) * 3
     assert words(report_on(counts), "c") == ("cannot be tested",) * 3
 
 
@@ -226,7 +226,7 @@ def test_unequal_attempts() -> None:
     report = report_on(counts)
     assert "unequal-attempts" in said(report)
     assert [facts(report)[f"rate {i} {i}"]["tasks"] for i in (3, 4, 7)] == [40, 26, 13]
-    (rule,) = report.plots[0].rules
+    (rule,) = report.plots[0].reference_lines
     assert (rule.x, rule.text) == (3, "beyond: fewer tasks")
     # Every task has 3 attempts: k up to 3 by default, more where asked, with its tasks.
     assert [m.k for m in study_of(counts).metrics] == [1, 2, 3] * 2
@@ -297,7 +297,7 @@ def test_variance_of_first_minus_pass_is_that_of_a_random_order() -> None:
 def test_attempts_at_one_time() -> None:
     counts = counted(m=[[1, 0, 0], [1, 1, 0]])
     # The last two of the first task fail, the first two of the second pass, each at one time.
-    merged = Attempts(
+    merged = AttemptValueCounts(
         np.array([0, 2, 4]),
         np.array([0.0, 1.0, 0.0, 2.0]),
         np.array([1, 2, 2, 1]),
@@ -305,7 +305,7 @@ def test_attempts_at_one_time() -> None:
     )
     tied = Counts(**{**counts.__dict__, "attempts": {"attempt": merged}})
     assert ordered_attempts(tied, [0])[0].passed.tolist() == [1, 0, 0, 1, 1, 0]
-    merged.passed[2] = 1
+    merged.pass_count[2] = 1
     with pytest.raises(DataError, match="m: attempts at task t001 have the same time or number"):
         ordered_attempts(tied, [0])
 
@@ -339,7 +339,7 @@ def test_chart_shows_every_rate_with_its_interval() -> None:
     (plot,) = report.plots
     assert plot.subtitle.startswith("164 tasks × 4 attempts by trial · 95 %")
     assert plot.x_title == "attempt, by trial"
-    assert not plot.rules
+    assert not plot.reference_lines
     assert report.signature["order"] == "trial"
     rows = plot.rows
     assert [(row["x"], row["series"]) for row in rows] == [
@@ -368,7 +368,7 @@ def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
 
 def test_the_middle_k_is_one_at_which_they_can_differ() -> None:
     report = report_on(counted(m=drawn(HARDNESS, 10)))
-    headers = [column.header for column in report.tables[0].columns if column.shown == "always"]
+    headers = [column.header for column in report.tables[0].columns if column.visibility == "always"]
     assert headers == ["model", "points per attempt", "neighbours", "first@4 − pass@4", "verdict"]
     single = report_on(counted(m=drawn(HARDNESS, 4)), (4,))
     assert not any(column.header.startswith("first@") for column in single.tables[0].columns)
@@ -385,7 +385,7 @@ def test_pairs_that_agree_without_neighbours_are_named() -> None:
 
 def test_only_what_is_decisive_is_shown() -> None:
     report = report_on(counted(m=drawn(HARDNESS, 6)))
-    assert [table.shown for table in report.tables] == ["always", *["full"] * 3]
+    assert [table.visibility for table in report.tables] == ["always", *["full"] * 3]
     assert all(column.meaning for table in report.tables for column in table.columns)
 
 

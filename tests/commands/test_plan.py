@@ -15,17 +15,17 @@ import pytest
 import passk_cli
 from passk_cli import limits
 from passk_cli.api import read
-from passk_cli.commands.plan.targets import parse_attempts, parse_tasks
-from passk_cli.commands.plan.view import PlanQuestion
-from passk_cli.commands.plan.widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_widths
+from passk_cli.commands.plan.parameters import parse_attempts, parse_tasks
+from passk_cli.commands.plan.view import PlanRunner
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.design import AssumedValues, BetaRates, PilotEstimate
+from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PilotEstimate
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.power import PairedTest, half_lattice_distance
 from passk_cli.metrics.registry import parse_list, parse_metric
 from passk_cli.option import load_object
 from passk_cli.outcomes.counts import Counts
-from passk_cli.render import FORMATS
+from passk_cli.render import WRITER_BY_FORMAT
 from passk_cli.render.style import Style
 from passk_cli.render.style import answer_text as said_in_words
 from passk_cli.report.data_types import Report
@@ -39,8 +39,8 @@ ASSUMED = ["plan", "--mean", "0.6", "--spread", "0.3"]
 
 
 def rows(report: Report, **expected: object) -> list[Row]:
-    names = [column.header for column in report.data.columns]
-    all_values = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [column.header for column in report.data_table.columns]
+    all_values = [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
     return [row for row in all_values if all(row[k] == v for k, v in expected.items())]
 
 
@@ -62,13 +62,13 @@ def remarks(report: Report, title: str = "") -> dict[str, str]:
 
 
 def assumed(metrics: str = "pass@1", rates: BetaRates = RATES, **aims: Any) -> Report:
-    plan = PlanQuestion(mean=rates.mean, spread=rates.spread, **aims)
+    plan = PlanRunner(mean=rates.mean, spread=rates.spread, **aims)
     return plan.report_from_assumptions(parse_list(metrics))
 
 
 def piloted(counts: Counts, metrics: str, short_tasks: str = "empty", **aims: Any) -> Report:
     study = Analysis(counts, parse_list(metrics), short_tasks=short_tasks)
-    return PlanQuestion(**aims).report(study)
+    return PlanRunner(**aims).report(study)
 
 
 def test_one_attempt_per_task_by_hand() -> None:
@@ -112,7 +112,7 @@ def test_width_against_random_samples(mean: float, tasks: int) -> None:
         BetaRates(mean, 0.7 * math.sqrt(mean * (1 - mean))),
         parse_metric("pass@1"),
     )
-    values, shares = AssumedValues(metric, rates).distribution(4)
+    values, shares = AssumedMetricMoments(metric, rates).distribution(4)
     draws = np.random.default_rng(tasks).choice(values, (40, tasks), p=shares / shares.sum())
     limits = [interval(IntervalData(entry), "guard") for entry in draws]
     simulated = float(np.mean([(each.high or 0) - (each.low or 0) for each in limits]))
@@ -163,7 +163,7 @@ def test_best_split_against_every_split(rates: BetaRates) -> None:
     names = "pass@1,pass@5,pass^3"
     report = assumed(names, rates, budget=600, max_tasks="90")
     for metric in parse_list(names):
-        values = AssumedValues(metric, rates)
+        values = AssumedMetricMoments(metric, rates)
         all_values = [
             math.sqrt(values.variance(n) / min(600 // n, 90)) for n in range(metric.k, 301)
         ]
@@ -201,7 +201,8 @@ def test_what_k_costs() -> None:
     planned = table(assumed("pass@1,pass@10"), "Assumptions of the plan")
     ratio = planned[1]["tasks needed, relative to pass@1"]
     first, ten = (
-        AssumedValues(parse_metric(name), RATES).variance(10) for name in ("pass@1", "pass@10")
+        AssumedMetricMoments(parse_metric(name), RATES).variance(10)
+        for name in ("pass@1", "pass@10")
     )
     assert ratio == pytest.approx(ten / first)
 
@@ -211,12 +212,12 @@ def test_other_metrics_of_counts() -> None:
     report = assumed("gpass@4:0.5,mgpass@4", tasks=(100,), attempts=(4, 9))
     for row in rows(report, fact="design"):
         metric = parse_metric(str(row["metric"]))
-        values = AssumedValues(metric, RATES)
+        values = AssumedMetricMoments(metric, RATES)
         n = int(str(row["n_min"]))
         assert row["se"] == pytest.approx(math.sqrt(values.variance(n) / 100))
         least = float(str(row["difference"]))
         odds = values.expected * (1 - values.expected)
-        step = lattice_step(n, 4) if metric.family == "gpass@" else 0.0
+        step = half_lattice_distance(n, 4) if metric.family == "gpass@" else 0.0
         variance = 2 * (values.variance(n) - 0.5 * values.between_variance)
         test = PairedTest(variance, statistic_step=step, variance_decrease=1 / (4 * odds))
         assert test.power(least, 100) == pytest.approx(0.8)
@@ -255,9 +256,9 @@ def test_pilot_of_one_model() -> None:
     assert "modelled-pilot" not in text
     assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
     assert "correlation of models 0.5 (assumed)" in report.context
-    assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(report.explain())
-    assert "planned partly from Beta rates: pass@4" in " · ".join(report.explain())
-    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(report.explain())
+    assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(report.make_full_context())
+    assert "planned partly from Beta rates: pass@4" in " · ".join(report.make_full_context())
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(report.make_full_context())
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
 
 
@@ -270,11 +271,11 @@ def test_pilot_of_two_models() -> None:
     )
     report = piloted(counts, "pass@5", tasks=(800,), attempts=(10,))
     (row,) = rows(report, fact="design")
-    values = [PilotEstimate(parse_metric("pass@5"), counts.n[counts.rows_of(s)], counts.c[
-    counts.rows_of(
+    values = [PilotEstimate(parse_metric("pass@5"), counts.n[counts.slice_of_series(s)], counts.c[
+    counts.slice_of_series(
     s)])
               for s in (0, 1)]  # fmt: skip
-    d = values[0].values - values[1].values
+    d = values[0].task_values - values[1].task_values
     detects = row["difference"]
     assert isinstance(detects, float)
     test = PairedTest(float(d.var(ddof=1)))
@@ -354,7 +355,7 @@ def test_what_is_left_out_is_said() -> None:
     counts = Counts.from_cells([("m", f"t{t}", 3, t % 4) for t in range(60)])
     few = passk_cli.plan(counts).report
     assert {r["metric"] for r in rows(few)} == {"pass@1", "pass@3", "pass^3"}
-    assert "planned only for k = 1 and 3 of 1, 2, 3" in " · ".join(few.explain())
+    assert "planned only for k = 1 and 3 of 1, 2, 3" in " · ".join(few.make_full_context())
     assert remarks(few, "Designs for pass@3")["60 × 1"] == "n=1 < k=3"
 
 
@@ -389,7 +390,7 @@ def test_tasks_that_differ_no_more_than_luck() -> None:
 def test_rough_predictions_are_called_so() -> None:
     report = assumed("pass@1,pass@10", tasks=(20, 400), attempts=(10,))
     assert said(report)["rough-power"].endswith("approximate below 50 tasks")
-    assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.explain())
+    assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.make_full_context())
     near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
     assert near["rough-power"].endswith("rough if pass@10 is near 0 or 1")
     assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
@@ -403,7 +404,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
     (row,) = rows(report, fact="design", metric="pass@10", tasks=50, n_max=20)
     points = {(point["x"], point["series"]): point["y"] for point in plot.points}
     assert points[50, "20 attempts"] == row["difference"]
-    across, down = plot.rules
+    across, down = plot.reference_lines
     assert down.text.removeprefix("5 points: ") in answer(report)
     # The rules cross on the line of its attempts.
     required_values = rows(report, fact="detect", metric="pass@10")
@@ -423,7 +424,7 @@ def test_the_chart_holds_the_design_that_the_answer_names() -> None:
 )
 def test_aims_that_make_no_sense(aims: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        PlanQuestion(**aims).check()
+        PlanRunner(**aims).check()
 
 
 @pytest.mark.parametrize("text", ["1", "50,", "x", "2.5", "²", "-3", "10000000000"])
@@ -473,7 +474,7 @@ def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
     report = piloted(counts, "pass@1")
     (row,) = table(report, "Assumptions of the plan")
     assert (row["mean"], row["standard deviation"]) == (0.5, 0.5)
-    assert "mean 0.5, standard deviation 0.5" in " · ".join(report.explain())
+    assert "mean 0.5, standard deviation 0.5" in " · ".join(report.make_full_context())
     assert "largest-spread" in said(report)
 
 
@@ -545,10 +546,10 @@ def test_tables_show_the_rows(passk: Passk) -> None:
 def test_a_pilot_of_several_models_fits_a_terminal() -> None:
     report = passk_cli.plan(CRUX, where="temperature < 0.5").report
     for width in (80, 200):
-        printed = load_object(FORMATS["table"])(report, Style(width=width))
+        printed = load_object(WRITER_BY_FORMAT["table"])(report, Style(terminal_width=width))
         assert max(len(line) for line in printed.splitlines()) <= width
         assert "…" not in printed
-    assert "deepseek-base-6.7b − gpt-4-0613" in load_object(FORMATS["table"])(
+    assert "deepseek-base-6.7b − gpt-4-0613" in load_object(WRITER_BY_FORMAT["table"])(
         report, Style(full=True)
     )
 
@@ -605,7 +606,7 @@ def test_a_pilot_from_python() -> None:
     findings = passk_cli.plan(TAU, "pass@1", budget=100)
     assert findings.signature["budget"] == 100
     assert findings.frame.query("fact == 'split'").tasks.tolist() == [100]
-    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(findings.report.explain())
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(findings.report.make_full_context())
 
 
 def test_without_a_pilot_from_python(passk: Passk) -> None:
@@ -648,7 +649,7 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     assert planned == pytest.approx(own_values["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
     assert said(plan.report)["clustered-pilot"].startswith("because tasks with the same repo")
-    assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.explain()))
+    assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.make_full_context()))
 
 
 def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:
@@ -741,7 +742,7 @@ def test_a_budget_is_dollars_or_attempts_and_the_answer_says_which() -> None:
     low, high = (split[f"cost_{end}"] / split["attempts_in_all"] for end in ("low", "high"))
     estimated = passk_cli.estimate(priced, metrics="cost").frame.iloc[0]
     assert (low, high) == pytest.approx((estimated["low"], estimated["high"]))
-    details = " · ".join(passk_cli.plan(priced, k=1, budget=20).report.explain())
+    details = " · ".join(passk_cli.plan(priced, k=1, budget=20).report.make_full_context())
     assert f"$20 pays for {int(20 / high)}–{int(20 / low)} attempts" in details
 
 
@@ -851,5 +852,5 @@ def test_the_uncertainty_of_a_plan_is_that_of_the_metric_of_its_answer() -> None
     assert "uncertain-plan" not in said(piloted(counts, "pass@1,pass@4"))
     words = said(piloted(counts, "pass@4,pass@1"))["uncertain-plan"]
     assert "60 tasks in the pilot, planned standard errors of pass@4 are uncertain by ±" in words
-    full = " · ".join(piloted(counts, "pass@1,pass@4").explain())
+    full = " · ".join(piloted(counts, "pass@1,pass@4").make_full_context())
     assert re.search(r"uncertain by ±\S+ % \(60 tasks\), of pass@4 by ±\S+ %", full)

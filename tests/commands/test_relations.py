@@ -267,5 +267,5 @@ def test_other_formats_more_files_full_and_charts(passk: Passk, tmp_path: Path, 
     plain = passk(*words)
     assert plain.out
     assert plain.out == passk(*words, "--full").out
-    if load_command(name).charts:
+    if load_command(name).has_charts:
         assert plain.out == passk(*words, "--chart", tmp_path / "c.svg").out

@@ -16,12 +16,12 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.report.parts import MANY
-from passk_cli.inference.macro import macro_average
+from passk_cli.inference.macro_average import macro_average
 from passk_cli.pages.html import html
 from passk_cli.pages.views import sections
-from passk_cli.render.data import csv_text
+from passk_cli.render.csv_json import csv_text
 from passk_cli.render.style import Style
-from passk_cli.report.data_types import Document, Leaderboard
+from passk_cli.report.data_types import Leaderboard, ReportPage
 from tests.conftest import SAMPLES, Passk
 
 TAU, AGENTS = SAMPLES / "tau_airline.csv", SAMPLES / "agents.jsonl"
@@ -32,7 +32,7 @@ def quiet(data: Any, **options: Any) -> passk_cli.Findings:
         return passk_cli.report(data, resamples=100, **options)
 
 
-def page_of(findings: passk_cli.Findings) -> Document:
+def page_of(findings: passk_cli.Findings) -> ReportPage:
     page = findings.report.page
     assert page is not None
     return page
@@ -40,7 +40,7 @@ def page_of(findings: passk_cli.Findings) -> Document:
 
 def panels(findings: passk_cli.Findings, section: int = 0) -> dict[str, Any]:
     """Title → the panel's report."""
-    return {p.title: p.report for p in page_of(findings).sections[section].panels}
+    return {p.title: p.report for p in page_of(findings).chapters[section].panels}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_each_panel_is_the_report_of_a_command(agents: passk_cli.Findings) -> No
 
 
 def board_of(findings: passk_cli.Findings) -> Leaderboard:
-    board = page_of(findings).sections[0].panels[0].board
+    board = page_of(findings).chapters[0].panels[0].board
     assert board is not None
     return board
 
@@ -99,7 +99,7 @@ def test_every_metric_is_ranked_for_itself() -> None:
             for m, c in [("steady", 2 * (t < 16)), ("lucky", 1)]]  # fmt: skip
     board = board_of(quiet(rows))
     assert [metric.header for metric in board.metrics] == ["pass@1", "pass@2", "pass^2"]
-    places = {entry.model: entry.places for entry in board.entries}
+    places = {entry.model: entry.ranks for entry in board.entries}
     assert places == {"lucky": ("1–2", "1", "2"), "steady": ("1–2", "2", "1")}
 
 
@@ -116,7 +116,7 @@ def test_files_with_costs_have_them_on_the_leaderboard(tmp_path: Path) -> None:
     assert (
         "Cost: the metrics don't include cost." in page_of(quiet(path, metrics="pass@1")).omissions
     )
-    assert {entry.model: entry.places[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
+    assert {entry.model: entry.ranks[-1] for entry in board.entries} == {"cheap": "1", "dear": "2"}
 
 
 def test_a_range_of_missing_outcomes_has_a_page_without_the_costs() -> None:
@@ -132,17 +132,17 @@ def test_a_range_of_missing_outcomes_has_a_page_without_the_costs() -> None:
 def test_the_grid_has_the_attempts_of_every_model_at_every_task(
     tau: passk_cli.Findings, agents: passk_cli.Findings
 ) -> None:
-    grid = next(p.grid for p in page_of(agents).sections[0].panels if p.grid)
+    grid = next(p.grid for p in page_of(agents).chapters[0].panels if p.grid)
     assert grid.models[-1] == "claude-fable-5"
-    failed = grid.codes[-1][grid.tasks.index("02-lru-cache")]
-    assert grid.results[failed] == "---"
-    assert {grid.results[code] for code in grid.codes[0]} == {"+++"}
-    first = next(p.grid for p in page_of(tau).sections[0].panels if p.grid)
+    failed = grid.result_codes[-1][grid.tasks.index("02-lru-cache")]
+    assert grid.distinct_results[failed] == "---"
+    assert {grid.distinct_results[code] for code in grid.result_codes[0]} == {"+++"}
+    first = next(p.grid for p in page_of(tau).chapters[0].panels if p.grid)
     assert list(first.tasks) == [str(task) for task in range(50)]
     lines = [line.split(",") for line in TAU.read_text().splitlines()[1:]]
     own_values = sorted((int(trial), reward) for _, task, trial, reward in lines if task == "1")
     strip = "".join("+" if float(reward) else "-" for _, reward in own_values)
-    assert first.results[first.codes[0][1]] == strip
+    assert first.distinct_results[first.result_codes[0][1]] == strip
 
 
 @pytest.mark.parametrize(
@@ -172,11 +172,11 @@ def test_links_know_the_group_and_the_first_attempt() -> None:
     rows = [{k: v for k, v in row.items() if k not in "nc"} for row in rows]
     actual = quiet(rows, by="benchmark", metrics="pass@1",
                   link="runs/{benchmark}/{model}/{task}/{attempt}")  # fmt: skip
-    grids = [p.grid for section in page_of(actual).sections for p in section.panels if p.grid]
-    assert [grid.link for grid in grids] == [
+    grids = [p.grid for section in page_of(actual).chapters for p in section.panels if p.grid]
+    assert [grid.transcript_url_template for grid in grids] == [
         f"runs/{b}/{{model}}/{{task}}/{{attempt}}" for b in ("code", "math")
     ]
-    assert [grid.first_attempt for grid in grids] == [5, 5]
+    assert [grid.first_attempt_number for grid in grids] == [5, 5]
 
 
 def test_what_is_said_of_pairs_is_said_of_a_board(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_board_ranks_by_shared_tasks() -> None:
     rows = [{"model": m, "task": f"{hard}{t}", "n": 20, "c": c}
             for m, item in {"a": (16, 10), "b": (15,)}.items() for hard, c in enumerate(item)
             for t in range(9)]  # fmt: skip
-    board = page_of(quiet(rows, board=True)).sections[0].panels[0].board
+    board = page_of(quiet(rows, board=True)).chapters[0].panels[0].board
     assert [entry.model for entry in board.entries] == ["a", "b"]
 
 
@@ -282,7 +282,7 @@ def by_benchmark(shared: bool) -> list[dict[str, Any]]:
 def test_a_section_for_each_group_and_a_macro_average(shared: bool) -> None:
     findings = quiet(by_benchmark(shared), average="benchmark", metrics="pass@1")
     page = page_of(findings)
-    assert [section.title for section in page.sections] == [
+    assert [section.title for section in page.chapters] == [
         "benchmark code",
         "benchmark math",
         "All groups",
@@ -315,9 +315,9 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
     for gap, leads in ((0, False), (4, True)):
         sample = [row | {"c": min(row["c"] + gap * (row["model"] == "two"), 4)} for row in rows]
         findings = quiet(sample, average="benchmark", metrics="pass@1", board=True)
-        (panel,) = page_of(findings).sections[-1].panels
+        (panel,) = page_of(findings).chapters[-1].panels
         assert panel.board is not None
-        displayed[gap] = [(e.model, e.places, e.numbers[0].letters) for e in panel.board.entries]
+        displayed[gap] = [(e.model, e.ranks, e.estimates[0].tie_letters) for e in panel.board.entries]
         pairs = passk_cli.compare(sample, "pass@1", by="benchmark", adjust="none").frame
         sign = [1 if model == displayed[gap][0][0] else -1 for model in pairs.model]
         z = NormalDist().inv_cdf(0.975)
@@ -417,17 +417,17 @@ def test_many_models_are_all_ranked_as_compare_ranks_them() -> None:
     compared = passk_cli.compare(rows).tables[0]
     assert len(compared) == MANY + 9
     board = board_of(findings)
-    assert {e.model: e.places[0] for e in board.entries} == compared.set_index("model")[
+    assert {e.model: e.ranks[0] for e in board.entries} == compared.set_index("model")[
         "rank"
     ].to_dict()
     # Letters as `compare` prints them, ranges as well.
     printed = set(str(passk_cli.compare(rows)).split())
-    letters = {entry.numbers[0].letters for entry in board.entries}
+    letters = {entry.estimates[0].tie_letters for entry in board.entries}
     assert letters <= printed
     assert any("–" in item for item in letters)
     assert "Differences" not in panels(findings)
     assert any("ties of 300 pairs" in text for text in page.omissions)
-    actual = {panel.title: panel.report.answer for panel in page.sections[0].panels}
+    actual = {panel.title: panel.report.answer for panel in page.chapters[0].panels}
     # Their answers are about all models, as those of the commands are.
     for title in ("Curves over k", "Tasks needed", "Tasks"):
         assert "first" not in str(actual[title])
@@ -473,7 +473,7 @@ def test_the_finding_has_what_chance_makes_of_flips() -> None:
 
 
 def test_a_page_does_not_point_to_what_it_shows(agents: passk_cli.Findings) -> None:
-    (section,) = sections(page_of(agents).sections, Style())
+    (section,) = sections(page_of(agents).chapters, Style())
     contexts = [panel.context for panel in section.panels]
     assert any(contexts)
     assert not any(re.search("--[a-z]", context) for context in contexts)
@@ -495,7 +495,7 @@ def test_without_a_file_it_says_how_the_page_is_written(passk: Passk, tmp_path: 
 
 def test_nothing_is_averaged_over_groups_unless_it_is_asked_for() -> None:
     findings = quiet(by_benchmark(False), by="benchmark", metrics="pass@1")
-    assert "Macro average" not in [p.title for c in page_of(findings).sections for p in c.panels]
+    assert "Macro average" not in [p.title for c in page_of(findings).chapters for p in c.panels]
     assert "average" not in set(findings.frame.benchmark)
     messages = findings.report.answer[0]
     assert messages.fields["ranked"] == messages.fields["groups"] == 2
@@ -531,7 +531,7 @@ def test_counts_that_were_read_before_have_the_same_page() -> None:
         for m in "ab" for t in range(9) for a in range(3)
     )  # fmt: skip
     before, after = quiet(rows, metrics="pass@1"), quiet(passk_cli.read(rows), metrics="pass@1")
-    titles = [[p.title for c in page_of(f).sections for p in c.panels] for f in (before, after)]
+    titles = [[p.title for c in page_of(f).chapters for p in c.panels] for f in (before, after)]
     assert titles[0] == titles[1]
     assert {"Order of attempts", "Diversity"} <= {*titles[0]}
     assert page_of(before).omissions == page_of(after).omissions

@@ -10,7 +10,7 @@ import pytest
 
 import passk_cli
 from passk_cli import ParameterError
-from passk_cli.commands.tasks.matrix import CLASSES, find_suspects, task_rates
+from passk_cli.commands.tasks.matrix import TASK_CLASSES, find_suspects, task_rate_matrices
 from passk_cli.outcomes.counts import Counts
 from passk_cli.study.flips import NamedSeries, find_flips
 from tests.conftest import SAMPLES, Golden, Passk, Write
@@ -33,8 +33,8 @@ def test_golden(golden: Golden, name: str) -> None:
 
 def test_classes_say_what_attempts_show() -> None:
     cells = [("a", "t1", 3, 3), ("a", "t2", 3, 0), ("a", "t3", 3, 1), ("b", "t4", 1, 1)]
-    (rates,) = task_rates(Counts.from_cells(cells))
-    first, second = ([CLASSES[code] for code in codes] for codes in rates.class_codes)
+    (rates,) = task_rate_matrices(Counts.from_cells(cells))
+    first, second = ([TASK_CLASSES[code] for code in codes] for codes in rates.class_codes)
     assert first == ["passed every attempt", "failed every attempt", "flaky", "missing"]
     assert second == [*["missing"] * 3, "passed every attempt"]
     assert np.isnan(rates.rates[0, 3])
@@ -63,7 +63,7 @@ def test_attempts_stand_in_their_order() -> None:
     plain = [{"task": "a", "passed": p} for p in (1, 0, 1)]
     findings = passk_cli.tasks(plain)
     assert findings.frame["attempts"].tolist() == [""]
-    assert "the order of attempts is unknown" in " · ".join(findings.report.explain())
+    assert "the order of attempts is unknown" in " · ".join(findings.report.make_full_context())
     assert passk_cli.tasks(plain, order_from_lines=True).frame["attempts"].tolist() == ["+-+"]
 
 
@@ -126,7 +126,7 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
     counts = passk_cli.read(rows)
     (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
-    assert (flips.number, flips.expected, flips.most_single) == (2, 0.0, 2.0)
+    assert (flips.flip_count, flips.expected_chance_flips, flips.max_expected_single_attempt_flips) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
     sentence, _ = findings.report.answer
@@ -199,7 +199,7 @@ def test_a_task_with_a_wrong_key_is_found() -> None:
         (f"m{i}", f"t{j}", 1, int(passed[i, j])) for i in range(60) for j in range(40)
     ]  # fmt: skip
     counts = Counts.from_cells(cells)
-    kinds = {row.task: row.kind for row in find_suspects(counts) if row.kind}
+    kinds = {row.task: row.finding for row in find_suspects(counts) if row.finding}
     assert kinds == {"t7": "weaker models pass it more often", "t8": "nobody solves it"}
     findings = passk_cli.tasks(counts, suspects=True)
     assert findings.report.answer[0].fields["suspects"] == ["t7"]
@@ -223,7 +223,7 @@ def test_few_models_show_little() -> None:
 def test_a_matrix_is_sorted_so_that_structure_shows() -> None:
     passed = {"strong": "111110", "middle": "111000", "weak": "100001"}
     cells = [(m, f"t{t}", 1, int(p)) for m, row in passed.items() for t, p in enumerate(row)]
-    matrix = task_rates(Counts.from_cells(cells))[0].ordered()
+    matrix = task_rate_matrices(Counts.from_cells(cells))[0].sorted_by_rate()
     assert matrix.models == ("strong", "middle", "weak")
     assert matrix.tasks == ("t0", "t1", "t2", "t3", "t4", "t5")
     assert matrix.rates[0].tolist() == [1, 1, 1, 1, 1, 0]

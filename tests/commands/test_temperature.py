@@ -10,13 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from passk_cli.commands.temperature.temperatures import format_temperature, regrouped_by_temperature
+from passk_cli.commands.temperature.best_temperatures import (
+    format_temperature,
+    regrouped_by_temperature,
+)
 from passk_cli.commands.temperature.toy import DEFAULT_KS, fit_report, toy_report
-from passk_cli.commands.temperature.view import TemperatureQuestion
-from passk_cli.distributions.temperature import best_temperature_by_k, power_law_of_switches
+from passk_cli.commands.temperature.view import TemperatureRunner
+from passk_cli.distributions.temperature import (
+    best_temperature_index_by_k,
+    fit_power_law_to_switches,
+)
 from passk_cli.distributions.toy_model import best_temperatures, gaussian_tasks, log_probability
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.sources.paths import PathTemplate, temperature_template
+from passk_cli.files.sources.path_templates import PathTemplate, temperature_template
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
 from passk_cli.render import style
@@ -33,7 +39,7 @@ FEW = Confidence(resamples=2000)
 def answer(counts: Counts, metrics: str, confidence: Confidence = FEW) -> Report:
     """The report on these metrics by temperature."""
     study = Analysis(counts, parse_list(metrics), confidence, ComparisonOptions(family=ALL))
-    return TemperatureQuestion().report(study)
+    return TemperatureRunner().report(study)
 
 
 def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
@@ -48,8 +54,8 @@ def counts_of(cells: list[tuple[str, str, str, int, int]]) -> Counts:
 
 
 def facts(report: Report, fact: str) -> list[dict[str, object]]:
-    names = [column.header for column in report.data.columns]
-    rows = (dict(zip(names, row, strict=True)) for row in report.data.rows)
+    names = [column.header for column in report.data_table.columns]
+    rows = (dict(zip(names, row, strict=True)) for row in report.data_table.rows)
     return [row for row in rows if row["fact"] == fact]
 
 
@@ -62,7 +68,7 @@ def toy_counts(heats: list[float], n: int, tasks: int, seed: int) -> Counts:
     """Gaussian tasks of spread 16 answered by the toy model."""
     rng = np.random.default_rng(seed)
     family = gaussian_tasks(16.0)
-    hard = rng.choice(family.c, size=tasks, p=family.weights)
+    hard = rng.choice(family.task_integers, size=tasks, p=family.weights)
     return counts_of(
         [
             ("toy", f"{heat:g}", f"t{t}", n, int(c))
@@ -80,9 +86,9 @@ def test_the_verdict_is_that_of_p_where_the_interval_disagrees() -> None:
     study = Analysis(
         counts_of(cells), parse_list("pass@1,pass@2"), FEW, ComparisonOptions(family=ALL)
     )
-    assert "verdicts-by-p" not in named(TemperatureQuestion().report(study))
-    study = replace(study, rules=replace(study.rules, adjust="holm"))
-    sentence = named(TemperatureQuestion().report(study))["verdicts-by-p"]
+    assert "verdicts-by-p" not in named(TemperatureRunner().report(study))
+    study = replace(study, comparison_options=replace(study.comparison_options, adjust="holm"))
+    sentence = named(TemperatureRunner().report(study))["verdicts-by-p"]
     assert sentence == {"differences": 2, "pair": ""}
 
 
@@ -222,7 +228,7 @@ def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero
         for i in range(width - 1)
         if star[i] != star[i + 1] and star[i] * star[i + 1] > 0
     ]
-    (exponent,), (factor,) = power_law_of_switches(temperatures, ks, values)
+    (exponent,), (factor,) = fit_power_law_to_switches(temperatures, ks, values)
     if len({t for t in star if t > 0}) < 3 or len(points) < 2:
         assert math.isnan(exponent)
         return
@@ -232,7 +238,7 @@ def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero
 
 
 def test_ties_go_to_the_lowest_temperature() -> None:
-    assert best_temperature_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
+    assert best_temperature_index_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +259,7 @@ def test_ties_go_to_the_lowest_temperature() -> None:
 def test_templates_from_names(name: str, expected: tuple[str, str] | None) -> None:
     assert temperature_template(name) == expected
     if expected:
-        columns = PathTemplate(expected[0]).columns(name)
+        columns = PathTemplate(expected[0]).column_values(name)
         assert columns is not None
         assert columns["temperature"] == expected[1]
 
@@ -302,7 +308,7 @@ def test_flips_of_many_pairs_are_counted() -> None:
     report = answer(counts_of(cells), "pass@1")
     pairs = report.tables[-1]
     assert pairs.title.startswith("Models against each other")
-    assert pairs.shown == "full"
+    assert pairs.visibility == "full"
     better = {(row[0], row[2]) for row in pairs.rows if row[1] == "better than"}
     flips = {pair for pair in better if pair[::-1] in better}
     assert named(report)["rank-flip"]["more"] == len(flips) // 2 - 1
@@ -317,11 +323,11 @@ def test_the_table_has_the_best_temperature_and_its_lead() -> None:
     assert [column.header for column in first.columns] == [
         "model", "pass@1: best", "ahead by", "pass@4: best", "ahead by",
     ]  # fmt: skip
-    assert {table.shown for table in rivals} == {"full"}
+    assert {table.visibility for table in rivals} == {"full"}
     assert all(column.meaning for table in report.tables for column in table.columns)
     a, b = first.rows
     assert a[1] == Phrase((Estimate(0.75), " at 0.2"))
-    assert [cell.verdict for cell in (a[2], b[2]) if isinstance(cell, Estimate)] == ["", "~"]
+    assert [cell.verdict_sign for cell in (a[2], b[2]) if isinstance(cell, Estimate)] == ["", "~"]
     assert "~: not significant" in report.context
 
 
@@ -476,8 +482,8 @@ def test_the_toy_chart_says_what_it_cannot_show() -> None:
 
 def test_toy_says_where_nothing_is_left_to_choose() -> None:
     report = toy_report(("gaussian", "power-law"), (4.0,), 1.5, DEFAULT_KS)
-    names = [column.header for column in report.data.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [column.header for column in report.data_table.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
     lost = [r for r in rows if r["temperature"] is None]
     assert lost
     assert all(r["note"] and r["pass_at_k"] > 1 - 2e-12 for r in lost)
@@ -492,7 +498,7 @@ def test_fit_report_stands_beside_the_article() -> None:
     exact, article = report.tables[0].rows
     assert exact[2:6] == pytest.approx((0.2637, 0.7286, 1.2814, 0.9996), rel=5e-3)
     assert article == ("gaussian", "article", 0.264, 0.728, 1.283, 0.9996, None)
-    assert report.tables[1].shown == "full"
+    assert report.tables[1].visibility == "full"
     remaining = [row for row in facts(report, "point") if row["kept"]]
     assert len(remaining) == exact[6] == len(report.tables[1].rows)
     assert all(0.03 < row["pass_at_k"] < 0.98 for row in remaining)  # type: ignore[operator]

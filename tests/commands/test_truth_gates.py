@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import passk_cli
-from passk_cli.commands.compare.view import NO_TEST
+from passk_cli.commands.compare.view import NO_TEST_ANSWER
 from passk_cli.files.history import append_run
 from passk_cli.report.data_types import AnswerSentence
 from tests.commands.test_headlines import mean
@@ -168,7 +168,7 @@ def test_why_no_test_is_possible_is_true() -> Iterator[str]:
         result = passk_cli.compare(free, metrics="cost-per-success")
         assert "p" not in result.frame or result.frame.p.isna().all()
         (sentence,) = result.report.answer
-        assert sentence.name == NO_TEST.name
+        assert sentence.name == NO_TEST_ANSWER.name
         assert "every attempt costs 0" in sentence.fields["reason"]
         yield sentence.name
 

@@ -15,14 +15,14 @@ import pytest
 
 import passk_cli
 from passk_cli.commands.extrapolate.headline import (
-    PREDICTED,
-    REACHED,
-    TOO_FEW_SHARED,
+    PREDICTION_ANSWERS,
+    TARGET_K_ANSWERS,
+    TOO_FEW_SHARED_TASKS_ANSWER,
     RankedPredictions,
-    TargetReached,
+    RankedTargetKs,
 )  # fmt: skip
 from passk_cli.report.data_types import AnswerSentence, Estimate
-from passk_cli.study.answer import first_true
+from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.result import Result
 from passk_cli.study.value_range import range_sentence
 from tests.commands.test_headlines import Row, mean, random_rows
@@ -235,7 +235,7 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
         curves = [Curve(draw, m, 30, family="pass@", known_k=draw.choice([10, 30]))
                   for m in "abc"[: number % 3 + 1]]  # fmt: skip
         curves.sort(key=lambda row: -(row.number.value or row.number.low or 0.0))
-        (sentence,) = first_true(PREDICTED, RankedPredictions(curves, 30, ""))
+        (sentence,) = first_true_sentence(PREDICTION_ANSWERS, RankedPredictions(curves, 30, ""))
         fields, best = sentence.fields, curves[0].number
         unknown = [row for row in curves if row.number.value is None]
         assert bool(unknown) == (sentence.name in ("not-determined", "some-not-determined"))
@@ -264,7 +264,7 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
             for t, (n, c) in enumerate([*shared, *[(10, 5)] * 40, *[(5, 0)] * 20])]  # fmt: skip
     for _ in range(2):
         for sentence in said_by("extrapolate", rows, to=20):
-            assert sentence.name == TOO_FEW_SHARED.name
+            assert sentence.name == TOO_FEW_SHARED_TASKS_ANSWER.name
             yield sentence.name
 
 
@@ -274,7 +274,7 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
     for number in range(NUMBER):
         family = draw.choice(["pass@", "pass^"])
         curves = [Curve(draw, m, 30, family=family, known_k=10) for m in "abc"[: number % 3 + 1]]
-        (sentence,) = first_true(REACHED, TargetReached(curves, 0.9, ""))
+        (sentence,) = first_true_sentence(TARGET_K_ANSWERS, RankedTargetKs(curves, 0.9, ""))
         ends = {
             row.rates.name: (row.reaches[0].estimate.low, row.reaches[0].estimate.high or math.inf)
             for row in curves

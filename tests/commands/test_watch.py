@@ -20,7 +20,7 @@ import pytest
 import passk_cli
 from passk_cli.commands.watch.interim_looks import InterimLook, InterimLooks
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.inference.alpha_spending import level_at_boundary, z_boundary
+from passk_cli.inference.alpha_spending import level_at_boundary, z_boundaries
 from tests.conftest import ROOT, SAMPLES, CommandResult, Golden, Passk, Write, jsonl, long_cases
 
 TASKS = [f"t{at:02}" for at in range(60)]
@@ -88,7 +88,7 @@ def test_the_interval_is_that_of_a_gate_at_the_level_of_the_look(
     first = run()
     first.has(*TASKS[:30])
     row = json.loads(first.watch("--every", "10", "-f", "json", rule="pass@1=0.9").out)["rows"][0]
-    limit = z_boundary(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
+    limit = z_boundaries(tuple(size / 60 for size in range(10, 61, 10)), 0.05)[2]
     with pytest.warns(passk_cli.PasskWarning, match="cannot pass"):
         gate = passk_cli.gate(str(first.path), minimum="pass@1=0.9", level=level_at_boundary(limit))
     assert row["boundary"] == limit
@@ -428,7 +428,7 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks = InterimLooks({"planned": 5}, path=tmp_path / "a.looks")
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
-    assert InterimLooks.from_file(looks.path, {"planned": 5}).tasks == ("x",)
+    assert InterimLooks.from_file(looks.path, {"planned": 5}).counted_tasks == ("x",)
     with pytest.raises(DataError, match="planned was 5 at the last interim look, but is 6 now"):
         InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.distributions.toy_model import (
-    FAMILIES,
-    FIT_RANGE,
+    FIT_PASS_AT_K_RANGE,
     GRID_KS,
     GRID_SCALES,
+    TASK_FAMILIES,
     ToyTasks,
     best_temperatures,
     expected_pass_at_k,
@@ -102,12 +102,12 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
     for scale in GRID_SCALES:
         tasks = family(scale)
         for first, best in zip(GRID_KS, best_temperatures(tasks, GRID_KS), strict=True):
-            if FIT_RANGE[0] < best.pass_at_k < FIT_RANGE[1]:
+            if FIT_PASS_AT_K_RANGE[0] < best.pass_at_k < FIT_PASS_AT_K_RANGE[1]:
                 k.append(first)
                 s.append(tasks.spread)
                 star.append(best.temperature)
     fit = fit_power_law(k, s, star)
-    result = (fit.factor, fit.k_exponent, fit.s_exponent)
+    result = (fit.factor, fit.k_exponent, fit.spread_exponent)
     assert result == pytest.approx(exact, rel=5e-3)
     assert [round(v, 4) for v in result] == list(exact)
     assert result == pytest.approx(article, rel=0.015)
@@ -128,7 +128,7 @@ def test_the_regression_of_the_article(family, article, exact, r2) -> None:  # t
 )
 def test_no_temperature_is_better_and_there_is_one_maximum(tasks: ToyTasks) -> None:
     ks = [2, 3, 8, 64, 1000]
-    grid = np.geomspace(1e-2, 4 * tasks.c[-1] ** 2, 2000)
+    grid = np.geomspace(1e-2, 4 * tasks.task_integers[-1] ** 2, 2000)
     for k, best in zip(ks, best_temperatures(tasks, ks), strict=True):
         curve = np.array([expected_pass_at_k(tasks, k, t) for t in grid])
         if math.isnan(best.temperature):
@@ -152,7 +152,7 @@ def test_expected_pass_at_k_against_the_plain_sum() -> None:
     """Small values included: here 1 − (1 − p)^k would lose all digits."""
     tasks = exponential_tasks(3.0)
     for t, k in ((0.02, 5), (1.0, 1), (40.0, 100), (1e8, 2)):
-        p = np.exp(log_probability(tasks.c, t))
+        p = np.exp(log_probability(tasks.task_integers, t))
         plain = sum(
             Decimal(float(w)) * (1 - (1 - Decimal(float(q))) ** k)
             for w, q in zip(tasks.weights, p, strict=True)
@@ -183,7 +183,7 @@ def test_families_have_the_spread_asked_for(spread: float) -> None:
         assert tasks.weights.sum() == pytest.approx(1.0, abs=1e-14)
     if spread >= 1:
         tasks = tasks_of_spread("power-law", spread, 1.5)
-        one_less = power_law_tasks(1.5, int(tasks.c[-1]) - 1).spread if spread > 1 else 0.0
+        one_less = power_law_tasks(1.5, int(tasks.task_integers[-1]) - 1).spread if spread > 1 else 0.0
         assert one_less < spread <= tasks.spread
 
 
@@ -194,7 +194,7 @@ def test_weights_follow_the_families() -> None:
         (power_law_tasks(2.2, 50), lambda c: -2.2 * math.log(c)),
     ):
         a, b = 2, 7
-        result = dict(zip(tasks.c.tolist(), tasks.weights.tolist(), strict=True))
+        result = dict(zip(tasks.task_integers.tolist(), tasks.weights.tolist(), strict=True))
         assert math.log(result[b] / result[a]) == pytest.approx(log_weight(b) - log_weight(a))
         if 0.0 in result:  # ±1 stand as one
             assert result[1] / result[0] == pytest.approx(2 * math.exp(log_weight(1)))
@@ -227,4 +227,4 @@ def test_bad_numbers() -> None:
         best_temperatures(gaussian_tasks(1.0), [10**10])
     with pytest.raises(ParameterError, match="too few"):
         fit_power_law([1, 2, 3, 4], [1, 1, 1, 1], [1, 2, 3, 4])
-    assert set(FAMILIES) == {"gaussian", "exponential", "power-law"}
+    assert set(TASK_FAMILIES) == {"gaussian", "exponential", "power-law"}

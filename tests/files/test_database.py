@@ -55,7 +55,7 @@ def test_readings_that_are_tried_one_after_another_compare_programs(tmp_path: Pa
     with pytest.raises(DataError) as error:
         passk_cli.diversity(tmp_path / "a.csv", k=1, normalise="python")
     assert error.value.name == "no-task-column"
-    assert error.value.settles
+    assert error.value.fixes
 
 
 def test_what_does_not_fit_in_memory_goes_to_the_spool(tmp_path: Path) -> None:
@@ -74,4 +74,4 @@ def test_what_cannot_go_to_the_spool_gets_all_memory(tmp_path: Path) -> None:
         con.execute(much)
     answer = coded_columns(con, much, ["name"], ["name"])
     assert answer["many"].tolist() == [500_000]
-    assert answer["name"].sorted_names == ["a"]
+    assert answer["name"].present_texts == ["a"]

@@ -25,7 +25,12 @@ from hypothesis import strategies as st
 
 from passk_cli import DataError, ParameterError, PasskWarning, read
 from passk_cli.files.reading.schema_detection import detect_layout
-from passk_cli.files.roles import ENDED_WORDS, FAIL_WORDS, PASS_WORDS, SETTINGS
+from passk_cli.files.roles import (
+    ENDED_WITHOUT_VERDICT_WORDS,
+    FAIL_WORDS,
+    PASS_WORDS,
+    SETTING_COLUMN_NAMES,
+)
 from passk_cli.files.sources.arguments import expand_arguments
 from passk_cli.files.sources.source import MAX_NESTING
 from passk_cli.study.data_notes import reading_notes
@@ -143,7 +148,7 @@ def test_unicode_line_separators_do_not_end_a_row_of_csv(write: Write, mark: str
     path = write("m.csv", f"te{mark}xt,task,passed\n{mark},a,1\nx{mark}y,b,0\n")
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0)}
     assert detect_layout(duckdb.connect(), expand_arguments([path], path.parent)[0],
-    None).kinds == {
+    None).kinds_by_column == {
         f"te{mark}xt": {"text"}, "task": {"text"}, "passed": {"number"},
     }  # fmt: skip
 
@@ -216,15 +221,17 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
     write: Write, case: Callable[[str], str]
 ) -> None:
     rows = [{"task": "t", "status": "pass"}, {"task": "t", "status": None}]
-    rows += [{"task": "t", "status": case(w)} for w in ENDED_WORDS for _ in range(2)]
+    rows += [
+        {"task": "t", "status": case(w)} for w in ENDED_WITHOUT_VERDICT_WORDS for _ in range(2)
+    ]
     path = write("m.jsonl", jsonl(rows))
-    facts = read(path, missing="drop").facts
-    assert (facts.missing, cells(path, missing="drop")) == (
-        1 + 2 * len(ENDED_WORDS),
+    facts = read(path, missing="drop").read_facts
+    assert (facts.missing_outcome_count, cells(path, missing="drop")) == (
+        1 + 2 * len(ENDED_WITHOUT_VERDICT_WORDS),
         {("m", "t"): (1, 1)},
     )
-    assert facts.reasons == {"m": dict.fromkeys(ENDED_WORDS, 2)}
-    word = json.dumps(case(ENDED_WORDS[0]))
+    assert facts.missing_reasons_by_model == {"m": dict.fromkeys(ENDED_WITHOUT_VERDICT_WORDS, 2)}
+    word = json.dumps(case(ENDED_WITHOUT_VERDICT_WORDS[0]))
     with pytest.raises(DataError, match=f'm.jsonl:3: "status" is {word}, which is not an outcome'):
         read(write("m.jsonl", jsonl(rows[:1] + rows[2:3]).replace("\n", "\n\n")))
 
@@ -232,7 +239,7 @@ def test_words_of_attempts_that_ended_are_missing_outcomes(
 def test_formats_lists_the_words_of_ended_attempts(passk: Passk) -> None:
     text = passk("formats", "--full").out
     page = (ROOT / "docs" / "data.md").read_text()
-    assert [w for w in ENDED_WORDS if w not in text or f"`{w}`" not in page] == []
+    assert [w for w in ENDED_WITHOUT_VERDICT_WORDS if w not in text or f"`{w}`" not in page] == []
 
 
 def test_reasons_of_missing_outcomes_follow_the_policies(write: Write) -> None:
@@ -243,9 +250,9 @@ def test_reasons_of_missing_outcomes_follow_the_policies(write: Write) -> None:
     ]  # fmt: skip
     path = write("m.jsonl", jsonl(rows))
     for policy, kind in (("first", "error"), ("last", "timeout")):
-        kinds = read(path, missing="drop", duplicates=policy).facts.reasons
+        kinds = read(path, missing="drop", duplicates=policy).read_facts.missing_reasons_by_model
         assert kinds == {"x": {kind: 1}, "y": {"crash": 1}}
-    reasons = read(path, missing="fail", duplicates="first", models="y").facts.reasons
+    reasons = read(path, missing="fail", duplicates="first", models="y").read_facts.missing_reasons_by_model
     assert reasons == {"y": {"crash": 1}}
 
 
@@ -266,7 +273,7 @@ def test_missing_outcomes_fail_or_are_dropped(write: Write) -> None:
     assert cells(path, missing="fail") == {("m", "a"): (3, 1), ("m", "b"): (1, 0)}
     assert cells(path, missing="drop") == {("m", "a"): (1, 1)}
     counts = read(path, missing="drop")
-    assert (counts.facts.missing, counts.facts.emptied) == (3, 1)
+    assert (counts.read_facts.missing_outcome_count, counts.read_facts.emptied_cells) == (3, 1)
 
 
 def test_tasks_without_an_attempt_are_those_of_a_model(write: Write) -> None:
@@ -291,7 +298,7 @@ def test_duplicates_are_refused_or_follow_the_policy(write: Write) -> None:
     assert cells(path, missing="fail", duplicates="keep") == {("m", "a"): (5, 2)}
     assert cells(path, missing="fail", duplicates="first") == {("m", "a"): (3, 2)}
     assert cells(path, missing="fail", duplicates="last") == {("m", "a"): (3, 1)}
-    assert read(path, missing="fail", duplicates="last").facts.duplicates == 2
+    assert read(path, missing="fail", duplicates="last").read_facts.duplicate_count == 2
 
 
 @pytest.mark.long
@@ -320,7 +327,7 @@ def test_first_and_last_follow_the_order_of_the_files(write: Write) -> None:
         assert cells(order, duplicates="first")["m", "a"] == (1, values[0])
         assert cells(order, duplicates="last")["m", "a"] == (1, values[2])
         lines = read(order, duplicates="keep", attempts=["line"]).attempts["attempt"]
-        assert lines.passed[lines.cell == 0].tolist() == values
+        assert lines.pass_count[lines.row_cell_indices == 0].tolist() == values
 
 
 def test_a_record_longer_than_the_usual_buffer_is_read(write: Write) -> None:
@@ -338,11 +345,11 @@ def test_skip_bad_skips_bad_records(write: Write) -> None:
     rows = jsonl(ROWS)
     text = rows + '{"passed": 25, "failed": 139}\n[1, 2]\n{"model": "a", "task_id": "cu'
     counts = read(write("m.jsonl", text), skip_bad=True)
-    assert counts.facts.skipped == 3
+    assert counts.read_facts.skipped_lines == 3
     assert cells(write("m.jsonl", text), skip_bad=True) == EXPECTED
     table = write("m.csv", "task,passed\na,1\nb,1,x\nc\nd,0\n")
     assert cells(table, skip_bad=True) == {("m", "a"): (1, 1), ("m", "d"): (1, 0)}
-    assert read(table, skip_bad=True).facts.skipped == 2
+    assert read(table, skip_bad=True).read_facts.skipped_lines == 2
 
 
 def test_fields_reach_into_records(write: Write, tmp_path: Path) -> None:
@@ -581,11 +588,11 @@ def test_settings_and_attempts_that_appear_late_are_read(write: Write) -> None:
     # A value of one attempt in thousands changes no number.
     assert not read(
         write("d.jsonl", jsonl(with_late_key("temperature", 0.8, slice(-1, None))))
-    ).facts.varying
+    ).read_facts.pooled_setting_columns
     second = write("other.jsonl", '{"task": "t1", "passed": 1, "model": "m", "top_p": 0.9}\n')
     plain = write("plain.jsonl", '{"task": "t1", "passed": 1, "model": "m"}\n')
     with pytest.warns(PasskWarning, match="differ in top_p"):
-        assert read([plain, second]).facts.varying == ("top_p",)
+        assert read([plain, second]).read_facts.pooled_setting_columns == ("top_p",)
     with pytest.raises(DataError, match="attempt 7 of model 'd' at task"):
         read(write("d.jsonl", jsonl(with_late_key("sample", 7, slice(3000, None)))))
 
@@ -599,13 +606,13 @@ def reading_or_refusal(path: Path) -> str:
         text = str(refusal).partition(" could be the ")
         prefix = text[0] if text[1] else re.sub(r"\{[^;]*", "", text[0])
         return re.sub(r":\d+|\.gz\b|t\d+", "", prefix)
-    return repr((cells_of(counts), counts.facts.varying))
+    return repr((cells_of(counts), counts.read_facts.pooled_setting_columns))
 
 
 @pytest.mark.long
 @given(
     st.sampled_from(
-        ["model", "agent", "system", "seed", "trial", "sample_id", "correct", *SETTINGS]
+        ["model", "agent", "system", "seed", "trial", "sample_id", "correct", *SETTING_COLUMN_NAMES]
     ),
     st.integers(0, 299),
     st.integers(1, 9),
@@ -914,6 +921,6 @@ def test_a_pivoted_frame_leads_to_a_question_about_attempts() -> None:
     with pytest.raises(DataError) as error:
         read(wide)
     (candidate,) = error.value.candidates["outcome"]
-    assert (candidate.column, candidate.tally) == ("0,1,2,3", "4 columns, one per attempt")
+    assert (candidate.column, candidate.values_summary) == ("0,1,2,3", "4 columns, one per attempt")
     counts = read(wide, fields={"outcome": candidate.column})
     assert counts.c.tolist() == read(rows).c.tolist()

@@ -10,7 +10,7 @@ import pytest
 
 from passk_cli import DataError, read
 from passk_cli.files.database import shared_connection
-from passk_cli.files.roles import FAIL_WORDS, MISSING_WORDS, PASS_WORDS, verdict_sql
+from passk_cli.files.roles import FAIL_WORDS, MISSING_OUTCOME_WORDS, PASS_WORDS, verdict_sql
 from tests.conftest import Passk, Write, long_cases
 
 LABELS = "task,label\na,not_misled\na,misled\nb,Partial\nb,not_misled\nc,\n"
@@ -112,7 +112,7 @@ def test_a_word_for_an_early_end_is_missing_unless_it_is_named() -> None:
     assert read(rows, missing="drop", **options).n.tolist() == [2]
     counts = read(rows, fails=["timeout", "wrong answer"], **options)
     assert counts.n.tolist() == [3]
-    (message,) = (message for message in counts.facts.messages if message.name == "named-outcomes")
+    (message,) = (message for message in counts.read_facts.messages if message.name == "named-outcomes")
     assert "wrong answer" in message.text.partition("as failures: ")[2]
 
 
@@ -129,7 +129,7 @@ def test_verdicts_ignore_blanks_around_words_and_numbers() -> None:
     bare = {"1 1.0 1e0 +1 1.": 1, "0 -0 0.0 -0.0 1e-400": 0, "nan -nan NAN": None,
             "maybe 2 -1 .5 1e-3 1E5 1,5 --1 0x1 1L e1 inf -inf Infinity ١ ½ ∞": -1}  # fmt: skip
     expected = {text: verdict for texts, verdict in bare.items() for text in texts.split()}
-    for words, verdict in ((PASS_WORDS, 1), (FAIL_WORDS, 0), (MISSING_WORDS, None)):
+    for words, verdict in ((PASS_WORDS, 1), (FAIL_WORDS, 0), (MISSING_OUTCOME_WORDS, None)):
         expected |= dict.fromkeys((*words, *map(str.upper, words)), verdict)
     query = "SELECT text, {} FROM (SELECT unnest($1) AS text)"
     for start, end in product(("", " ", "\t"), ("", " ", "\r\n")):
@@ -153,7 +153,7 @@ def test_a_threshold_that_judges_nothing_is_reported() -> None:
         rows = [{"task": f"t{i}", "passed": outcome} for i, outcome in enumerate(outcomes)]
         counts = read(rows, threshold=0.5)
         return [
-            message.text for message in counts.facts.messages if message.name == "idle-threshold"
+            message.text for message in counts.read_facts.messages if message.name == "idle-threshold"
         ]
 
     assert warnings_about(True, False) == [

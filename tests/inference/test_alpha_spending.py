@@ -7,11 +7,11 @@ import pytest
 from scipy import stats
 
 from passk_cli.inference.alpha_spending import (
-    SMALLEST_ALPHA,
+    SMALLEST_LOOK_ALPHA,
     alpha_spent,
     decision_chances,
     level_at_boundary,
-    z_boundary,
+    z_boundaries,
 )
 
 
@@ -26,7 +26,7 @@ from passk_cli.inference.alpha_spending import (
     ],
 )
 def test_the_published_boundaries(looks: int, published: list[float]) -> None:
-    result = z_boundary(tuple((at + 1) / looks for at in range(looks)), 0.05)
+    result = z_boundaries(tuple((at + 1) / looks for at in range(looks)), 0.05)
     assert [round(limit, 3) for limit in result] == pytest.approx(published, abs=0.0011)
 
 
@@ -37,21 +37,23 @@ def test_looks_keep_the_level(alpha: float, sizes: range) -> None:
     steps = np.random.default_rng(5).standard_normal((40_000, 100))
     places = np.array(sizes)
     score = np.cumsum(steps, axis=1)[:, places - 1] / np.sqrt(places)
-    limits = np.array(z_boundary(tuple(places / 100), alpha))
+    limits = np.array(z_boundaries(tuple(places / 100), alpha))
     crossed = np.maximum.accumulate(np.abs(score) >= limits, axis=1).mean(axis=0)
     for share, result in zip(places / 100, crossed, strict=True):
         error = np.sqrt(alpha / len(steps))
-        assert result == pytest.approx(alpha_spent(share, alpha), abs=4 * error + SMALLEST_ALPHA)
+        assert result == pytest.approx(
+            alpha_spent(share, alpha), abs=4 * error + SMALLEST_LOOK_ALPHA
+        )
 
 
 def test_a_look_that_may_spend_too_little_leaves_it_to_the_next() -> None:
-    limits = z_boundary((0.1, 0.15, 0.5, 1.0), 0.05)
+    limits = z_boundaries((0.1, 0.15, 0.5, 1.0), 0.05)
     assert np.isinf(limits[:2]).all()
-    assert limits[2:] == z_boundary((0.5, 1.0), 0.05)
+    assert limits[2:] == z_boundaries((0.5, 1.0), 0.05)
 
 
 def test_one_look_at_the_end_is_an_ordinary_interval() -> None:
-    assert level_at_boundary(z_boundary((1.0,), 0.05)[0]) == pytest.approx(0.95, abs=1e-6)
+    assert level_at_boundary(z_boundaries((1.0,), 0.05)[0]) == pytest.approx(0.95, abs=1e-6)
 
 
 def test_the_forecast_is_the_share_of_simulated_ends() -> None:

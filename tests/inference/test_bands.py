@@ -16,9 +16,9 @@ from passk_cli.inference.bands import (
 )
 from passk_cli.inference.intervals import IntervalData, interval
 from passk_cli.inference.sampling_variance import jackknife_variance
-from passk_cli.inference.weighted_means import NORMAL
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
 from passk_cli.metrics.heterogeneity import rate_curves
-from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 
 
 def test_columns_that_move_as_one_need_no_more_than_one() -> None:
@@ -82,7 +82,7 @@ def test_new_tasks_whole_curves_are_inside() -> None:
     inside = {"pointwise": 0, "simultaneous": 0}
     for seed in range(runs):
         c = rng.binomial(6, rng.beta(2, 2, tasks))
-        values = np.hstack(curve(n, c, 6)).T
+        values = np.hstack(pass_at_and_hat_curves(n, c, 6)).T
         [level] = band_levels_new_tasks([(n, c, ks)], 0.95, resamples=500, seed=seed)
         for name, item in (("pointwise", 0.95), ("simultaneous", level)):
             result = [interval(IntervalData(row), "t", item) for row in values]
@@ -99,16 +99,16 @@ def test_these_tasks_whole_curves_are_inside() -> None:
     p, n, runs = rng.uniform(0.2, 0.8, 40), np.full(40, 20), 120
     ks = np.arange(1, 6)
     result = rate_curves(p, ks)
-    truth = np.concatenate([result.at, result.hat])
+    truth = np.concatenate([result.pass_at_k, result.pass_hat_k])
     inside = {"pointwise": 0, "simultaneous": 0}
     for seed in range(runs):
         c = rng.binomial(n, p)
-        values = np.hstack(curve(n, c, 5)).T
-        within = jackknife_variance(lambda n, c: np.hstack(curve(n, c, 5)).T, n, c)
+        values = np.hstack(pass_at_and_hat_curves(n, c, 5)).T
+        within = jackknife_variance(lambda n, c: np.hstack(pass_at_and_hat_curves(n, c, 5)).T, n, c)
         se = np.sqrt(within.sum(axis=1)) / len(n)
         level = band_level_these_tasks(n, c, ks, 0.95, resamples=500, seed=seed)
         for name, item in (("pointwise", 0.95), ("simultaneous", level)):
-            reach = NORMAL.inv_cdf((1 + item) / 2) * se
+            reach = STANDARD_NORMAL.inv_cdf((1 + item) / 2) * se
             inside[name] += bool(np.all(np.abs(values.mean(axis=1) - truth) <= reach))
     error = math.sqrt(0.95 * 0.05 / runs)
     assert abs(inside["simultaneous"] / runs - 0.95) <= 2.5 * error

@@ -18,7 +18,7 @@ def test_luck_of_a_task_against_repeated_attempts(name: str) -> None:
     rng = np.random.default_rng(3)
     metric, p = parse_metric(name), rng.beta(1, 1, 40)
     pilots = [PilotEstimate(metric, np.full(40, 5), c) for c in rng.binomial(5, p, (2000, 40))]
-    realised = np.var([pilot.values for pilot in pilots], axis=0).mean()
+    realised = np.var([pilot.task_values for pilot in pilots], axis=0).mean()
     assert np.mean([pilot.attempt_variances.mean() for pilot in pilots]) == pytest.approx(
         realised, rel=0.03
     )

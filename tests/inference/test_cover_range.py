@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.inference.compatible_rates import likelihood_drop
+from passk_cli.inference.compatible_rates import allowed_log_likelihood_drop
 from passk_cli.inference.cover_range import CoverRange
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH
 
@@ -29,7 +29,7 @@ def test_tasks_that_all_pass_or_all_fail_have_a_closed_form(
 ) -> None:
     # A share x of the tasks always passes, and the others have a rate just below the threshold:
     # the log likelihood is T log(x + (1 − x) τ^n), and that of the best distribution is 0.
-    likelihood = math.exp(-likelihood_drop(0.95) / tasks)
+    likelihood = math.exp(-allowed_log_likelihood_drop(0.95) / tasks)
     low = max(0.0, (likelihood - rate**n) / (1 - rate**n))
     high = min(1.0, (1 - likelihood) / (1 - (1 - rate) ** n))
     numbered = np.full(tasks, n)
@@ -58,7 +58,7 @@ def test_likely_distributions_have_their_share_in_the_range() -> None:
     masses = np.full(200, 1 / 200)
     for _ in range(2_000):  # the EM algorithm
         masses = masses * (chance / (chance @ masses)[:, None]).mean(axis=0)
-    floor = np.log(chance @ masses).sum() - likelihood_drop(0.95)
+    floor = np.log(chance @ masses).sum() - allowed_log_likelihood_drop(0.95)
 
     def tilted(direction: Floats, by: float) -> Floats:
         weights = masses * np.exp(by * direction)

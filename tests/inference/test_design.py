@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
 from passk_cli.inference.design import (
-    AssumedValues,
+    AssumedMetricMoments,
     BetaRates,
     PilotEstimate,
     PlannedDifference,
     budget_splits,
-    cluster_excess,
-    fitted_rates,
+    cluster_excess_variance,
+    fitted_beta_rates,
 )
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.metrics.registry import Metric, parse_metric
@@ -58,7 +58,7 @@ def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
     a, b = Fraction(a), Fraction(b)
     mean = a / (a + b)
     spread = math.sqrt(mean * (1 - mean) / (a + b + 1))
-    result = BetaRates(float(mean), spread).passes(n)
+    result = BetaRates(float(mean), spread).pass_count_probabilities(n)
     expected = [float(p) for p in exact_passes(a, b, n)]
     np.testing.assert_allclose(result, expected, rtol=1e-11)
 
@@ -68,7 +68,9 @@ def test_passes_against_fractions(a: Fraction, b: Fraction, n: int) -> None:
 def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> None:
     a, b = Fraction(3, 10), Fraction(1, 2)
     mean = float(a / (a + b))
-    values = AssumedValues(metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1))))
+    values = AssumedMetricMoments(
+        metric, BetaRates(mean, math.sqrt(mean * (1 - mean) / float(a + b + 1)))
+    )
     weights = exact_passes(a, b, n)
     first = sum(w * exact_value(metric, n, c) for c, w in enumerate(weights))
     second = sum(w * exact_value(metric, n, c) ** 2 for c, w in enumerate(weights))
@@ -85,7 +87,7 @@ def test_variance_of_assumed_rates_against_fractions(metric: Metric, n: int) -> 
 def test_one_attempt_is_all_or_nothing() -> None:
     """k = 1: Var = Var(p) + E[p(1−p)]/n (Miller 2024)."""
     for mean, spread in ((0.6, 0.3), (0.1, 0.05), (0.5, 0.0), (0.5, 0.5), (0.3, 0.21**0.5)):
-        values = AssumedValues(parse_metric("pass@1"), BetaRates(mean, spread))
+        values = AssumedMetricMoments(parse_metric("pass@1"), BetaRates(mean, spread))
         for n in (1, 2, 10, 1000):
             luck = mean * (1 - mean) - spread**2
             assert values.variance(n) == pytest.approx(spread**2 + luck / n, rel=1e-9, abs=1e-15)
@@ -96,18 +98,18 @@ def test_ends_of_the_spread() -> None:
     """0: every task alike, the binomial; the largest: every rate 0 or 1, attempts add nothing."""
     equal = BetaRates(0.3, 0.0)
     np.testing.assert_allclose(
-        equal.passes(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
+        equal.pass_count_probabilities(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
     )
-    np.testing.assert_allclose(BetaRates(0.3, 1e-9).passes(6), equal.passes(6), rtol=1e-9)
+    np.testing.assert_allclose(BetaRates(0.3, 1e-9).pass_count_probabilities(6), equal.pass_count_probabilities(6), rtol=1e-9)
     largest = math.sqrt(0.6 * 0.4)
     for spread in (largest, 0.489898):
-        two = AssumedValues(parse_metric("pass@5"), BetaRates(0.6, spread))
+        two = AssumedMetricMoments(parse_metric("pass@5"), BetaRates(0.6, spread))
         assert (two.expected, two.within_variance(5)) == (
             pytest.approx(0.6),
             pytest.approx(0.0, abs=1e-12),
         )
         assert two.variance(50) == pytest.approx(0.24)
-    close = AssumedValues(parse_metric("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
+    close = AssumedMetricMoments(parse_metric("pass@5"), BetaRates(0.6, largest * (1 - 1e-5)))
     assert close.variance(50) == pytest.approx(0.24, rel=1e-3)
 
 
@@ -147,7 +149,7 @@ def test_pilot_with_fewer_attempts_against_every_subset(metric: Metric, size: in
     assert pilot.variance(size) == pytest.approx(float(expected), rel=1e-11)
     # At the pilot's own attempts it is the sample variance.
     same = PilotEstimate(metric, np.full(4, 6), total(0, 2, 3, 6))
-    assert same.variance(6) == pytest.approx(float(same.values.var(ddof=1)), rel=1e-11)
+    assert same.variance(6) == pytest.approx(float(same.task_values.var(ddof=1)), rel=1e-11)
 
 
 def test_between_against_every_pair_of_groups() -> None:
@@ -167,7 +169,7 @@ def test_between_against_every_pair_of_groups() -> None:
         pairs = [x * y for x, y in itertools.permutations(values, 2)]
         expected = sum(products) / len(products) - sum(pairs) / len(pairs)
         pilot = PilotEstimate(metric, np.full(3, 5), total(0, 2, 4))
-        assert pilot.measures_between_variance
+        assert pilot.is_between_variance_measured
         assert pilot.raw_between_variance == pytest.approx(float(expected), rel=1e-11)
 
 
@@ -175,8 +177,8 @@ def test_between_against_every_pair_of_groups() -> None:
 def test_pilots_are_unbiased(metric: Metric) -> None:
     """The mean over every pilot of two tasks is the truth, as far as the pilot reaches."""
     rates, n = BetaRates(0.4, 0.25), 2 * metric.k
-    truth = AssumedValues(metric, rates)
-    chance = rates.passes(n)
+    truth = AssumedMetricMoments(metric, rates)
+    chance = rates.pass_count_probabilities(n)
     variance = between = 0.0
     for c, d in itertools.product(range(n + 1), repeat=2):
         pilot = PilotEstimate(metric, np.full(2, n), total(c, d))
@@ -189,7 +191,7 @@ def test_pilots_are_unbiased(metric: Metric) -> None:
 def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
     """k = 1: between + within(n₀) n₀ / n, whatever the rates."""
     pilot = PilotEstimate(parse_metric("pass@1"), np.full(6, 4), total(0, 1, 1, 3, 4, 4))
-    assert pilot.is_measured(100)
+    assert pilot.is_variance_measured_at(100)
     for n in (8, 100):
         assert pilot.variance(n) == pytest.approx(
             pilot.between_variance + pilot.within_variance(4) * 4 / n
@@ -199,15 +201,18 @@ def test_one_attempt_needs_no_model_beyond_the_pilot() -> None:
 def test_carried_on_by_beta_rates() -> None:
     """A pilot that is as its model says is carried on as the model goes, and joins up at n₀."""
     rates = BetaRates(0.55, 0.3)
-    times = (rates.passes(6) * 20_000).round().astype(int)
+    times = (rates.pass_count_probabilities(6) * 20_000).round().astype(int)
     c = np.repeat(np.arange(7), times)
     for metric in (
         parse_metric("pass@4"),
         parse_metric("pass^4"),
         parse_metric("pass@2"),
     ):
-        pilot, model = PilotEstimate(metric, np.full(len(c), 6), c), AssumedValues(metric, rates)
-        assert not pilot.is_measured(7)
+        pilot, model = (
+            PilotEstimate(metric, np.full(len(c), 6), c),
+            AssumedMetricMoments(metric, rates),
+        )
+        assert not pilot.is_variance_measured_at(7)
         assert pilot.variance(7) < pilot.variance(6)
         for n in (6, 7, 20, 500):
             assert pilot.variance(n) == pytest.approx(model.variance(n), rel=2e-3)
@@ -216,7 +221,7 @@ def test_carried_on_by_beta_rates() -> None:
 
 def test_one_attempt_per_task_gives_no_variance_of_more() -> None:
     pilot = PilotEstimate(parse_metric("pass@1"), np.ones(4, dtype=int), total(0, 1, 1, 0))
-    assert pilot.rates is None
+    assert pilot.fitted_beta_rates is None
     assert pilot.variance(1) == pytest.approx(1 / 3)
     assert math.isnan(pilot.variance(2))
     assert math.isnan(pilot.between_variance)
@@ -240,8 +245,8 @@ def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     first, second = (
         PilotEstimate(parse_metric("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
     )
-    pair = PlannedDifference(first, second, float(np.cov(first.values, second.values)[0, 1]))
-    assert pair.variance(5) == pytest.approx(float((first.values - second.values).var(ddof=1)))
+    pair = PlannedDifference(first, second, float(np.cov(first.task_values, second.task_values)[0, 1]))
+    assert pair.variance(5) == pytest.approx(float((first.task_values - second.task_values).var(ddof=1)))
     assert pair.variance(50) < pair.variance(5)
 
 
@@ -266,12 +271,12 @@ def test_distributions_of_pilots(cells: list[tuple[int, int]], k: int) -> None:
 
 
 def test_fitted_rates() -> None:
-    assert fitted_rates(total(1, 1), total(0, 1)) is None
-    assert fitted_rates(total(3, 3), total(3, 3)) is None
-    two = fitted_rates(total(5, 5), total(0, 5))
+    assert fitted_beta_rates(total(1, 1), total(0, 1)) is None
+    assert fitted_beta_rates(total(3, 3), total(3, 3)) is None
+    two = fitted_beta_rates(total(5, 5), total(0, 5))
     assert two is not None
     assert two == BetaRates(0.5, 0.5)
-    equal = fitted_rates(total(4, 4), total(2, 2))
+    equal = fitted_beta_rates(total(4, 4), total(2, 2))
     assert equal == BetaRates(0.5, 0.0)
 
 
@@ -279,7 +284,7 @@ def test_relative_error_of_a_standard_deviation() -> None:
     rng = np.random.default_rng(1)
     draws = rng.beta(0.5, 0.8, size=(4000, 100))
     spread = draws.std(axis=1)
-    messages = difference_distribution(draws[:200]).spread_error.mean()
+    messages = difference_distribution(draws[:200]).base_error_uncertainty.mean()
     assert messages == pytest.approx(spread.std() / spread.mean(), rel=0.1)
 
 
@@ -307,10 +312,10 @@ def test_excess_of_clusters_against_all_pairs_of_tasks() -> None:
     )  # fmt: skip
     single = sum((value - mean) ** 2 for value in values)
     expected = together - single / 7
-    excess = cluster_excess(np.array(values, float), np.array(clusters))
+    excess = cluster_excess_variance(np.array(values, float), np.array(clusters))
     assert excess == pytest.approx(float(expected), rel=1e-12)
-    assert cluster_excess(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == 0.0
-    assert cluster_excess(np.array([0.0, 1.0, 0.5]), np.arange(3)) == pytest.approx(0.0, abs=1e-15)
+    assert cluster_excess_variance(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == 0.0
+    assert cluster_excess_variance(np.array([0.0, 1.0, 0.5]), np.arange(3)) == pytest.approx(0.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 2, 9)])
@@ -320,7 +325,7 @@ def test_excess_of_clusters_is_that_of_a_mean(sizes: tuple[int, ...]) -> None:
     of = np.repeat(np.arange(60), sizes * 20)
     shared = rng.beta(1, 1, (runs, 60))[:, of]
     values = rng.binomial(1, rng.beta(4 * shared + 0.01, 4 * (1 - shared) + 0.01)).astype(float)
-    excess = np.array([cluster_excess(item, of) for item in values])
+    excess = np.array([cluster_excess_variance(item, of) for item in values])
     plan_errors = float((values.var(axis=1, ddof=1) + excess).mean())
     true = len(of) * float(values.mean(axis=1).var(ddof=1))
     assert plan_errors == pytest.approx(true, abs=4 * true * (2 / runs) ** 0.5)

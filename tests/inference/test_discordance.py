@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from passk_cli.inference import discordance
 from passk_cli.inference.discordance import critical_z, score_limits, suissa_shuster
-from passk_cli.inference.paired import mcnemar
+from passk_cli.inference.paired_tests import mcnemar
 from tests.conftest import long_cases
 
 Integers = NDArray[np.int64]

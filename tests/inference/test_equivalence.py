@@ -25,7 +25,7 @@ def test_it_agrees_with_scipy_if_no_guard_acts(shift: float, margin: float) -> N
     )
     law = difference_distribution(d, reach=1.0)
     assert law.equivalence_p(margin).tolist() == pytest.approx([expected], rel=1e-9)
-    sample = IntervalData(d, low=-1.0)
+    sample = IntervalData(d, lower_bound=-1.0)
     assert equivalence_p_values([sample], margin, "guarded-t") == pytest.approx(
         [expected], rel=1e-9
     )
@@ -47,7 +47,7 @@ def test_the_distribution_agrees_with_its_limits(lump: float) -> None:
 
 def test_one_task_is_never_equivalent() -> None:
     assert difference_distribution([0.0], reach=1.0).equivalence_p(0.5).tolist() == [1.0]
-    assert equivalence_p_values([IntervalData(np.zeros(1), low=-1.0)], 0.5, "guarded-t") == [1.0]
+    assert equivalence_p_values([IntervalData(np.zeros(1), lower_bound=-1.0)], 0.5, "guarded-t") == [1.0]
 
 
 @pytest.mark.long
@@ -82,16 +82,16 @@ def test_values_of_0_and_1_that_differ_by_the_margin_are_rarely_equivalent(margi
 
 def test_a_method_without_a_distribution_has_the_p_of_its_limits() -> None:
     d = np.random.default_rng(4).choice([-0.5, 0.0, 0.25, 0.5], 30)
-    (p,) = equivalence_p_values([IntervalData(d, low=-1.0)], 0.3, "guard")
+    (p,) = equivalence_p_values([IntervalData(d, lower_bound=-1.0)], 0.3, "guard")
     assert 1e-6 < p < 0.4
     for alpha, inside in ((p * 1.01, True), (p * 0.99, False)):
-        limits = interval(IntervalData(d, low=-1.0), "guard", 1 - 2 * alpha)
+        limits = interval(IntervalData(d, lower_bound=-1.0), "guard", 1 - 2 * alpha)
         assert limits.low is not None
         assert limits.high is not None
         assert (limits.low >= -0.3 and limits.high <= 0.3) == inside
-    assert equivalence_p_values([IntervalData(d + 0.5, low=-1.0, high=1.5)], 0.3, "guard") == [1.0]
-    assert equivalence_p_values([IntervalData(np.zeros(9), low=-1.0)], 0.9, "bca") == [1e-8]
-    with_clusters = IntervalData(d, low=-1.0, clusters=np.arange(30) // 2)
+    assert equivalence_p_values([IntervalData(d + 0.5, lower_bound=-1.0, upper_bound=1.5)], 0.3, "guard") == [1.0]
+    assert equivalence_p_values([IntervalData(np.zeros(9), lower_bound=-1.0)], 0.9, "bca") == [1e-8]
+    with_clusters = IntervalData(d, lower_bound=-1.0, clusters=np.arange(30) // 2)
     assert np.isnan(equivalence_p_values([with_clusters], 0.3, "paired-score")).all()
 
 

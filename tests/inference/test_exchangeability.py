@@ -23,7 +23,11 @@ from passk_cli.inference.exchangeability import (
     trend_score_variance,
     trend_test,
 )
-from passk_cli.metrics.order import attempts_and_passes, neighbour_changes, trend_scores
+from passk_cli.metrics.attempt_order import (
+    attempts_and_passes,
+    neighbour_changes,
+    trend_scores_and_weights,
+)
 from tests.conftest import long_cases
 from tests.metrics.bags import ragged
 
@@ -63,20 +67,20 @@ def test_every_p_is_its_definition(tasks: Tasks) -> None:
     start, passed = ragged(tasks)
     n, c = attempts_and_passes(start, passed)
     all_items = [ragged(order) for order in all_orders(tasks)]
-    scores = np.array([trend_scores(*order)[0].sum() for order in all_items])
+    scores = np.array([trend_scores_and_weights(*order)[0].sum() for order in all_items])
     turns = np.array([neighbour_changes(*order).sum() for order in all_items])
     trend, neighbours = trend_test(start, passed), neighbour_test(start, passed)
     mean, variance = (moment.sum() for moment in neighbour_change_moments(n, c))
     assert scores.mean() == pytest.approx(0, abs=1e-12)
     assert scores.var() == pytest.approx(trend_score_variance(n, c).sum(), abs=1e-10)
     assert (turns.mean(), turns.var()) == pytest.approx((mean, variance), abs=1e-10)
-    if trend.tasks:
+    if trend.informative_tasks:
         share = np.mean(np.abs(scores) >= abs(trend.statistic) - 1e-9)
         assert trend.p == pytest.approx(share, abs=1e-12)
-        assert trend.sd**2 == pytest.approx(scores.var(), abs=1e-10)
+        assert trend.null_sd**2 == pytest.approx(scores.var(), abs=1e-10)
     else:
         assert np.isnan(trend.p)
-    if neighbours.tasks:
+    if neighbours.informative_tasks:
         away = abs(neighbour_changes(start, passed).sum() - mean) - 1e-9
         assert neighbours.p == pytest.approx(np.mean(np.abs(turns - mean) >= away), abs=1e-12)
     else:
@@ -92,18 +96,18 @@ def test_p_of_pairs_is_its_definition(tasks: Tasks) -> None:
     def differ(order: Tasks, i: int, j: int) -> int:
         return sum(task[i] != task[j] for task in order if len(task) > j)
 
-    result = list(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
+    result = list(zip(pairs.first_positions.tolist(), pairs.second_positions.tolist(), strict=True))
     longest = max(map(len, observed), default=0)
     assert result == list(combinations(range(longest), 2))
     all_items = all_orders(observed)
     for place, (i, j) in enumerate(result):
         draws = np.array([differ(order, i, j) for order in all_items])
         assert pairs.differing_tasks[place] == differ(observed, i, j)
-        assert pairs.expected[place] == pytest.approx(draws.mean(), abs=1e-10)
+        assert pairs.expected_differing_tasks[place] == pytest.approx(draws.mean(), abs=1e-10)
         pair = [task for task in observed if len(task) > j]
-        assert pairs.tasks[place] == len(pair)
+        assert pairs.compared_tasks[place] == len(pair)
         deviation = sum(a[i] != b[j] for a, b in product(pair, repeat=2)) / max(len(pair), 1)
-        assert pairs.expected_by_rates[place] == pytest.approx(deviation, abs=1e-12)
+        assert pairs.expected_differing_by_rates[place] == pytest.approx(deviation, abs=1e-12)
         p = np.mean(draws <= pairs.differing_tasks[place])
         assert pairs.p[place] == pytest.approx(p, abs=1e-12)
     if result:
@@ -164,7 +168,7 @@ def test_trend_against_drawn_orders(tasks: int, n: int) -> None:
     x = rng.random((tasks, n)) < rng.beta(0.5, 0.5, tasks)[:, None]
     x[:, : n // 2] |= rng.random((tasks, n // 2)) < 0.4 / np.sqrt(tasks * n)
     start, passed = rows(x)
-    score, place = trend_scores(start, passed)[0].sum(), np.arange(n) - (n - 1) / 2
+    score, place = trend_scores_and_weights(start, passed)[0].sum(), np.arange(n) - (n - 1) / 2
     draws = np.array([rng.permuted(x, axis=1).sum(axis=0) @ place for _ in range(2000)])
     p = (np.sum(np.abs(draws) >= abs(score) - 1e-9) + 1) / 2001
     result = trend_test(start, passed).p
@@ -230,7 +234,7 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     x[:, 3] = x[:, 1]
     pairs = copies_test(*rows(x))
     messages = np.flatnonzero(pairs.adjusted <= 0.05)
-    assert [(pairs.first[i], pairs.second[i]) for i in messages] == [(1, 3)]
+    assert [(pairs.first_positions[i], pairs.second_positions[i]) for i in messages] == [(1, 3)]
     assert pairs.is_copy[messages].all()
     # A break half-way makes the attempts of either half alike, but no copies.
     x = rng.random((400, 6)) < np.where(np.arange(6) < 3, 0.85, 0.15)
@@ -243,7 +247,7 @@ def test_copies_are_detected_and_similar_attempts_are_not() -> None:
     pairs = copies_test(*rows(x))
     messages = pairs.adjusted <= 0.05
     assert pairs.differing_tasks[messages].tolist() == [0, 0, 0]
-    assert pairs.expected_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
+    assert pairs.expected_differing_by_rates[messages].tolist() == [0.0, 0.0, 0.0]
     assert not pairs.is_copy.any()
 
 
@@ -254,7 +258,7 @@ def test_every_attempt_sticks_to_the_one_before() -> None:
         x[:, i] = np.where(rng.random(60) < 0.4, x[:, i - 1], x[:, i])
     test = neighbour_test(*rows(x))
     assert test.p < 1e-6
-    assert test.statistic < test.mean - 4 * test.sd
+    assert test.statistic < test.null_mean - 4 * test.null_sd
     turned = np.arange(8) % 2 ^ (rng.random((30, 1)) < 0.5)
     test = neighbour_test(*rows(turned))
     assert (test.p, test.statistic) == (SMALLEST_P, 210)
@@ -269,4 +273,4 @@ def test_nothing_to_test() -> None:
     # Two attempts can show a trend, but neighbours and pairs are all there is.
     start, passed = ragged([[0, 1]] * 8)
     assert trend_test(start, passed).p == pytest.approx(2 / 2**8, rel=1e-12)
-    assert neighbour_test(start, passed).tasks == len(copies_test(start, passed).p) == 0
+    assert neighbour_test(start, passed).informative_tasks == len(copies_test(start, passed).p) == 0

@@ -55,7 +55,7 @@ def test_failures_are_the_mirror() -> None:
     hat, at = (
         Extrapolation(n, x, m).model_average(np.array([80])) for x, m in ((c, True), (n - c, False))
     )
-    np.testing.assert_allclose(hat.values, 1 - at.values)
+    np.testing.assert_allclose(hat.posterior_means, 1 - at.posterior_means)
     np.testing.assert_allclose((hat.low, hat.high), (1 - at.high, 1 - at.low))
     line = Extrapolation(n, n - c).logit_line(np.array([80]))
     np.testing.assert_allclose(
@@ -128,12 +128,12 @@ def test_a_prospect_comes_true() -> None:
     result = Extrapolation(n, c)
     prospect = result.attempts_needed(5_000)
     assert prospect is not None
-    assert 40 <= prospect.attempts <= 200 < prospect.k <= 5_000
-    assert round_to_two_digits(prospect.k) == prospect.k
+    assert 40 <= prospect.attempts <= 200 < prospect.determined_k <= 5_000
+    assert round_to_two_digits(prospect.determined_k) == prospect.determined_k
     widths = []
     for seed in range(8):
         more = attempts(seed + 100, tasks=40, n=prospect.attempts, a=0.3, b=4.0)
-        low, high = Extrapolation(*more).range(prospect.k)
+        low, high = Extrapolation(*more).range(prospect.determined_k)
         widths.append(high - low)
     assert abs(np.median(widths) - MAX_RANGE_WIDTH) < 0.15
 
@@ -189,7 +189,7 @@ def test_real_counts_of_a_thousand_attempts(experiment: str) -> None:
     low, high = result.range(1_000)
     solved = float((c > 0).mean())
     assert low <= solved <= high
-    assert abs(float(result.model_average(np.array([1_000])).values[0]) - solved) < 0.08
+    assert abs(float(result.model_average(np.array([1_000])).posterior_means[0]) - solved) < 0.08
 
 
 def populations() -> dict[str, tuple[Floats, Floats]]:

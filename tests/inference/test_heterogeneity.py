@@ -11,7 +11,7 @@ from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
     heterogeneity_gains,
-    heterogeneity_gains_of_each,
+    heterogeneity_gains_per_pass_array,
     sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
@@ -67,7 +67,7 @@ def test_both_together_equal_both_separately(population: str) -> None:
     ks, setting = np.arange(1, 8), IntervalSetting(population, resamples=500)
     single = (heterogeneity_gains(n, c, ks, setting), heterogeneity_gains(n, n - c, ks, setting))
     for first, second in zip(
-        heterogeneity_gains_of_each(n, (c, n - c), ks, setting), single, strict=True
+        heterogeneity_gains_per_pass_array(n, (c, n - c), ks, setting), single, strict=True
     ):
         for name in ("estimate", "largest_possible", "se", "low", "high"):
             np.testing.assert_allclose(getattr(first, name), getattr(second, name), rtol=1e-12)

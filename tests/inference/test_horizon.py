@@ -11,9 +11,9 @@ import pytest
 from scipy.optimize import isotonic_regression, minimize
 
 from passk_cli.inference.horizon import (
-    LOGISTIC,
-    WEIBULL,
-    SuccessCurve,
+    LOGISTIC_LINK,
+    WEIBULL_LINK,
+    LinkFunction,
     doublings_per_day,
     fit_curves,
     frontier_models,
@@ -81,8 +81,8 @@ def test_published_horizons_are_reproduced(model: str) -> None:
     assert high == pytest.approx(math.log2(ends[1]), abs=8 if model == "GPT-5.5" else 0.8)
 
 
-@pytest.mark.parametrize("shape", [LOGISTIC, WEIBULL], ids=["logistic", "Weibull"])
-def test_curves_have_the_highest_penalised_likelihood(shape: SuccessCurve) -> None:
+@pytest.mark.parametrize("shape", [LOGISTIC_LINK, WEIBULL_LINK], ids=["logistic", "Weibull"])
+def test_curves_have_the_highest_penalised_likelihood(shape: LinkFunction) -> None:
     rng = np.random.default_rng(1)
     x = rng.uniform(-3, 9, 40)
     for _ in range(5):
@@ -92,7 +92,7 @@ def test_curves_have_the_highest_penalised_likelihood(shape: SuccessCurve) -> No
 
         def loss(ab: np.ndarray, passed: np.ndarray = passed, failed: np.ndarray = failed) -> float:
             eta = ab[0] + ab[1] * x
-            if shape is LOGISTIC:
+            if shape is LOGISTIC_LINK:
                 logs = -np.logaddexp(0, -eta), -np.logaddexp(0, eta)
             else:
                 rate = np.clip(np.exp(-np.exp(-eta)), 1e-300, 1 - 1e-16)
@@ -104,7 +104,7 @@ def test_curves_have_the_highest_penalised_likelihood(shape: SuccessCurve) -> No
         assert (a[0], b[0]) == pytest.approx(best.x, rel=1e-4)
         for rate in (0.5, 0.8):
             log2 = log2_horizons(a, b, rate, shape)
-            assert shape.evaluate(a + b * log2)[2] == pytest.approx(rate)
+            assert shape.rates_of_predictor(a + b * log2)[2] == pytest.approx(rate)
 
 
 def test_rows_are_fitted_as_if_they_were_alone() -> None:

@@ -13,12 +13,12 @@ from benchmarks.guards import holds
 from passk_cli.inference.hierarchical_model import count_histogram, draw_rates, rate_posterior
 from passk_cli.inference.hull_interval import MetricCounts, hull_of_mean
 from passk_cli.inference.intervals import IntervalData, interval
-from passk_cli.inference.mixing import (
+from passk_cli.inference.mixing_distribution import (
     ErrorDistribution,
-    attempt_groups,
     error_covariance,
     mixing_distribution,
     statistic_errors,
+    task_groups_by_attempts,
 )
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.pass_k import pass_hat_k_pairs
@@ -35,8 +35,8 @@ def test_moments_of_the_posterior_against_quadrature() -> None:
     """Given a point of the posterior, tasks are independent: Beta, and lumps at 0 and 1."""
     n, c = np.array([3, 3, 3, 5]), np.array([0, 2, 3, 1])
     posterior = rate_posterior(count_histogram(n, c))
-    means, variances = posterior.mean_of(all_fail_polynomial(2))
-    assert posterior.weight.sum() == pytest.approx(1)
+    means, variances = posterior.polynomial_mean_and_variance(all_fail_polynomial(2))
+    assert posterior.posterior_weights.sum() == pytest.approx(1)
     a, b = posterior.a[posterior.beta_index], posterior.b[posterior.beta_index]
     tame = np.flatnonzero(np.minimum(a, b) > 0.3)
     assert len(tame) > 10
@@ -56,9 +56,9 @@ def test_drawn_rates_have_the_moments_of_the_posterior() -> None:
     posterior = rate_posterior(count_histogram(n, c))
     rates = draw_rates(n, c, 4000, np.random.default_rng(0))
     for power in (1, 2):
-        means, _ = posterior.mean_of(pass_hat_k_polynomial(power))
+        means, _ = posterior.polynomial_mean_and_variance(pass_hat_k_polynomial(power))
         # Four standard errors.
-        assert (rates**power).mean() == pytest.approx(posterior.weight @ means, abs=0.012)
+        assert (rates**power).mean() == pytest.approx(posterior.posterior_weights @ means, abs=0.012)
 
 
 def moments_of_one(
@@ -109,7 +109,7 @@ def test_covariances_of_errors_of_many_like_tasks() -> None:
 
 
 def test_numbers_of_attempts_are_grouped_downwards() -> None:
-    groups = attempt_groups(np.array([100, 3, 4, 105, 3]))
+    groups = task_groups_by_attempts(np.array([100, 3, 4, 105, 3]))
     assert [(least, at.tolist()) for least, at in groups] == [
         (3, [1, 4]), (4, [2]), (100, [0, 3]),
     ]  # fmt: skip
@@ -202,8 +202,8 @@ def test_each_limit_of_one_task_is_wrong_at_most_at_its_tail(name: str) -> None:
     """Enumerated over all outcomes, at rates on a grid: at most 2.5 %, and nearly that."""
     metric, n, rate = parse_metric(name), 12, np.linspace(0.005, 0.995, 199)
     lows, highs = np.array([limits(name, np.array([n]), np.array([c])) for c in range(n + 1)]).T
-    value, remainder = metric.expectation or (all_fail_polynomial(1), True)
-    truth = (1 - value.at(rate) if remainder else value.at(rate))[:, None]
+    value, remainder = metric.expectation_polynomial or (all_fail_polynomial(1), True)
+    truth = (1 - value.value_at(rate) if remainder else value.value_at(rate))[:, None]
     chance = stats.binom.pmf(np.arange(n + 1), n, rate[:, None])
     for wrong in (highs < truth, lows > truth):
         assert 0.02 < (chance * wrong).sum(axis=1).max() <= 0.025
@@ -250,7 +250,7 @@ def test_differences() -> None:
         metric = parse_metric("pass@4")
         passes = tuple(MetricCounts(metric, n, rng.binomial(4, p)) for _ in range(2))
         values = metric.values(n, passes[0].c) - metric.values(n, passes[1].c)
-        sample = IntervalData(values, low=-1.0, metric_counts=passes)
+        sample = IntervalData(values, lower_bound=-1.0, metric_counts=passes)
         result = interval(sample, None, 0.95, THESE_TASKS)
         assert result.method == "hull"
         covered += (result.low or 0) <= 0 <= (result.high or 0)
@@ -258,7 +258,7 @@ def test_differences() -> None:
 
 
 def test_values_of_more_than_counts_get_the_jackknife() -> None:
-    sample = IntervalData(np.array([0.2, 0.8]), within=np.array([0.01, 0.02]))
+    sample = IntervalData(np.array([0.2, 0.8]), attempt_variances=np.array([0.01, 0.02]))
     assert interval(sample, None, 0.95, THESE_TASKS).method == "jackknife"
     assert not MetricCounts(parse_metric("pass@1"), np.array([10**6]), np.array([5])).has_hull
 
@@ -281,4 +281,4 @@ def test_powers_that_underflow_are_0() -> None:
     )
     assert result is not None
     assert result.limits(0.025)[1] == 1.0
-    assert float(pass_hat_k_polynomial(10**6).at(0.5)) == 0.0
+    assert float(pass_hat_k_polynomial(10**6).value_at(0.5)) == 0.0

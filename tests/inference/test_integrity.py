@@ -9,11 +9,11 @@ from scipy.special import expit
 
 from passk_cli.inference.integrity import (
     FLAG_LEVEL,
-    certain_tasks,
+    certain_tasks_test,
     closest_partners,
-    equal_texts,
-    missing_attempts,
-    success_rates,
+    equal_texts_test,
+    missing_attempts_test,
+    rasch_rates_and_difficulties,
 )
 from tests.conftest import long_cases
 
@@ -45,7 +45,7 @@ def test_rates_are_at_the_maximum_of_their_posterior() -> None:
     rng = np.random.default_rng(1)
     n = rng.integers(0, 5, (6, 40))
     c = rng.binomial(n, 0.6)
-    rates, difficulty = success_rates(n, c)
+    rates, difficulty = rasch_rates_and_difficulties(n, c)
     ability = np.log(rates / (1 - rates))[:, 0] + difficulty[0]
     slopes = (c - n * rates).sum(axis=1) - ability / 4
     np.testing.assert_allclose(slopes, slopes.mean(), atol=0.02)
@@ -68,10 +68,10 @@ def test_agreement_counts_matched_outcomes() -> None:
         common = [min(n[first, t], n[second, u]) for t in range(9) for u in range(9) if t != u]
         exchanged = [equal(t, u) for t in range(9) for u in range(9) if t != u]
         shared = np.minimum(n[first], n[second]).sum()
-        assert result.shared[first] == shared
-        assert result.agreeing[first] == sum(equal(t, t) for t in range(9))
+        assert result.shared_outcomes[first] == shared
+        assert result.agreeing_outcomes[first] == sum(equal(t, t) for t in range(9))
         expected = sum(exchanged) / sum(common) * shared
-        assert result.expected[first] == pytest.approx(expected)
+        assert result.expected_agreeing_outcomes[first] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("family", [0.0, *long_cases(0.5)])
@@ -81,7 +81,7 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         passed = outcomes(rng, family)
         n = np.full(passed.shape[:2], ATTEMPTS)
         c = passed.sum(axis=2)
-        for honest in (closest_partners(n, c).p, certain_tasks(n, c).p, missing_attempts(n, c).p):
+        for honest in (closest_partners(n, c).p, certain_tasks_test(n, c).p, missing_attempts_test(n, c).p):
             assert honest.min() > FLAG_LEVEL
         n, c = doctored(rng, passed)
         pairs = closest_partners(n, c)
@@ -91,13 +91,13 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
             pairs.fits_difficulty_better[ORIGINAL],
             pairs.fits_difficulty_better[COPY],
         ) == (3, True, False)
-        assert [*np.flatnonzero(missing_attempts(n, c).p < FLAG_LEVEL)] == [LOSING]
-        assert [*np.flatnonzero(certain_tasks(n, c).p < FLAG_LEVEL)] == [LEAKED]
+        assert [*np.flatnonzero(missing_attempts_test(n, c).p < FLAG_LEVEL)] == [LOSING]
+        assert [*np.flatnonzero(certain_tasks_test(n, c).p < FLAG_LEVEL)] == [LEAKED]
 
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
-    result = certain_tasks(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
-    assert (result.certain.tolist(), result.tasks.tolist()) == ([1] * 3, [2] * 3)
+    result = certain_tasks_test(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
+    assert (result.certain_task_counts.tolist(), result.repeated_task_counts.tolist()) == ([1] * 3, [2] * 3)
 
 
 def test_losses_by_chance_are_no_remark() -> None:
@@ -105,9 +105,9 @@ def test_losses_by_chance_are_no_remark() -> None:
     passed = outcomes(rng)
     remaining = np.ones(passed.shape, dtype=bool)
     remaining[5] = rng.random((TASKS, ATTEMPTS)) < 0.7
-    result = missing_attempts(remaining.sum(axis=2), (passed & remaining).sum(axis=2))
-    assert result.missing[5] == TASKS * ATTEMPTS - remaining[5].sum()
-    assert result.missing.sum() == result.missing[5]
+    result = missing_attempts_test(remaining.sum(axis=2), (passed & remaining).sum(axis=2))
+    assert result.missing_attempts[5] == TASKS * ATTEMPTS - remaining[5].sum()
+    assert result.missing_attempts.sum() == result.missing_attempts[5]
     assert result.p[5] > 0.05
 
 
@@ -119,13 +119,13 @@ def test_texts_that_third_submissions_share_are_expected() -> None:
             passed = (submission + task) % 2
             wrong = task if submission in (2, 4) else 1000 + 60 * submission + task
             rows.append((submission, task, passed, 5000 + task if passed else wrong, 1))
-    result = equal_texts(*np.array(rows).T, 8)
+    result = equal_texts_test(*np.array(rows).T, 8)
     assert [*np.flatnonzero(result.p < FLAG_LEVEL)] == [2, 4]
-    assert (result.partner[2], result.equal[2], result.attempts[2]) == (4, 60, 60)
-    assert result.equal[1] == 30
+    assert (result.partner[2], result.equal_text_attempts[2], result.attempts_with_text[2]) == (4, 60, 60)
+    assert result.equal_text_attempts[1] == 30
 
 
 def test_no_texts_are_no_agreement() -> None:
     nothing = np.zeros(0, dtype=np.int64)
-    result = equal_texts(nothing, nothing, nothing, nothing, nothing, 3)
-    assert (result.partner.tolist(), result.attempts.tolist()) == ([-1] * 3, [0] * 3)
+    result = equal_texts_test(nothing, nothing, nothing, nothing, nothing, 3)
+    assert (result.partner.tolist(), result.attempts_with_text.tolist()) == ([-1] * 3, [0] * 3)

@@ -11,7 +11,7 @@ from scipy import stats
 from benchmarks.guards import GUARD
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bootstrap_weights import bootstrap_means
-from passk_cli.inference.cost_ratio import TaskCosts, mean_cost
+from passk_cli.inference.cost_per_success import TaskCosts, mean_cost
 from passk_cli.inference.intervals import (
     METHODS,
     IntervalData,
@@ -151,7 +151,7 @@ def test_jackknife_variance() -> None:
         result = within_variance(metric, np.array([size]), np.array([passes]))[0]
         assert result == pytest.approx(brute, rel=1e-10, abs=1e-15)
     assert np.isnan(within_variance(metric, np.array([3]), np.array([1]))[0])
-    sample = IntervalData(np.array([0.5]), within=np.array([np.nan]))
+    sample = IntervalData(np.array([0.5]), attempt_variances=np.array([np.nan]))
     assert "the jackknife leaves out attempts" in interval(sample, None, 0.95, THESE_TASKS).reason
 
 
@@ -161,10 +161,10 @@ def test_shares_add_up_in_simulation() -> None:
     rates = rng.beta(2, 2, 20_000)
     n, c = np.full(20_000, 5), rng.binomial(5, rates)
     within = within_variance(parse_metric("pass@1"), n, c)
-    result = IntervalData(c / n, within=within).share_within
+    result = IntervalData(c / n, attempt_variances=within).attempt_variance_share
     noise = (rates * (1 - rates) / 5).mean()
     assert result == pytest.approx(noise / (noise + rates.var()), abs=0.01)
-    assert IntervalData(c[:1] / 5, within=within[:1]).share_within is None
+    assert IntervalData(c[:1] / 5, attempt_variances=within[:1]).attempt_variance_share is None
 
 
 @pytest.mark.parametrize(
@@ -286,28 +286,28 @@ def test_many_clusters_of_unequal_size_are_covered() -> None:
 
 def test_no_width_of_0_if_attempts_differ() -> None:
     values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
-    steady = interval(IntervalData(values, within=within), "jackknife", 0.95, THESE_TASKS)
+    steady = interval(IntervalData(values, attempt_variances=within), "jackknife", 0.95, THESE_TASKS)
     assert (steady.low, steady.high) == (0.25, 0.25)
     assert (
         steady.reason
         == "every task always passes or always fails; a width of 0 does not mean certainty"
     )
     for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
-        sample = IntervalData(values, within=within, repeated_means=draws, mixed_tasks=3)
+        sample = IntervalData(values, attempt_variances=within, resampled_means=draws, mixed_task_count=3)
         refused = interval(sample, method, 0.95, THESE_TASKS)
         assert (refused.low, refused.high) == (None, None)
         assert "the attempts differ at 3 tasks" in refused.reason
-    undrawn = interval(IntervalData(values, within=within), "percentile", 0.95, THESE_TASKS)
+    undrawn = interval(IntervalData(values, attempt_variances=within), "percentile", 0.95, THESE_TASKS)
     assert (undrawn.low, "use hull" in undrawn.reason) == (None, True)
 
 
 def test_scores_without_bounds_have_a_remark() -> None:
-    sample = IntervalData(np.array([3.0, 8.0, 5.0]), low=-math.inf, high=math.inf)
+    sample = IntervalData(np.array([3.0, 8.0, 5.0]), lower_bound=-math.inf, upper_bound=math.inf)
     result = interval(sample, "guard")
     assert result.method == "bca"
     assert "needs the lowest and highest possible score" in result.reason
     assert "covers 18 to 92 %" in result.reason
-    many = interval(IntervalData(np.arange(31.0), low=-math.inf, high=math.inf), "guard")
+    many = interval(IntervalData(np.arange(31.0), lower_bound=-math.inf, upper_bound=math.inf), "guard")
     assert many.reason.endswith("needs the lowest and highest possible score")
 
 
@@ -329,10 +329,10 @@ def test_the_price_of_guard_if_tasks_are_alike(
 def test_a_guard_of_amounts_is_that_of_the_mean_cost() -> None:
     costs = np.array([0.1, 0.2, 0.2, 0.9, 4.0])
     for clusters in (None, np.array([0, 0, 1, 2, 2])):
-        sample = IntervalData(costs, low=0.0, high=math.inf, clusters=clusters)
+        sample = IntervalData(costs, lower_bound=0.0, upper_bound=math.inf, clusters=clusters)
         spending = TaskCosts(costs, np.ones(5), clusters=clusters)
         limits, second = interval(sample), mean_cost(spending)
         assert (limits.low, limits.high) == pytest.approx((second.low, second.high), rel=1e-12)
         assert limits.method == "guard"
-    single = interval(IntervalData(costs[:1], low=0.0, high=math.inf))
+    single = interval(IntervalData(costs[:1], lower_bound=0.0, upper_bound=math.inf))
     assert (single.low, single.reason) == (None, "the method needs at least 2 tasks")

@@ -32,7 +32,7 @@ def pairs_of(values: np.ndarray) -> PairwiseDifferences:
 
 
 def columns(several: PairwiseDifferences) -> np.ndarray:
-    return several.values[:, several.first] - several.values[:, several.second]
+    return several.values[:, several.first_models] - several.values[:, several.second_models]
 
 
 def by_hand(columns: np.ndarray) -> np.ndarray:

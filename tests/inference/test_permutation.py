@@ -17,7 +17,7 @@ from passk_cli.inference.permutation_test import (
     permutation_test_within_tasks,
 )
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from tests.conftest import long_cases
 
 tasks_of_two = st.lists(
@@ -138,12 +138,12 @@ def test_edges() -> None:
         ValueError, match="cannot be computed from counts of attempts and passes only"
     ):
         permutation_test_within_tasks(parse_metric("maj@3"), (n, n), (n, n))
-    bag = Attempts.from_rows([0], [1.0], [3], [3], cells=1)
+    bag = AttemptValueCounts.from_rows([0], [1.0], [3], [3], cells=1)
     for metric in ("pass@1", "first@2"):
         with pytest.raises(ValueError, match="cannot be tested by permuting attempts"):
             permutation_test_of_attempts(parse_metric(metric), bag, bag)
     assert permutation_test_of_attempts(parse_metric("best@2"), bag, bag).p == 1.0
-    empty = Attempts.from_rows([], np.empty(0), [], [], cells=0)
+    empty = AttemptValueCounts.from_rows([], np.empty(0), [], [], cells=0)
     assert permutation_test_of_attempts(parse_metric("best@2"), empty, empty).p == 1.0
 
 
@@ -153,7 +153,7 @@ some_attempts = st.lists(st.tuples(st.integers(-1, 2), st.booleans()), min_size=
 hands = st.lists(st.tuples(some_attempts, some_attempts), min_size=1, max_size=2)
 
 
-def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
+def bags(cells: list[list[tuple[int, bool]]]) -> AttemptValueCounts:
     """The attempts of one model at each task."""
     rows = [
         (cell, value, len(member_rows), sum(passed for _, passed in member_rows if value >= 0))
@@ -161,7 +161,9 @@ def bags(cells: list[list[tuple[int, bool]]]) -> Attempts:
         for value in sorted({value for value, _ in attempts})
         for member_rows in [[row for row in attempts if row[0] == value]]
     ]
-    return Attempts.from_rows(*(np.array(column) for column in zip(*rows, strict=True)), len(cells))
+    return AttemptValueCounts.from_rows(
+        *(np.array(column) for column in zip(*rows, strict=True)), len(cells)
+    )
 
 
 def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
@@ -169,7 +171,7 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
     measure = parse_metric(metric)
 
     def difference(first: list, second: list) -> float:
-        left_side, right_side = (measure.values_of(bags([rows]))[0] for rows in (first, second))
+        left_side, right_side = (measure.values_from_attempts(bags([rows]))[0] for rows in (first, second))
         return float(left_side - right_side)
 
     laws = []
@@ -202,11 +204,11 @@ def test_answers_keep_apart_whatever_their_codes_are() -> None:
     assert result.p == pytest.approx(dealt_by_hand("maj@3", [task]), rel=1e-9)
 
 
-def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> Attempts:
+def scores(rng: np.random.Generator, tasks: int, n: int, shift: float = 0.0) -> AttemptValueCounts:
     """Continuous scores: no two attempts are equal."""
     value = np.sort(rng.normal(np.linspace(-1, 1, tasks)[:, None] + shift, 1.0, (tasks, n)))
     all_ones = np.ones(tasks * n, dtype=np.int64)
-    return Attempts.from_rows(
+    return AttemptValueCounts.from_rows(
         np.repeat(np.arange(tasks), n), value.ravel(), all_ones, 0 * all_ones, tasks
     )
 

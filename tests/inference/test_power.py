@@ -12,9 +12,9 @@ from scipy.optimize import brentq
 from scipy.stats import multinomial
 from statsmodels.stats.power import TTestPower
 
-from passk_cli.inference.design import AssumedValues, BetaRates, PlannedDifference
-from passk_cli.inference.paired import mcnemar, sign_flip_test
-from passk_cli.inference.power import PairedTest, lattice_step
+from passk_cli.inference.design import AssumedMetricMoments, BetaRates, PlannedDifference
+from passk_cli.inference.paired_tests import mcnemar, sign_flip_test
+from passk_cli.inference.power import PairedTest, half_lattice_distance
 from passk_cli.metrics.registry import parse_metric
 
 
@@ -92,7 +92,7 @@ def test_one_attempt_against_the_exact_power_of_mcnemar(plus: float, minus: floa
     """The lattice step is the continuity correction of the exact test."""
     variance = plus + minus - (plus - minus) ** 2
     expected = mcnemar_power(plus, minus, 100)
-    result = PairedTest(variance, statistic_step=lattice_step(1, 1)).power(plus - minus, 100)
+    result = PairedTest(variance, statistic_step=half_lattice_distance(1, 1)).power(plus - minus, 100)
     assert result == pytest.approx(expected, abs=0.015)
     assert PairedTest(variance).power(plus - minus, 100) > expected + 0.04
 
@@ -109,8 +109,8 @@ def test_two_models_around_a_common_value() -> None:
 
 
 def test_lattice_steps() -> None:
-    assert [lattice_step(5, k) for k in (1, 2, 4, 5)] == [0.2, 0.1, 0.2, 1.0]
-    assert lattice_step(100_000, 50_000) == 0.0
+    assert [half_lattice_distance(5, k) for k in (1, 2, 4, 5)] == [0.2, 0.1, 0.2, 1.0]
+    assert half_lattice_distance(100_000, 50_000) == 0.0
 
 
 @pytest.mark.long
@@ -120,11 +120,11 @@ def test_power_against_simulated_sign_flips() -> None:
     rates = BetaRates(0.6, 0.3)
     for name in ("pass@1", "pass@5"):
         metric = parse_metric(name)
-        values = AssumedValues(metric, rates)
+        values = AssumedMetricMoments(metric, rates)
         variance = PlannedDifference(values, values, 0.0).variance(n)
         bend = 1 / (4 * values.expected * (1 - values.expected))
         test = PairedTest(
-            variance, statistic_step=lattice_step(n, metric.k), variance_decrease=bend
+            variance, statistic_step=half_lattice_distance(n, metric.k), variance_decrease=bend
         )
         difference = test.detectable_difference(tasks, 0.8)
         table = metric.values(np.full(n + 1, n), np.arange(n + 1))
@@ -138,11 +138,11 @@ def test_power_against_simulated_sign_flips() -> None:
         assert result == pytest.approx(0.8, abs=0.03)
 
 
-def moved_to(expected: float, values: AssumedValues) -> AssumedValues:
+def moved_to(expected: float, values: AssumedMetricMoments) -> AssumedMetricMoments:
     """The metric at the mean rate that is expected to give this, attempts as much alike."""
 
-    def at(mean: float) -> AssumedValues:
-        spread = math.sqrt(values.rates.correlation * mean * (1 - mean))
-        return AssumedValues(values.metric, BetaRates(mean, spread))
+    def at(mean: float) -> AssumedMetricMoments:
+        spread = math.sqrt(values.rates.intraclass_correlation * mean * (1 - mean))
+        return AssumedMetricMoments(values.metric, BetaRates(mean, spread))
 
     return at(brentq(lambda mean: at(mean).expected - expected, 1e-4, 1 - 1e-4))

@@ -15,7 +15,7 @@ from passk_cli.inference.bands import pointwise_level
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.intervals import IntervalData
 from passk_cli.inference.ranking import code_spans, possible_crossings
-from passk_cli.metrics.pass_k import curve
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 
 signs = st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=7)
 
@@ -30,9 +30,9 @@ def test_crossings_are_all_that_some_curve_inside_has(open_signs: list[int]) -> 
         turns = {k for k in range(2, len(inside) + 1) if inside[k - 1] != inside[k - 2]}
         observed |= turns
         for first in sets:
-            assert not first.certain or turns & set(range(first.first, first.last + 1))
-    assert observed == {k for single in sets for k in range(single.first, single.last + 1)}
-    always = [set(range(one.first, one.last + 1)) for one in sets if one.certain]
+            assert not first.certain or turns & set(range(first.first_k, first.last_k + 1))
+    assert observed == {k for single in sets for k in range(single.first_k, single.last_k + 1)}
+    always = [set(range(one.first_k, one.last_k + 1)) for one in sets if one.certain]
     assert all(a.isdisjoint(b) for i, a in enumerate(always) for b in always[:i])
 
 
@@ -53,7 +53,7 @@ def test_the_level_of_a_curve_holds_near_the_ceiling() -> None:
     covered = gaussian = 0
     for run in range(count):
         first, second = (
-            curve(np.full(tasks, n), rng.binomial(n, rng.beta(*law, tasks)), n)[0] for law in laws
+            pass_at_and_hat_curves(np.full(tasks, n), rng.binomial(n, rng.beta(*law, tasks)), n)[0] for law in laws
         )
         gap, truth = first - second, falls[1] - falls[0]
         draws = bootstrap_means(gap, 500, run, kind="dirichlet")

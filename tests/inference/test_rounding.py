@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.guards import GUARD
-from passk_cli.commands.plan.widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_widths
 from passk_cli.inference.intervals import (
     METHODS,
     IntervalData,
@@ -65,7 +65,7 @@ def test_a_sum_in_another_order_is_not_a_spread() -> None:
     values = np.array([0.3, 0.1 + 0.2, 0.3])
     assert np.ptp(values) > 0
     assert IntervalData(values).all_equal
-    assert IntervalData(values, within=np.full(3, 0.05)).share_within is None
+    assert IntervalData(values, attempt_variances=np.full(3, 0.05)).attempt_variance_share is None
     assert interval(IntervalData(values)).reason == "every task has the value 0.3"
     assert not IntervalData(np.array([0.3, 0.3, 0.3 + 1e-9])).all_equal
     assert IntervalData(np.zeros(3)).all_equal

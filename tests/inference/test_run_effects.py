@@ -14,7 +14,7 @@ from passk_cli.inference.run_effects import (
     chance_variances,
     change_points,
     exact_change_p,
-    largest_deviate,
+    largest_change_deviate,
     least_detectable_change,
     log_means,
     run_effect,
@@ -57,7 +57,7 @@ def test_a_shift_of_a_run_is_seen_and_its_size_covered() -> None:
     effect = run_effect(n, c)
     assert effect.p < 0.001
     assert effect.low < np.var(shifts, ddof=1) < effect.high
-    assert effect.variance == pytest.approx(np.var(shifts, ddof=1), rel=0.35)
+    assert effect.effect_variance == pytest.approx(np.var(shifts, ddof=1), rel=0.35)
 
 
 def test_an_effect_on_single_tasks_is_not_an_effect_on_the_mean() -> None:
@@ -82,7 +82,7 @@ def test_one_attempt_per_run_does_not_test_single_tasks() -> None:
 @pytest.mark.parametrize("passes", [0, 3])
 def test_attempts_that_are_all_alike_have_no_effect(passes: int) -> None:
     effect = run_effect(np.full((3, 5), 3), np.full((3, 5), passes))
-    assert (effect.p, effect.variance, effect.low, effect.high) == (1.0, 0.0, 0.0, 0.0)
+    assert (effect.p, effect.effect_variance, effect.low, effect.high) == (1.0, 0.0, 0.0, 0.0)
 
 
 def test_unequal_attempts_that_are_exchangeable_are_rarely_an_effect() -> None:
@@ -103,7 +103,7 @@ def test_invalid_histories_are_refused(n: Ints) -> None:
 
 def test_quiet_histories_raise_few_alarms() -> None:
     random = np.random.default_rng(0)
-    largest = [largest_deviate(random.normal(0.7, 0.02, 100)) for _ in range(100)]
+    largest = [largest_change_deviate(random.normal(0.7, 0.02, 100)) for _ in range(100)]
     # The threshold is that of 365 runs: of 100 runs it is exceeded more rarely.
     assert sum(deviate > 4.255 for deviate in largest) <= 8
 

@@ -7,7 +7,7 @@ import pytest
 
 from passk_cli.inference.sampling_variance import within_variance, within_variance_from_attempts
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -19,11 +19,11 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     ]
     start = np.cumsum([0, *map(len, rows)])
     value, count, passed = np.array([row for cell in rows for row in cell]).T
-    scores = Attempts(start, value.astype(float), count, passed)
+    scores = AttemptValueCounts(start, value.astype(float), count, passed)
     for graded, counts in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
         metric = parse_metric(graded)
         with np.errstate(invalid="ignore"):
-            result = within_variance_from_attempts(metric, scores, metric.values_of(scores))
+            result = within_variance_from_attempts(metric, scores, metric.values_from_attempts(scores))
         expected = within_variance(parse_metric(counts), n, c)
         np.testing.assert_allclose(result, expected, atol=1e-14)
         assert np.isnan(result[[1, 4]]).all()

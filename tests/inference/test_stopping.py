@@ -13,7 +13,7 @@ from passk_cli.inference.stopping import (
     FIRST_PASS,
     ONCE_PASSED,
     REPLACED,
-    UNKNOWN,
+    UNKNOWN_LAST_OUTCOME,
     detect_optional_stopping,
     stopped_on_outcome,
 )
@@ -43,8 +43,8 @@ def test_fisher_is_the_share_of_all_placements() -> None:
     result = detect_optional_stopping(n, c)
     assert result is not None
     assert (result.kind, result.largest_n, result.short_tasks) == (FIRST_PASS, 10, 2)
-    assert result.chance == pytest.approx(share, rel=1e-12)
-    assert result.first_attempt_share == 0
+    assert result.chance_without_stopping == pytest.approx(share, rel=1e-12)
+    assert result.first_attempt_pass_share == 0
     assert result.solved_share == pytest.approx(3 / 7)
 
 
@@ -54,14 +54,14 @@ def test_one_pass_each_and_none_unsolved() -> None:
     result = detect_optional_stopping(n, np.ones(5, dtype=np.int64))
     most_likely = math.prod((1 - 1 / i) ** (i - 1) for i in range(2, 6))
     assert result is not None
-    assert result.chance == pytest.approx(most_likely, rel=1e-12)
-    assert result.first_attempt_share == pytest.approx(0.2)
+    assert result.chance_without_stopping == pytest.approx(most_likely, rel=1e-12)
+    assert result.first_attempt_pass_share == pytest.approx(0.2)
     # In order, the pass stands last with a chance of 1/n besides.
     ordered = detect_optional_stopping(
         n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64)
     )
     assert ordered is not None
-    assert ordered.chance == pytest.approx(most_likely / math.factorial(5), rel=1e-12)
+    assert ordered.chance_without_stopping == pytest.approx(most_likely / math.factorial(5), rel=1e-12)
 
 
 def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass() -> None:
@@ -74,7 +74,7 @@ def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass
     followed[np.flatnonzero((n > 1) & (c == 1))[0]] = 0
     second = detect_optional_stopping(n, c, last=followed)
     assert second is None or second.kind == ONCE_PASSED
-    unknown = detect_optional_stopping(n, c, last=np.full(50, UNKNOWN))
+    unknown = detect_optional_stopping(n, c, last=np.full(50, UNKNOWN_LAST_OUTCOME))
     assert unknown is not None
     assert unknown.kind == FIRST_PASS
 
@@ -101,8 +101,8 @@ def test_failures_replaced_by_retries() -> None:
     result = detect_optional_stopping(remaining, c, numbered, last)
     assert result is not None
     assert (result.kind, result.largest_n) == (REPLACED, 5)
-    assert result.chance < EVIDENCE_LEVEL
-    assert result.first_attempt_share == pytest.approx(np.mean((numbered == 1) & (c == 1)))
+    assert result.chance_without_stopping < EVIDENCE_LEVEL
+    assert result.first_attempt_pass_share == pytest.approx(np.mean((numbered == 1) & (c == 1)))
     # Holes that attempts lost by accident leave say nothing.
     assert not stopped_on_outcome(
         *honest(rng, np.full(60, 0.5), np.full(60, 3))[:2], rng.integers(3, 6, 60)
@@ -136,7 +136,7 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
     result = detect_optional_stopping(n, c)
     assert result is not None
     assert (result.kind, result.solved_share) == (ONCE_PASSED, 1.0)
-    assert result.chance < 1e-6
+    assert result.chance_without_stopping < 1e-6
     # The same passes among tasks of which as many have none as the rates let expect.
     assert detect_optional_stopping(np.r_[n, 10, 400], np.r_[c, 0, 0]) is None
 
@@ -144,7 +144,7 @@ def test_missing_zeros_are_detected_if_every_task_has_passed() -> None:
 def test_no_zeros_are_missing_if_all_tasks_pass_often() -> None:
     result = detect_optional_stopping(np.r_[np.full(30, 10), 40, 40], np.r_[np.full(30, 9), 0, 0])
     assert result is not None
-    assert result.chance == pytest.approx(0.5, abs=1e-3)
+    assert result.chance_without_stopping == pytest.approx(0.5, abs=1e-3)
 
 
 LAWS = [(0.5, 3), (1, 4), (2, 2), (9, 1)]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from passk_cli.metrics.diversity import (
     distinct_at_k,
     distinct_passing_at_k,
-    distinct_solutions,
+    distinct_solution_count,
     duplicate_share,
     pass_at_k_distinct,
     solution_agreement,
@@ -45,7 +45,7 @@ def test_every_subset(cell: list[Row]) -> None:
 def test_pairs_and_repeats(cell: list[Row]) -> None:
     start, _, count, passed = bag(cell)
     n = int(count.sum())
-    assert distinct_solutions(start, count)[0] == len(cell)
+    assert distinct_solution_count(start, count)[0] == len(cell)
     assert duplicate_share(start, count)[0] == pytest.approx(1 - len(cell) / n, rel=1e-12)
     if n == 1:
         assert np.isnan(solution_agreement(start, count)[0])
@@ -56,7 +56,7 @@ def test_pairs_and_repeats(cell: list[Row]) -> None:
         assert solution_agreement(start, count)[0] == pytest.approx(2 - two, abs=1e-13)
     good = [(value, p, p) for value, _, p in cell if p]
     passes = sum(p for _, p, _ in good)
-    assert distinct_solutions(start, passed)[0] == len(good)
+    assert distinct_solution_count(start, passed)[0] == len(good)
     if passes:
         assert duplicate_share(start, passed)[0] == pytest.approx(1 - len(good) / passes, rel=1e-12)
     else:

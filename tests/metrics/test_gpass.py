@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.metrics.gpass import at_least_pairs, gpass_pairs, mgpass_pairs, passes_needed
+from passk_cli.metrics.gpass import at_least_m_of_k_pairs, gpass_pairs, mgpass_pairs, passes_needed
 from passk_cli.metrics.pass_k import pass_at_k_pairs, pass_hat_k_pairs
 
 SMALLEST = Fraction(1, 10**307)
@@ -33,7 +33,7 @@ def exact(n: int, c: int, k: int, least: int) -> Fraction:
 
 
 def first(n: int, c: int, k: int, least: int) -> float:
-    return float(at_least_pairs(np.array([n]), np.array([c]), k, least)[0])
+    return float(at_least_m_of_k_pairs(np.array([n]), np.array([c]), k, least)[0])
 
 
 def relative(value: float, expected: Fraction) -> float:

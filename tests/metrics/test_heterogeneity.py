@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 
 from passk_cli.metrics.heterogeneity import (
     RateMoments,
-    mean_power_new_tasks,
-    mean_power_these_tasks,
     moments_new_tasks,
     moments_of_rates,
     moments_these_tasks,
+    power_of_mean_new_tasks,
+    power_of_mean_these_tasks,
     rate_curves,
 )
-from passk_cli.metrics.pass_k import curve, curve_blocks, pass_at_k, pass_hat_k
+from passk_cli.metrics.pass_k import (
+    pass_at_and_hat_curve_blocks,
+    pass_at_and_hat_curves,
+    pass_at_k,
+    pass_hat_k,
+)
 from tests.conftest import long_cases
 
 rates = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=9)
@@ -49,13 +54,13 @@ def test_the_families_of_the_article(name: str) -> None:
     result = rate_curves(np.array(FAMILIES[name]), np.arange(1, 9))
     for i, k in enumerate(range(1, 9)):
         at, hat, even = exact(FAMILIES[name], k)
-        assert result.at[i] == pytest.approx(float(at), rel=1e-14)
-        assert result.hat[i] == pytest.approx(float(hat), rel=1e-14)
-        assert result.delta[i] == pytest.approx(float(hat - even), abs=1e-15)
-        assert (result.delta[i] > 0.03) == (name != "homogeneous" and k > 1)
+        assert result.pass_at_k[i] == pytest.approx(float(at), rel=1e-14)
+        assert result.pass_hat_k[i] == pytest.approx(float(hat), rel=1e-14)
+        assert result.heterogeneity_gain[i] == pytest.approx(float(hat - even), abs=1e-15)
+        assert (result.heterogeneity_gain[i] > 0.03) == (name != "homogeneous" and k > 1)
     if name == "homogeneous":
-        assert not result.delta.any()
-        assert not result.deficit.any()
+        assert not result.heterogeneity_gain.any()
+        assert not result.coverage_deficit.any()
 
 
 def test_positive_skew_is_more_reliable_and_covers_more() -> None:
@@ -65,52 +70,52 @@ def test_positive_skew_is_more_reliable_and_covers_more() -> None:
     )
     # Mirror images around one half have the same E p², so k = 2 is a tie: 0.34245 both.
     assert exact(FAMILIES["negative skew"], 2) == exact(FAMILIES["positive skew"], 2)
-    np.testing.assert_allclose([negative.hat[0], positive.hat[0]], 0.34245, rtol=1e-14)
-    assert np.all(positive.hat[1:] > negative.hat[1:])
-    assert np.all(positive.at[1:] > negative.at[1:])
+    np.testing.assert_allclose([negative.pass_hat_k[0], positive.pass_hat_k[0]], 0.34245, rtol=1e-14)
+    assert np.all(positive.pass_hat_k[1:] > negative.pass_hat_k[1:])
+    assert np.all(positive.pass_at_k[1:] > negative.pass_at_k[1:])
 
 
 def test_the_coin_game() -> None:
     ten = np.array([10])
-    assert rate_curves(np.array([0.5]), ten).hat[0] == 1 / 1024
-    assert rate_curves(np.array([0.0, 1.0]), ten).hat[0] == 1 / 2
+    assert rate_curves(np.array([0.5]), ten).pass_hat_k[0] == 1 / 1024
+    assert rate_curves(np.array([0.0, 1.0]), ten).pass_hat_k[0] == 1 / 2
 
 
 @given(rates)
 def test_bounds_and_monotone_curves(p: list[float]) -> None:
     result, mean = rate_curves(np.array(p), KS), float(np.mean(p))
     slack = 1e-14
-    assert np.all(result.at >= mean - slack)
-    assert np.all(result.at <= 1 - (1 - mean) ** KS + slack)
+    assert np.all(result.pass_at_k >= mean - slack)
+    assert np.all(result.pass_at_k <= 1 - (1 - mean) ** KS + slack)
     for gain, bound in (
-        (result.delta, result.delta_bound),
-        (result.deficit, result.deficit_bound),
+        (result.heterogeneity_gain, result.largest_heterogeneity_gain),
+        (result.coverage_deficit, result.largest_coverage_deficit),
     ):
         assert np.all(gain >= 0)
         assert np.all(gain <= bound + slack)
-    assert np.all(np.diff(result.at) >= -slack)
-    assert np.all(np.diff(result.hat) <= slack)
+    assert np.all(np.diff(result.pass_at_k) >= -slack)
+    assert np.all(np.diff(result.pass_hat_k) <= slack)
 
 
 @given(st.floats(0, 1), st.integers(1, 30))
 def test_equal_rates_have_no_gain_at_all(rate: float, tasks: int) -> None:
     result = rate_curves(np.full(tasks, rate), KS)
-    assert not result.delta.any()
-    assert not result.deficit.any()
+    assert not result.heterogeneity_gain.any()
+    assert not result.coverage_deficit.any()
 
 
 @given(rates)
 def test_a_two_point_family_reaches_the_bound(p: list[float]) -> None:
     count, all_ones = len(p), sum(x > 0.5 for x in p)
     result = rate_curves(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
-    np.testing.assert_allclose(result.delta, result.delta_bound, atol=1e-15)
-    np.testing.assert_allclose(result.deficit, result.deficit_bound, atol=1e-15)
+    np.testing.assert_allclose(result.heterogeneity_gain, result.largest_heterogeneity_gain, atol=1e-15)
+    np.testing.assert_allclose(result.coverage_deficit, result.largest_coverage_deficit, atol=1e-15)
 
 
 @given(st.lists(st.integers(0, 8), min_size=1, max_size=9))
 def test_different_tasks_by_enumeration(c: list[int]) -> None:
     p = [Fraction(x, 8) for x in c]
-    result = mean_power_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
+    result = power_of_mean_new_tasks(np.array(c) / 8, np.arange(1, len(c) + 2))
     for k in range(1, len(c) + 1):
         item = [prod(subset) for subset in combinations(p, k)]
         assert result[k - 1] == pytest.approx(float(sum(item, Fraction(0)) / len(item)), rel=1e-13)
@@ -121,7 +126,7 @@ def test_different_tasks_by_enumeration(c: list[int]) -> None:
 def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) -> None:
     n = [n for n, _ in cells]
     c = [round(share * n) for n, share in cells]
-    result = mean_power_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
+    result = power_of_mean_these_tasks(np.array(n), np.array(c), np.arange(1, 5))
     for k in range(1, 5):
         if k > min(n):
             assert np.isnan(result[k - 1])
@@ -139,9 +144,9 @@ def test_tasks_with_repetition_by_enumeration(cells: list[tuple[int, float]]) ->
 def test_tasks_with_repetition_at_ten_thousand_attempts(tasks: int) -> None:
     n = np.full(tasks, 10_000)
     ks = np.array([1, 10, 600, 2000, 5000, 10_000])
-    np.testing.assert_allclose(mean_power_these_tasks(n, n, ks), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(power_of_mean_these_tasks(n, n, ks), 1.0, rtol=1e-12)
     c = np.full(tasks, 9_990)
-    result = mean_power_these_tasks(n, c, ks)
+    result = power_of_mean_these_tasks(n, c, ks)
     # As tasks grow in number, attempts fall on different ones: from pass^k of one task to p^k.
     lower, upper = pass_hat_k(10_000, 9_990, ks), (0.999**ks)
     if tasks == 1:
@@ -164,7 +169,7 @@ Values = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def as_array(result: RateMoments) -> np.ndarray:
-    return np.array([result.mean, result.variance, result.third])
+    return np.array([result.mean, result.variance, result.third_central_moment])
 
 
 def expected_new(of: Values, tasks: int, n: int) -> np.ndarray:
@@ -187,7 +192,7 @@ def powers(n: np.ndarray, c: np.ndarray) -> np.ndarray:
 def test_unbiased_for_new_tasks() -> None:
     mean = float(sum(RATES, Fraction(0)) / 3)
     ks = np.array([1, 2, 3])
-    result = expected_new(lambda n, c: mean_power_new_tasks(c / n, ks), tasks=3, n=2)
+    result = expected_new(lambda n, c: power_of_mean_new_tasks(c / n, ks), tasks=3, n=2)
     np.testing.assert_allclose(result, mean**ks, rtol=1e-12)
     result = expected_new(lambda n, c: as_array(moments_new_tasks(powers(n, c))), tasks=3, n=3)
     deviation = np.array([float(p) for p in RATES]) - mean
@@ -199,7 +204,7 @@ def test_unbiased_for_new_tasks() -> None:
 def test_unbiased_for_these_tasks() -> None:
     p = np.array([float(x) for x in RATES])
     ks = np.array([1, 2, 3])
-    result = expected_these(lambda n, c: mean_power_these_tasks(n, c, ks), RATES, 3)
+    result = expected_these(lambda n, c: power_of_mean_these_tasks(n, c, ks), RATES, 3)
     np.testing.assert_allclose(result, p.mean() ** ks, rtol=1e-12)
     result = expected_these(lambda n, c: as_array(moments_these_tasks(n, c)), RATES, 3)
     deviation = p - p.mean()
@@ -223,7 +228,7 @@ def test_moments_of_the_families() -> None:
 def test_moments_without_enough_attempts_or_tasks() -> None:
     two = np.array([2, 2])
     result = moments_new_tasks(powers(two, np.array([1, 2])))
-    assert (np.isnan(result.variance), np.isnan(result.third)) == (False, True)
+    assert (np.isnan(result.variance), np.isnan(result.third_central_moment)) == (False, True)
     assert np.isnan(moments_new_tasks(powers(two[:1], two[:1])).variance)
     assert np.isnan(moments_these_tasks(np.array([1, 1]), np.array([0, 1])).sd)
 
@@ -233,7 +238,7 @@ def test_curve_blocks_equal_single_values(n: int, data: st.DataObject) -> None:
     cells = np.array(data.draw(st.lists(st.integers(0, n), min_size=1, max_size=5)))
     sizes = np.full(len(cells), n)
     ks = np.array(sorted(data.draw(st.sets(st.integers(1, n + 3), min_size=1, max_size=6))))
-    for block, at, hat in curve_blocks(sizes, cells, ks):
+    for block, at, hat in pass_at_and_hat_curve_blocks(sizes, cells, ks):
         for row, k in enumerate(ks[block].tolist()):
             np.testing.assert_allclose(at[row], pass_at_k(sizes, cells, k), rtol=1e-13)
             np.testing.assert_allclose(hat[row], pass_hat_k(sizes, cells, k), rtol=1e-13)
@@ -241,9 +246,9 @@ def test_curve_blocks_equal_single_values(n: int, data: st.DataObject) -> None:
 
 def test_blocks_carry_on(monkeypatch: pytest.MonkeyPatch) -> None:
     n, c = np.array([5000, 5000, 4000]), np.array([17, 4000, 3999])
-    total = curve(n, c, 5000)
+    total = pass_at_and_hat_curves(n, c, 5000)
     monkeypatch.setattr("passk_cli.metrics.pass_k._BLOCK_TERMS", 3000)
-    blocks = list(curve_blocks(n, c, np.arange(1, 5001)))
+    blocks = list(pass_at_and_hat_curve_blocks(n, c, np.arange(1, 5001)))
     assert len(blocks) > 30
     for place in (0, 1):
         joined = np.concatenate([block[1 + place] for block in blocks]).T

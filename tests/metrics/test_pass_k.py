@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.pass_k import curve, pass_at_k, pass_hat_k, unique_pairs
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves, pass_at_k, pass_hat_k, unique_pairs
 from passk_cli.metrics.registry import (
     default_ks,
     parse_ks,
@@ -103,7 +103,7 @@ def test_impossible_counts_are_refused(n: float, c: float, k: int) -> None:
 @given(st.lists(cells.map(lambda cell: cell[:2]), min_size=1, max_size=30))
 def test_curves_and_tables_agree_with_single_values(pairs: list[tuple[int, int]]) -> None:
     n, c = (np.array(column) for column in zip(*pairs, strict=True))
-    at, hat = curve(n, c, 12)
+    at, hat = pass_at_and_hat_curves(n, c, 12)
     for k in range(1, 13):
         np.testing.assert_allclose(at[:, k - 1], pass_at_k(n, c, k), rtol=1e-12)
         np.testing.assert_allclose(hat[:, k - 1], pass_hat_k(n, c, k), rtol=1e-12)

@@ -9,7 +9,7 @@ import pytest
 
 from passk_cli import pass_at_k
 from passk_cli.errors import ParameterError
-from passk_cli.metrics.registry import AMOUNTS, FAMILIES, Metric, parse_metric
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, FAMILIES, Metric, parse_metric
 
 SCORES = {"best@", "worst@", "mean"}
 KINDS = {"distinct@": (1.0, 3.0), "distinct-correct@": (0.0, 3.0)}
@@ -21,8 +21,12 @@ ODD = {"mgpass@": (0.0, 2 / 3)}
 def test_bounds(family: str) -> None:
     metric = Metric(family, 3)
     amount = family.removeprefix("median-").removesuffix("-per-success")
-    if amount in AMOUNTS:
-        assert (metric.bounds, metric.unit, metric.sign) == ((0, inf), AMOUNTS[amount][0], -1)
+    if amount in AMOUNT_UNITS_AND_NOUNS:
+        assert (metric.bounds, metric.unit, metric.better_sign) == (
+            (0, inf),
+            AMOUNT_UNITS_AND_NOUNS[amount][0],
+            -1,
+        )
         return
     assert metric.bounds == (None if family in SCORES else {**KINDS, **ODD}.get(family, (0.0, 1.0)))
     assert metric.unit == ("score" if family in SCORES | {*KINDS} else "share")

@@ -49,19 +49,19 @@ def hostile_findings() -> passk_cli.Findings:
         result = passk_cli.report(rows(EVIL[:3]), metrics="pass@1", headline=EVIL[0], resamples=100)
     page = result.report.page
     assert page is not None
-    (section,) = page.sections
+    (section,) = page.chapters
     panels = tuple(
         panel if panel.name in ("leaderboard", "curves")
-        else replace(panel, report=replace(panel.report, draw=tuple))
+        else replace(panel, report=replace(panel.report, make_plots=tuple))
         for panel in section.panels
     )  # fmt: skip
-    page = replace(page, sections=(replace(section, panels=panels),))
+    page = replace(page, chapters=(replace(section, panels=panels),))
     return passk_cli.Findings(replace(result.report, page=page))
 
 
 @pytest.fixture(scope="module")
 def text(hostile_findings: passk_cli.Findings) -> str:
-    return pages.document(hostile_findings.report, "html", Style())[""].decode()
+    return pages.page_files_by_name(hostile_findings.report, "html", Style())[""].decode()
 
 
 class Elements(HTMLParser):
@@ -164,7 +164,7 @@ def test_a_page_of_four_models_is_short() -> None:
     models = ("ada", "bob", "cyd", "dan")
     with warnings.catch_warnings(action="ignore"):
         result = passk_cli.report(rows(models), resamples=100)
-    page = pages.document(result.report, "html", Style())[""].decode()
+    page = pages.page_files_by_name(result.report, "html", Style())[""].decode()
     body = re.sub(r"<(style|script)\b.*?</\1>|<[^>]+>", " ", page[page.index("<body") :],
                   flags=re.DOTALL)  # fmt: skip
     assert len(body.split()) <= 1500
@@ -173,12 +173,12 @@ def test_a_page_of_four_models_is_short() -> None:
 def test_a_long_table_can_be_searched(hostile_findings: passk_cli.Findings) -> None:
     page = hostile_findings.report.page
     assert page is not None
-    panel = next(panel_ for panel_ in page.sections[0].panels if panel_.name == "curves")
+    panel = next(panel_ for panel_ in page.chapters[0].panels if panel_.name == "curves")
     table = panel.report.tables[0]
-    long = replace(table, rows=[*table.rows] * 4, first=0)
-    panel = replace(panel, report=replace(panel.report, tables=(long,), draw=tuple))
-    page = replace(page, sections=(replace(page.sections[0], panels=(panel,)),))
-    text = pages.document(replace(hostile_findings.report, page=page), "html", Style())[""].decode()
+    long = replace(table, rows=[*table.rows] * 4, rows_without_full=0)
+    panel = replace(panel, report=replace(panel.report, tables=(long,), make_plots=tuple))
+    page = replace(page, chapters=(replace(page.chapters[0], panels=(panel,)),))
+    text = pages.page_files_by_name(replace(hostile_findings.report, page=page), "html", Style())[""].decode()
     assert re.search(r'<div class="table">\s*<div class="tools"><label>Search <input ', text)
     assert "<output>12 rows</output>" in text
 
@@ -192,7 +192,7 @@ def test_many_models_and_tasks_make_a_small_page() -> None:
     ]
     with warnings.catch_warnings(action="ignore"):
         result = passk_cli.report(many, metrics=["pass@1", "pass^4"], resamples=100)
-    page = pages.document(result.report, "html", Style())[""]
+    page = pages.page_files_by_name(result.report, "html", Style())[""]
     assert page.count(b"<tr>") < 3 * 24 + 60
     assert len(page) < 200_000
     data = json.loads(re.findall(rb'<script type="application/json">(.*?)</script>', page)[0])
@@ -205,10 +205,10 @@ def test_places_of_intervals_are_inside_the_drawing() -> None:
     )
     entries = tuple(LeaderboardRow(str(n.value), (n,), ("1",), ()) for n in numbers)
     view = leaderboard_view(Leaderboard((Column("cost", "$"),), (), entries), Style())
-    places = [place for e in view.entries for n in e.numbers for place in (*n.dots, *n.interval)]
+    places = [place for e in view.entries for n in e.numbers for place in (*n.dot_positions, *n.interval_positions)]
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
-    assert metric.lower
+    assert metric.lower_is_better
     assert [text for _, text in metric.ticks] == ["$0", "$2", "$4", "$6", "$8"]
 
 
@@ -225,7 +225,7 @@ def test_drawings_are_xml_with_the_colours_of_the_page(text: str) -> None:
 
 def test_the_answer_is_the_headline(hostile_findings: passk_cli.Findings, text: str) -> None:
     (headline,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
-    expected = answer_text(hostile_findings.report, Style().for_print)
+    expected = answer_text(hostile_findings.report, Style().with_typographic_minus)
     assert expected
     assert unescape(headline) == expected
 
@@ -247,16 +247,16 @@ def test_markdown_pictures_are_in_a_folder_next_to_it(
 
 
 def test_markdown_without_a_file_has_no_pictures(hostile_findings: passk_cli.Findings) -> None:
-    files = pages.document(hostile_findings.report, "markdown", Style())
+    files = pages.page_files_by_name(hostile_findings.report, "markdown", Style())
     assert list(files) == [""]
     assert not re.search(rb"(?<!\\)<(?:img|picture)", files[""])
 
 
 def test_a_report_without_a_page_is_refused() -> None:
     report = passk_cli.estimate(rows(EVIL[:1])).report
-    for name in pages.FORMATS:
+    for name in pages.SUFFIX_BY_FORMAT:
         with pytest.raises(ValueError, match="cannot be shown as a page"):
-            pages.document(report, name, Style())
+            pages.page_files_by_name(report, name, Style())
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -366,7 +366,7 @@ def test_metrics_leave_a_board_before_one_is_cut(width: int, fewest: int, tmp_pa
     with warnings.catch_warnings(action="ignore"):
         result = passk_cli.report(rows, k=[*range(1, 13)], board=True, resamples=100)
     page = tmp_path / "page.html"
-    text = pages.document(result.report, "html", Style())[""].decode()
+    text = pages.page_files_by_name(result.report, "html", Style())[""].decode()
     page.write_text(with_script(text, FIT))
     outcome = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri(),
@@ -439,7 +439,7 @@ def test_long_names_are_complete_in_tables_that_fit_the_page(tmp_path: Path) -> 
     data = [{**row, "cost": 0.03} for row in rows(names)]
     with warnings.catch_warnings(action="ignore"):
         report = passk_cli.report(data, resamples=100).report
-    text = pages.document(report, "html", Style())[""].decode()
+    text = pages.page_files_by_name(report, "html", Style())[""].decode()
     assert text.count(f">{names[3]}</bdi>") >= 2
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
@@ -479,7 +479,7 @@ def test_lost_attempts_of_a_board_are_visible_on_a_phone(tmp_path: Path) -> None
     ]  # fmt: skip
     with warnings.catch_warnings(action="ignore"):
         report = passk_cli.report(data, board=True, resamples=100).report
-    text = pages.document(report, "html", Style())[""].decode()
+    text = pages.page_files_by_name(report, "html", Style())[""].decode()
     assert "510 / 600 ⚠" in text
     assert ".board table:has(.kept) .draw { display: none; }" in text
     browser = shutil.which("chromium") or shutil.which("google-chrome")

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from passk_cli.option import load_object
-from passk_cli.render import FORMATS
+from passk_cli.render import WRITER_BY_FORMAT
 from passk_cli.render.style import Style
 from passk_cli.report.data_types import AnswerSentence, Column, Estimate, Report, Table
 from passk_cli.text import wrap_text
@@ -37,16 +37,18 @@ REPORT = Report(
     ],
 )
 def test_the_answer_comes_first(form: str, percent: bool, sentence: str) -> None:
-    text = load_object(FORMATS[form])(REPORT, Style(percent=percent, width=100))
+    text = load_object(WRITER_BY_FORMAT[form])(REPORT, Style(percent=percent, terminal_width=100))
     assert text.split("\n")[0] == sentence
 
 
 def test_percentages_are_marked_in_the_header_and_minus_is_ascii_for_programs() -> None:
-    text = load_object(FORMATS["plain"])(REPORT, Style(percent=True))
+    text = load_object(WRITER_BY_FORMAT["plain"])(REPORT, Style(percent=True))
     assert "model  drop (%)\na_b    -10.0" in text
     assert "−" not in text
-    assert "−" not in load_object(FORMATS["csv"])(REPORT, Style())
-    answer = json.loads(load_object(FORMATS["json"])(REPORT, Style(percent=True)))["answer"]
+    assert "−" not in load_object(WRITER_BY_FORMAT["csv"])(REPORT, Style())
+    answer = json.loads(load_object(WRITER_BY_FORMAT["json"])(REPORT, Style(percent=True)))[
+        "answer"
+    ]
     assert answer == "a_b loses -0.100 [-0.200, +0.050] on 1,200 tasks. T* is 0.2500."
 
 
@@ -66,14 +68,16 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
             (
                 "a",
                 "0.2",
-                Estimate(0.5, low=0.4, high=0.6, marked=True),
-                Estimate(0.1, letters="b–d"),
+                Estimate(0.5, low=0.4, high=0.6, is_significantly_best=True),
+                Estimate(0.1, tie_letters="b–d"),
             ),
             ("b", "0.2", Estimate(None), None),
-            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict="~")),
+            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict_sign="~")),
         ),
     )
-    text = load_object(FORMATS["latex"])(Report((table,), lambda: table), Style(stacked=True))
+    text = load_object(WRITER_BY_FORMAT["latex"])(
+        Report((table,), lambda: table), Style(intervals_below_estimates=True)
+    )
     assert text.split(r"\midrule")[1].split(r"\bottomrule")[0].strip().split("\n") == [
         r"a & 0.2 & \textbf{0.500} & 0.100\textsuperscript{b--d} \\",
         r" &  & {\scriptsize [0.400, 0.600]} &  \\",
@@ -82,8 +86,8 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
         r"\addlinespace",
         r"b & 0.2 & -- & -- \\",
     ]
-    beside = load_object(FORMATS["latex"])(Report((table,), lambda: table), Style())
+    beside = load_object(WRITER_BY_FORMAT["latex"])(Report((table,), lambda: table), Style())
     assert r" & 0.8 & 0.500 $\pm$0.100 & $\sim$ $-$0.100 [$-$0.200, 0.100] \\" in beside
-    marked = load_object(FORMATS["markdown"])(Report((table,), lambda: table), Style())
+    marked = load_object(WRITER_BY_FORMAT["markdown"])(Report((table,), lambda: table), Style())
     firsts = [line.split(" | ")[:2] for line in marked.splitlines()[2:5]]
     assert firsts == [["| a", "0.2"], ["| a", "0.8"], ["| b", "0.2"]]

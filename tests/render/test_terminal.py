@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from passk_cli.render.style import Style
-from passk_cli.render.terminal import table
+from passk_cli.render.terminal import terminal_text
 from passk_cli.report.data_types import WIDE, AnswerSentence, Column, Estimate, Report, Table
 
 MODELS = ("gpt-3.5-turbo-0613", "codellama-7b")
@@ -30,8 +30,8 @@ GATE = Table(
 
 
 def table_text(item: Table, width: int, **style: object) -> str:
-    style = {"width": width, **style}
-    return table(Report((item,), lambda: item), Style(**style))  # type: ignore[arg-type]
+    style = {"terminal_width": width, **style}
+    return terminal_text(Report((item,), lambda: item), Style(**style))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
 
 
 def test_above_their_intervals_numbers_begin_where_a_range_among_them_does() -> None:
-    values = (Estimate(0.85, upper=0.87, low=0.78, high=0.91), Estimate(0.77, low=0.6, high=0.8))
+    values = (Estimate(0.85, range_upper_end=0.87, low=0.78, high=0.91), Estimate(0.77, low=0.6, high=0.8))
     rows = tuple((name, *3 * (value,)) for name, value in zip(MODELS, values, strict=True))
     lines = table_text(replace(METRICS, rows=rows), 64).splitlines()
     assert [line.rstrip() for line in lines if "0.77" in line] == [
@@ -73,7 +73,7 @@ def test_five_long_names_stay_in_one_line_with_letters_at_their_numbers(
     number = Estimate(0.4896, low=0.4567, high=0.5242)
     item = Table(
         (Column("model"), Column("pass@1", "share"), Column("ahead", "share")),
-        tuple((name, replace(number.without_interval, letters="a"), number) for name in names),
+        tuple((name, replace(number.without_interval, tie_letters="a"), number) for name in names),
     )
     lines = table_text(item, width).splitlines()
     assert [line for line in lines if row in line]
@@ -139,7 +139,7 @@ def test_the_verdict_is_shown_before_other_columns_of_many_rows() -> None:
 
 
 def test_short_phrases_stay_next_to_their_subject() -> None:
-    columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", joined=True))
+    columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", stays_with_previous=True))
     rows = [(f"a-model-of-a-long-name-{at}", "0.49 at 0.8", METRICS.rows[0][1]) for at in range(12)]
     head = table_text(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
     assert head.split("\n")[0].split() == ["model", "pass@1:", "best", "ahead", "by"]
@@ -182,8 +182,8 @@ def test_verdicts_are_coloured_and_intervals_are_dim() -> None:
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
     report = Report(answer=(AnswerSentence("fails", "FAIL: agent-b lost {drop}.", {"drop": 0.14}),))
-    assert table(report, Style(width=80, colour=True)).startswith("\x1b[1;31mFAIL\x1b[0m\x1b[1m:")
-    assert table(report, Style(width=80)).startswith("FAIL: agent-b")
+    assert terminal_text(report, Style(terminal_width=80, colour=True)).startswith("\x1b[1;31mFAIL\x1b[0m\x1b[1m:")
+    assert terminal_text(report, Style(terminal_width=80)).startswith("FAIL: agent-b")
 
 
 @pytest.mark.parametrize("names", [
@@ -204,20 +204,20 @@ def test_names_never_get_shorter_in_a_wider_terminal(names: Sequence[str]) -> No
 def test_columns_that_the_answer_mentions_are_shown_first() -> None:
     answer = AnswerSentence("highest", "Highest pass^10: agent-b.", {})
     report = Report((many([f"a-long-name-{at}" for at in range(12)]),), answer=(answer,))
-    head = table(report, Style(width=45)).splitlines()[2]
+    head = terminal_text(report, Style(terminal_width=45)).splitlines()[2]
     assert head.split() == ["rank", "model", "pass^10"]
 
 
 def test_a_wide_terminal_draws_intervals_and_a_line_below_the_leaders() -> None:
     number = Estimate(0.5, low=0.4, high=0.6)
-    columns = (Column("model"), Column("pass@1", "share"), Column("interval", shown=WIDE))
+    columns = (Column("model"), Column("pass@1", "share"), Column("interval", visibility=WIDE))
     rows = tuple((f"model-{at}", number.without_interval, number) for at in range(4))
-    item = Table(columns, rows, leaders=2)
+    item = Table(columns, rows, tied_leader_count=2)
     lines = table_text(item, 110).splitlines()
     assert lines[0].split() == ["model", "pass@1", "0.40", "0.45", "0.50", "0.55", "0.60"]
     assert lines[3].startswith("───────  ──────  ──")
     assert all("━●━" in lines[at] for at in (1, 2, 4, 5))
     assert "━" not in table_text(item, 109)
-    uncertain = replace(item, rows=tuple((m, n, replace(e, upper=0.55)) for m, n, e in rows))
+    uncertain = replace(item, rows=tuple((m, n, replace(e, range_upper_end=0.55)) for m, n, e in rows))
     assert "━" not in table_text(uncertain, 110)
     assert "interval" not in table_text(item, 80) + table_text(item, 140, full=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from passk_cli.commands.bootstrap.view import BootstrapQuestion
-from passk_cli.commands.compare.view import CompareQuestion
+from passk_cli.commands.bootstrap.view import BootstrapRunner
+from passk_cli.commands.compare.view import CompareRunner
 from passk_cli.files.load import load
 from passk_cli.files.request import Request
 from passk_cli.metrics.registry import parse_list
@@ -23,20 +23,20 @@ CRUX = [str(SAMPLES / "cruxeval.jsonl.gz")]
 
 
 def records(report: Report) -> list[dict[str, Any]]:
-    names = [column.header for column in report.data.columns]
-    return [dict(zip(names, row, strict=True)) for row in report.data.rows]
+    names = [column.header for column in report.data_table.columns]
+    return [dict(zip(names, row, strict=True)) for row in report.data_table.rows]
 
 
 def test_a_forest_shows_the_differences_of_the_report() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = MetricOptions(k=(1, 10)).choose(counts)
     confidence = Confidence(resamples=200).for_differences()
-    report = CompareQuestion().report(
+    report = CompareRunner().report(
         Analysis(counts, metrics, confidence, ComparisonOptions(margin=0.02))
     )
     (plot,) = report.plots
     points = plot.rows
-    assert len(points) == len(report.data.rows) == 36
+    assert len(points) == len(report.data_table.rows) == 36
     for point, row in zip(points, records(report), strict=True):
         assert point["label"] == f"{row['model']} − {row['against']} · {row['temperature']}"
         assert point["panel"] == row["metric"]
@@ -44,14 +44,14 @@ def test_a_forest_shows_the_differences_of_the_report() -> None:
             row["estimate"], row["low"], row["high"],
         )  # fmt: skip
         assert point["filled"] == (row["verdict"] in ("better", "worse"))
-    assert [rule.x for rule in plot.rules] == [0.0, -0.02, 0.02]
+    assert [rule.x for rule in plot.reference_lines] == [0.0, -0.02, 0.02]
 
 
 def test_densities_show_estimates_and_intervals() -> None:
     counts = load(CRUX, Request(by=("temperature",)))
     metrics = MetricOptions(k=(1,)).choose(counts)
     study = Analysis(counts, metrics, Confidence(resamples=2000))
-    report = BootstrapQuestion(("percentile", "guard")).report(study)
+    report = BootstrapRunner(("percentile", "guard")).report(study)
     (plot,) = report.plots
     points = plot.rows
     rows = [r for r in records(report) if r["interval"] == "percentile"]
@@ -67,7 +67,7 @@ def test_densities_show_estimates_and_intervals() -> None:
 
 def test_a_report_without_values_has_no_chart() -> None:
     counts = load([str(SAMPLES / "tau_airline.csv")], Request())
-    report = BootstrapQuestion().report(Analysis(counts, parse_list("pass@9")))
+    report = BootstrapRunner().report(Analysis(counts, parse_list("pass@9")))
     assert report.plots == ()
 
 
@@ -86,5 +86,5 @@ def test_every_text_is_printable() -> None:
         y_title=evil, rules=[ReferenceLine(x=1, text=evil)],
     )  # fmt: skip
     assert (plot.title, plot.subtitle) == (escaped, f"{escaped} · {escaped}")
-    assert (plot.x_title, plot.y_title, plot.rules[0].text) == (escaped,) * 3
+    assert (plot.x_title, plot.y_title, plot.reference_lines[0].text) == (escaped,) * 3
     assert plot.rows[0] == {"series": escaped, "x": 1, "y": 0.5}

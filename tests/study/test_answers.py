@@ -6,7 +6,7 @@ from importlib import import_module
 
 import pytest
 
-from passk_cli.commands.catalogue import all_answers
+from passk_cli.commands.diagnostic_lookup import all_answers
 from passk_cli.report.data_types import AnswerSentence
 from tests.truth import PROOFS
 

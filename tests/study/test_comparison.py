@@ -11,7 +11,7 @@ from passk_cli.errors import DataError
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.metrics.registry import parse_list
 from passk_cli.outcomes.counts import Counts
-from passk_cli.study.comparison import difference_samples, match_tasks
+from passk_cli.study.comparison import comparison_on_shared_tasks, difference_interval_data
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.pairwise_tests import compare_pairs
 from passk_cli.study.significance_options import ComparisonOptions
@@ -28,13 +28,13 @@ def sides(cells: list[tuple[str, str, int, int]]) -> tuple[TaskValues, TaskValue
 
 def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
     first, second = sides(CELLS)
-    comparison = match_tasks(first, second)
+    comparison = comparison_on_shared_tasks(first, second)
     assert comparison.differences.tolist() == [1 / 4 - 1, 0.0]
-    assert (comparison.only_first, comparison.only_second) == (1, 2)
+    assert (comparison.only_in_first_count, comparison.only_in_second_count) == (1, 2)
     with pytest.raises(DataError, match="only the first model has 1 of the tasks"):
-        match_tasks(first, second, "error")
-    same = match_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
-    assert (same.differences.tolist(), same.only_first, same.only_second) == (
+        comparison_on_shared_tasks(first, second, "error")
+    same = comparison_on_shared_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
+    assert (same.differences.tolist(), same.only_in_first_count, same.only_in_second_count) == (
         comparison.differences.tolist(),
         0,
         0,
@@ -42,24 +42,24 @@ def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
 
 
 def test_attempts_of_both_models_vary_for_these_tasks() -> None:
-    comparison = match_tasks(*sides(CELLS))
-    (over_tasks,) = difference_samples([comparison], Confidence())
-    assert (over_tasks.within, over_tasks.metric_counts, over_tasks.mixed_tasks) == (None, (), 0)
-    (again,) = difference_samples([comparison], Confidence(population=THESE_TASKS))
+    comparison = comparison_on_shared_tasks(*sides(CELLS))
+    (over_tasks,) = difference_interval_data([comparison], Confidence())
+    assert (over_tasks.attempt_variances, over_tasks.metric_counts, over_tasks.mixed_task_count) == (None, (), 0)
+    (again,) = difference_interval_data([comparison], Confidence(population=THESE_TASKS))
     # p(1 − p)/(n − 1) of a, and of b.
     expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]
-    assert again.within is not None
-    assert again.within.tolist() == pytest.approx(expected, rel=1e-12)
-    assert (len(again.metric_counts), again.mixed_tasks) == (2, 2)
+    assert again.attempt_variances is not None
+    assert again.attempt_variances.tolist() == pytest.approx(expected, rel=1e-12)
+    assert (len(again.metric_counts), again.mixed_task_count) == (2, 2)
 
 
 def test_a_difference_has_the_range_of_its_bounds() -> None:
     rows = [(model, task, score, 1) for model in "ab" for task in "tuv" for score in (1.0, 5.0)]
     data = pd.DataFrame(rows, columns=["model", "task", "score", "passed"])
     counts = read(data, attempts=["score"])
-    pair = match_tasks(*compute_values(counts, parse_list("mean")))
-    (sample,) = difference_samples([pair], Confidence(bounds=(1.0, 5.0)))
-    assert (sample.low, sample.high) == (-4.0, 4.0)
+    pair = comparison_on_shared_tasks(*compute_values(counts, parse_list("mean")))
+    (sample,) = difference_interval_data([pair], Confidence(bounds=(1.0, 5.0)))
+    assert (sample.lower_bound, sample.upper_bound) == (-4.0, 4.0)
 
 
 def test_few_tasks_have_a_smallest_p() -> None:
@@ -67,8 +67,8 @@ def test_few_tasks_have_a_smallest_p() -> None:
     (all_differ,) = compare_pairs([sides(cells)], Confidence(), ComparisonOptions())
     assert (all_differ.test, all_differ.is_binary) == ("suissa-shuster", True)
     # Of 2³ outcomes of three tasks that differ, two are as far out.
-    assert (all_differ.p, all_differ.smallest) == pytest.approx((2 / 8, 2 / 8), rel=1e-9)
+    assert (all_differ.p, all_differ.smallest_p) == pytest.approx((2 / 8, 2 / 8), rel=1e-9)
     none_differ = [(model, task, 1, 1) for model in "ab" for task in "tuv"]
     (equal,) = compare_pairs([sides(none_differ)], Confidence(), ComparisonOptions())
-    assert (equal.p, equal.smallest) == (1.0, 2 / 8)
+    assert (equal.p, equal.smallest_p) == (1.0, 2 / 8)
     assert np.sign(all_differ.differences).tolist() == [1, 1, 1]

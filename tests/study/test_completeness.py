@@ -108,9 +108,9 @@ def test_a_column_with_several_values_per_task_is_not_a_benchmark() -> None:
     rows = [
         {"model": m, "task": str(t), "n": 4, "c": 2, "split": m} for m in "ab" for t in range(9)
     ]
-    assert not passk_cli.read(rows, pool=["split"]).facts.benchmarks
+    assert not passk_cli.read(rows, pool=["split"]).read_facts.benchmark_by_task
     rows = [{**row, "split": f"s{row['task']}"} for row in rows]
-    assert not passk_cli.read(rows).facts.benchmarks
+    assert not passk_cli.read(rows).read_facts.benchmark_by_task
 
 
 def test_totals_in_one_row_point_to_these_tasks(passk: Passk, write: Write) -> None:

@@ -22,10 +22,10 @@ COLD = ("--where", "temperature < 0.5")
 def test_every_estimator_interval_and_test_has_words_for_a_paper() -> None:
     assert all(method.description for method in METHODS.values())
     assert set(methods_text.descriptions_of_tests()) == {*TESTS, FIELLER}
-    assert set(methods_text.ADJUSTMENTS) == {*ADJUSTMENTS, *ADJUSTMENT_NAMES}
+    assert set(methods_text.ADJUSTMENT_DESCRIPTIONS) == {*ADJUSTMENTS, *ADJUSTMENT_NAMES}
     # An order, a score or a mean is no estimator of somebody's.
-    amounts = {name for name, kind in FAMILIES.items() if kind.quantity}
-    uncited = {name for name, kind in FAMILIES.items() if not kind.cites}
+    amounts = {name for name, kind in FAMILIES.items() if kind.amount_unit}
+    uncited = {name for name, kind in FAMILIES.items() if not kind.citation_keys}
     assert uncited - amounts == {"first@", "best@", "worst@", "mean"}
 
 
@@ -34,10 +34,10 @@ def test_every_reference_can_be_resolved() -> None:
     words = (
         methods_text.descriptions_of_intervals(),
         methods_text.descriptions_of_tests(),
-        methods_text.ADJUSTMENTS,
+        methods_text.ADJUSTMENT_DESCRIPTIONS,
     )
     cited = {key for table in words for _, keys in table.values() for key in keys.split()}
-    cited |= {key for kind in FAMILIES.values() for key in kind.cites.split()}
+    cited |= {key for kind in FAMILIES.values() for key in kind.citation_keys.split()}
     cited |= {"rogan1978", "robins1994", "angelopoulos2023"}
     cited |= {"kiefer1956", "brown2024", "miller2024", "schuirmann1987", "davison1997", "passk"}
     assert cited == set(references)
@@ -180,7 +180,7 @@ def test_every_option_of_a_command_with_methods_is_tried() -> None:
              for word in f"{first} {second}".split() if word.startswith("-")}  # fmt: skip
     declared = {
         name
-        for command in COMMANDS if load_command(command).methods
+        for command in COMMANDS if load_command(command).has_methods_text
         for option in load_command(command).options() for name in option.option.flags.split()
     }  # fmt: skip
     assert options | SAME | {"--metric"} == declared

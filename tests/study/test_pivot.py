@@ -8,7 +8,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import NumberTable, rows_by_series
+from passk_cli.study.section import SeriesMetricTable, rows_by_series
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ def test_sizes_are_columns_if_they_differ(second: SampleSize, more: list[str]) -
         Result(("m",), "mean", None, Estimate(7.0, unit="score"), size=second),
     ]
     study = Analysis(Counts.from_cells([("m", "t", 2, 1)]))
-    (table,) = NumberTable(study, rows_by_series(facts)).tables()
+    (table,) = SeriesMetricTable(study, rows_by_series(facts)).tables()
     kinds = [(column.header, column.kind) for column in table.columns]
     assert kinds[:3] == [("model", "text"), ("pass@1", "share"), ("mean", "score")]
     assert [name for name, _ in kinds[3:]] == ["tasks", "attempts"][: len(more)]

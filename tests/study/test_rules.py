@@ -14,12 +14,12 @@ from passk_cli.study.significance_options import ComparisonOptions
     ("option", "adjustment"), [(None, "holm"), ("holm", "holm"), ("bh", "bh"), ("none", "none")]
 )
 def test_holm_is_the_default_without_sign_flips(option: str | None, adjustment: str) -> None:
-    assert ComparisonOptions(adjust=option).without_flips() == adjustment
+    assert ComparisonOptions(adjust=option).adjustment_without_sign_flips() == adjustment
 
 
 def test_min_p_flips_signs() -> None:
     with pytest.raises(ParameterError, match="--adjust holm"):
-        ComparisonOptions(adjust="min-p").without_flips()
+        ComparisonOptions(adjust="min-p").adjustment_without_sign_flips()
 
 
 def test_earlier_names_are_accepted_for_one_release() -> None:

@@ -36,12 +36,12 @@ def said(
         ({"a": R(1.0, low=0.9, high=1.0), "b": R(1.0, low=0.5, high=1.0), "c": R(0.1)},
          "pass@1 ranges from 0.100 (c) to 1.000 (a, b)."),
         # Ranges: clear ends; then an end that missing outcomes decide.
-        ({"a": R(0.8, upper=0.9), "b": R(0.2, upper=0.7)},
+        ({"a": R(0.8, range_upper_end=0.9), "b": R(0.2, range_upper_end=0.7)},
          "pass@1 ranges from 0.200–0.700 (b) to 0.800–0.900 (a)."),
-        ({"a": R(0.4, upper=0.9), "b": R(0.2, upper=0.7), "c": R(0.1)},
+        ({"a": R(0.4, range_upper_end=0.9), "b": R(0.2, range_upper_end=0.7), "c": R(0.1)},
          "pass@1 ranges from 0.100 (c) to 0.400–0.900 (a or b);"
          " missing outcomes decide which models these are."),
-        ({name: R(0.2, upper=0.7) for name in "abcd"},
+        ({name: R(0.2, range_upper_end=0.7) for name in "abcd"},
          "pass@1 ranges from 0.200–0.700 (one of 4 models) to 0.200–0.700 (one of 4 models);"
          " missing outcomes decide which models these are."),
     ],

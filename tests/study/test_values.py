@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from passk_cli.inference.labels import JudgeLabels
+from passk_cli.inference.judge_correction import JudgeLabels
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_list
 from passk_cli.outcomes.counts import Counts
@@ -51,7 +51,7 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
     values, spread = np.append(COUNTS.c / COUNTS.n, np.nan), None
     if within is not None:
         spread = np.append(within, 9.0)
-    fact = study.mean(("m",), "share", values, np.arange(4), np.array([2, 4, 3, 5]), within=spread)
+    fact = study.mean_result(("m",), "share", values, np.arange(4), np.array([2, 4, 3, 5]), within=spread)
     assert fact.estimate.value == pytest.approx(7 / 12, rel=1e-12)
     assert fact.se == (None if se is None else pytest.approx(se, rel=1e-12))
     assert fact.size == (3, 2, 5)
@@ -62,9 +62,9 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
 def test_missing_outcomes_make_a_share_a_range_of_shares() -> None:
     n, c, missing = np.array([[2, 4], [1, 1], [0, 2]])
     counts = Counts.from_columns([("m",)] * 2, ["a", "b"], n, c, missing=missing)
-    (values,) = Analysis(counts, parse_list("pass@1")).values()
-    assert values.estimate == Estimate(3 / 8, upper=5 / 8)
-    (certain,) = Analysis(COUNTS, parse_list("pass@1")).values()
+    (values,) = Analysis(counts, parse_list("pass@1")).task_values()
+    assert values.estimate == Estimate(3 / 8, range_upper_end=5 / 8)
+    (certain,) = Analysis(COUNTS, parse_list("pass@1")).task_values()
     assert certain.estimate == pytest.approx(7 / 12, rel=1e-12)
 
 
@@ -76,8 +76,8 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     table[:20, 0, 0], table[:20, 1, 0] = (n - c)[:20], c[:20]
     judged = TaskValues(("m",), metric, np.arange(60), n, c, metric.values(n, c))
     corrected = correct_by_labels(judged, JudgeLabels(n, c, table))
-    assert corrected.degrees == 19
+    assert corrected.label_degrees_of_freedom == 19
     assert corrected.values_near_bound is not None
     labelled = corrected.restrict(np.arange(20))
-    assert (labelled.degrees, labelled.values_near_bound, labelled.hidden) == (None, None, 0.0)
+    assert (labelled.label_degrees_of_freedom, labelled.values_near_bound, labelled.hidden_variance) == (None, None, 0.0)
     assert not labelled.values.any()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.errors import refuse_if_any
+from passk_cli.errors import raise_first_applicable_error
 from passk_cli.files.request import Request
 from passk_cli.limits import MOST_RESAMPLES
 from passk_cli.option import Option, split_at_commas
@@ -15,7 +15,7 @@ from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
-def parse_draws(name: str) -> str:
+def parse_draws_file(name: str) -> str:
     """Parse the path of the file for resamples; a ParameterError if it is a number."""
     from passk_cli.files.export import parse_output_file
 
@@ -23,7 +23,7 @@ def parse_draws(name: str) -> str:
         resamples = min(max(int(name), 100), MOST_RESAMPLES)
         why = "sets the number of resamples" + f", at least {resamples}" * (int(name) < resamples)
         settle = SuggestedFix({"--draws": None, "--resamples": resamples}, why)
-        refuse_if_any(
+        raise_first_applicable_error(
             "bad-output", (True, OptionValue("--draws", name), "it names a file", (settle,))
         )
     return parse_output_file(name)
@@ -59,11 +59,11 @@ class BootstrapOptions:
         choices=("multinomial", "dirichlet"),
     )] = "multinomial"
     draws: Annotated[str | None, Option(
-        "--draws", "FILE", "Write the resamples: .csv, .jsonl or .parquet.", file="written",
-        parse="passk_cli.commands.bootstrap:parse_draws")] = None
+        "--draws", "FILE", "Write the resamples: .csv, .jsonl or .parquet.", file_use="written",
+        parse="passk_cli.commands.bootstrap:parse_draws_file")] = None
     # fmt: on
 
 
 COMMAND = Command(
-    BootstrapOptions, (Request, MetricOptions, Confidence), charts=True,
-    view="passk_cli.commands.bootstrap.view:BootstrapQuestion")  # fmt: skip
+    BootstrapOptions, (Request, MetricOptions, Confidence), has_charts=True,
+    runner_path="passk_cli.commands.bootstrap.view:BootstrapRunner")  # fmt: skip

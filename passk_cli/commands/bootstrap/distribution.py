@@ -25,9 +25,9 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.rank_resampling import attempts_agree, resampled_means
 from passk_cli.study.result import Result
-from passk_cli.study.values import Series, TaskValues, on_shared_tasks
+from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 
-USUAL_METHODS = {
+DEFAULT_INTERVAL_METHODS = {
     NEW_TASKS: ("guard", "percentile", "bca", "t"),
     THESE_TASKS: ("hull", "jackknife", "percentile"),
 }
@@ -42,22 +42,22 @@ class MetricDistribution:
         different numbers of attempts.
     """
 
-    values: TaskValues
+    task_values: TaskValues
     draws: Floats
-    estimates: tuple[Result, ...]
-    rivals: int = 1
-    shared_tasks: int = 0
+    estimates_by_method: tuple[Result, ...]
+    compared_model_count: int = 1
+    shared_task_count: int = 0
     total_tasks: int = 0
-    leads: float | None = None
+    first_place_share: float | None = None
 
     @property
-    def series(self) -> Series:
-        return self.values.series
+    def series(self) -> SeriesKey:
+        return self.task_values.series
 
     @property
     def bias(self) -> float:
         """Mean of the resamples minus the estimate."""
-        return float(self.draws.mean()) - self.values.mean
+        return float(self.draws.mean()) - self.task_values.mean
 
     @property
     def se(self) -> float:
@@ -67,11 +67,11 @@ class MetricDistribution:
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
         """The shares of the variance that come from tasks and from attempts; None if unknown."""
-        within = self.values.within_task_share
+        within = self.task_values.within_task_variance_share
         return (None if within is None else 1 - within), within
 
 
-def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
+def choose_interval_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
     """The named interval methods; all methods for "all", and the default methods for no name."""
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
@@ -80,11 +80,11 @@ def choose_methods(counts: Counts, names: Sequence[str], confidence: Confidence)
         excluded = () if single else ("wilson", "clopper-pearson")
         return tuple(m for m in suitable if m not in (GUARDED_T, PAIRED_SCORE, *excluded))
     if not names:
-        return USUAL_METHODS[population]
+        return DEFAULT_INTERVAL_METHODS[population]
     return tuple(check_method(name, level, population) for name in names)
 
 
-def applicable_methods(
+def applicable_interval_methods(
     metric: Metric, methods: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
     """The interval methods for a metric. BCa replaces methods that need unknown bounds."""
@@ -105,7 +105,7 @@ def bootstrap_distributions(
     draws: dict[int, Floats] = {}
     for same_tasks in by_tasks.values():
         if fixed:
-            draws |= {id(rates): rates.attempt_draws(confidence) for rates in same_tasks}
+            draws |= {id(rates): rates.simulated_means(confidence) for rates in same_tasks}
         else:
             means = resampled_means(same_tasks, confidence, kind)
             draws |= dict(zip(map(id, same_tasks), means.T, strict=True))
@@ -122,9 +122,9 @@ def bootstrap_distributions(
                 if fixed or tasks == total_tasks
                 else resampled_means(shared, confidence, kind)
             )
-            leads = list(lead_shares(models[0].metric.sign * means).tolist())
+            leads = list(lead_shares(models[0].metric.better_sign * means).tolist())
         for rates, share in zip(models, leads, strict=True):
-            suitable = applicable_methods(rates.metric, methods, confidence)
+            suitable = applicable_interval_methods(rates.metric, methods, confidence)
             limited = (study.result(rates, replace(confidence, interval=name)) for name in suitable)
             records[id(rates)] = MetricDistribution(
                 rates, draws[id(rates)], tuple(limited), len(models), tasks, total_tasks, share
@@ -132,11 +132,11 @@ def bootstrap_distributions(
     return [records[id(rates)] for rates in estimable]
 
 
-def resample_columns(counts: Counts, distributions: Sequence[MetricDistribution]) -> dict[str, Any]:
+def resample_file_columns(counts: Counts, distributions: Sequence[MetricDistribution]) -> dict[str, Any]:
     """The columns of the file of resamples: a row per resample, model and metric."""
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")
-    texts = [(*d.series, d.values.metric.name) for d in distributions]
+    texts = [(*d.series, d.task_values.metric.name) for d in distributions]
     table = np.array(texts, dtype=object).reshape(-1, len(names))
     return {
         "resample": np.tile(np.arange(draws.shape[1]), len(draws)),

@@ -10,17 +10,17 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.bootstrap import BootstrapOptions
 from passk_cli.commands.bootstrap.distribution import (
     MetricDistribution,
-    applicable_methods,
+    applicable_interval_methods,
     bootstrap_distributions,
-    choose_methods,
-    resample_columns,
+    choose_interval_methods,
+    resample_file_columns,
 )
-from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse_if_any
+from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.inference.intervals import GUARDED_METHODS, LOGIT_T
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
@@ -36,14 +36,14 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import SeriesName, plural, results_of_models_text
 from passk_cli.report.plot import Plot, densities
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import range_sentence
 from passk_cli.study.values import TaskValues
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-WITHOUT_BOUNDS = DiagnosticType(
+METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
     "methods-without-bounds", NOTE,
     "there is no {methods} interval of {metrics}, because the range of scores is unknown",
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
@@ -56,7 +56,7 @@ WITHOUT_BOUNDS = DiagnosticType(
     "note[methods-without-bounds]: there is no guard interval of best@1, because the range of"
     " scores is unknown; --bounds LOW,HIGH sets it",
 )  # fmt: skip
-PARTICULAR_INTERVALS = DiagnosticType(
+SPECIAL_INTERVALS_NOTE = DiagnosticType(
     "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
     meaning="The message reports why passk computed some intervals in a special way, or could not"
     " compute them.",
@@ -69,7 +69,7 @@ PARTICULAR_INTERVALS = DiagnosticType(
     " claude-opus-4-8, claude-sonnet-5, gpt-5.3-codex and 4 more with caution (every task has the"
     " value 1: the interval is one-sided)",
 )  # fmt: skip
-FEWER_SHARED = DiagnosticType(
+FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
     "first-on-shared-tasks", WARNING,
     'for {metrics}, the column "first in resamples" uses only the {shared:task} of {every} that all'
     ' models have{?group| in {group}}',
@@ -81,7 +81,7 @@ FEWER_SHARED = DiagnosticType(
     'warning[first-on-shared-tasks]: for best@1, the column "first in resamples" uses only the 136'
     ' tasks of 291 that all models have',
 )  # fmt: skip
-UNEQUAL_ATTEMPTS = DiagnosticType(
+UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
     meaning="A model with fewer attempts has fewer possible values and more ties. A model with"
@@ -94,44 +94,44 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
     ' models have different numbers of attempts',
 )  # fmt: skip
 
-_BIAS = "Mean of the resamples minus the estimate."
+_BIAS_MEANING = "Mean of the resamples minus the estimate."
 
 
-class MethodGap(NamedTuple):
+class IntervalMethodGap(NamedTuple):
     """The largest difference between the limits of two interval methods, on the same side."""
 
     size: float
-    values: TaskValues
-    least: Result
-    most: Result
+    task_values: TaskValues
+    lowest_result: Result
+    highest_result: Result
 
 
-class MethodComparison:
+class IntervalMethodComparison:
     """The intervals of one metric by several methods, and the largest gap between their limits."""
 
     def __init__(self, metric: Metric, models: Sequence[MetricDistribution]) -> None:
         self.metric, self.models = metric, models
-        gaps: list[MethodGap] = []
+        gaps: list[IntervalMethodGap] = []
         for d in models:
-            bounded = [fact for fact in d.estimates if fact.estimate.low is not None]
+            bounded = [fact for fact in d.estimates_by_method if fact.estimate.low is not None]
             for end in ("low", "high") if len(bounded) > 1 else ():
                 limits = [float(getattr(fact.estimate, end)) for fact in bounded]
                 least, most = limits.index(min(limits)), limits.index(max(limits))
                 gap = limits[most] - limits[least]
-                gaps.append(MethodGap(gap, d.values, bounded[least], bounded[most]))
+                gaps.append(IntervalMethodGap(gap, d.task_values, bounded[least], bounded[most]))
         self.gap = max(gaps, key=lambda gap: round(gap.size, 12), default=None)
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def sentence_fields(self) -> dict[str, Any]:
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
-            "metric": self.metric.name, "model": first.values.name, "unit": unit,
-            "estimate": first.estimates[0].estimate, "method": first.estimates[0].method,
+            "metric": self.metric.name, "model": first.task_values.name, "unit": unit,
+            "estimate": first.estimates_by_method[0].estimate, "method": first.estimates_by_method[0].method,
             "se": Estimate(first.se, unit=unit),
         }  # fmt: skip
         if gap is not None:
-            fields |= {"model": gap.values.name, "gap": Estimate(gap.size, unit=unit)}
-            for place, fact in (("least", gap.least), ("most", gap.most)):
+            fields |= {"model": gap.task_values.name, "gap": Estimate(gap.size, unit=unit)}
+            for place, fact in (("least", gap.lowest_result), ("most", gap.highest_result)):
                 limits = Limits(fact.estimate.low, fact.estimate.high)
                 fields |= {place: fact.method, f"{place}_limits": limits}
         return fields
@@ -140,7 +140,7 @@ class MethodComparison:
 METHOD_ANSWERS = (
     Answer("one-method", lambda comparison: comparison.gap is None,
            "{metric} of {model} is {estimate} ({method}), with standard error {se}."),
-    Answer("methods-agree", lambda comparison: comparison.gap.size <= ROUNDING,
+    Answer("methods-agree", lambda comparison: comparison.gap.size <= ROUNDING_TOLERANCE,
            "The interval method does not matter: all intervals of {metric} are equal."),
     Answer("methods-differ", lambda comparison: True,
            "The interval method changes a limit of {metric} by at most {gap}"
@@ -149,91 +149,91 @@ METHOD_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class DistributionTable(Section[MetricDistribution]):
+class IntervalMethodTable(Section[MetricDistribution]):
     """Estimates with the limits of every interval method, with one table per metric."""
 
-    lines: Sequence[Result]
-    methods: tuple[str, ...]
-    kind: str
+    results_without_interval: Sequence[Result]
+    interval_methods: tuple[str, ...]
+    bootstrap_weights: str
     metric: Metric | None = None
 
     columns = (
-        MODEL, GROUPS,
+        MODEL_COLUMN, GROUP_COLUMN,
         Column("estimate", "share", meaning="Mean over tasks.",
-               cell=lambda d: Estimate(d.values.mean, unit=d.values.metric.unit)),
-        data_field("bias", _BIAS, lambda d: d.bias),
-        Column("bias", "fine", shown=FULL, cell=lambda d, unit: d.bias, meaning=_BIAS,
-               across=lambda section: section.units("fine"), units=lambda section, unit: unit),
-        Column("se", "fine", shown=FULL, cell=lambda d, unit: d.se,
-               across=lambda section: section.units("fine"), units=lambda section, unit: unit,
+               cell_of_record=lambda d: Estimate(d.task_values.mean, unit=d.task_values.metric.unit)),
+        data_field("bias", _BIAS_MEANING, lambda d: d.bias),
+        Column("bias", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.bias, meaning=_BIAS_MEANING,
+               repeated_items=lambda section: section.column_unit("fine"), kind_of_item=lambda section, unit: unit),
+        Column("se", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.se,
+               repeated_items=lambda section: section.column_unit("fine"), kind_of_item=lambda section, unit: unit,
                meaning="Standard deviation of the resamples."),
         Column("{0}", "share", meaning="Limits of the {0} interval.", example="METHOD",
-               cell=lambda d, method: next(
-                   (Limits(fact.estimate.low, fact.estimate.high, fact.flaw)
-                    for fact in d.estimates if fact.method == method), None),
-               across=lambda section: section.applicable,
-               units=lambda section, method: section.units("share")[0]),
-        Column("first in resamples", "share", name="leads", shown=FULL, cell=lambda d: d.leads,
-               where=lambda section: any(d.leads is not None for d in section.records),
+               cell_of_record=lambda d, method: next(
+                   (Limits(fact.estimate.low, fact.estimate.high, fact.interval_flaw)
+                    for fact in d.estimates_by_method if fact.method == method), None),
+               repeated_items=lambda section: section.metric_interval_methods,
+               kind_of_item=lambda section, method: section.column_unit("share")[0]),
+        Column("first in resamples", "share", field_name="leads", visibility=FULL, cell_of_record=lambda d: d.first_place_share,
+               exists_in_section=lambda section: any(d.first_place_share is not None for d in section.records),
                meaning="Share of the resamples in which the model is first. Ties are split. This"
                " share is neither a test nor the probability of being best."),
-        Column("from tasks", "share", name="share_tasks", shown=FULL,
-               cell=lambda d: d.variance_shares[0],
+        Column("from tasks", "share", field_name="share_tasks", visibility=FULL,
+               cell_of_record=lambda d: d.variance_shares[0],
                meaning="Share of the variance that comes from differences between tasks."),
-        Column("from attempts", "share", name="share_attempts", shown=FULL,
-               cell=lambda d: d.variance_shares[1],
+        Column("from attempts", "share", field_name="share_attempts", visibility=FULL,
+               cell_of_record=lambda d: d.variance_shares[1],
                meaning="Share of the variance that comes from differences between attempts at one"
                " task."),
     )  # fmt: skip
 
     @property
-    def applicable(self) -> tuple[str, ...]:
+    def metric_interval_methods(self) -> tuple[str, ...]:
         metric = self.metric or self.study.metrics[0]
-        return applicable_methods(metric, self.methods, self.study.confidence)
+        return applicable_interval_methods(metric, self.interval_methods, self.study.confidence)
 
-    def units(self, share: str) -> tuple[str]:
+    def column_unit(self, share: str) -> tuple[str]:
         unit = (self.metric or self.study.metrics[0]).unit
         return (share if unit == "share" else unit,)
 
-    def facts_of(self, record: MetricDistribution) -> Iterator[Result]:
-        return (replace(fact, se=record.se) for fact in record.estimates)
+    def results_of(self, record: MetricDistribution) -> Iterator[Result]:
+        return (replace(fact, se=record.se) for fact in record.estimates_by_method)
 
     def tables(self) -> Iterator[Table]:
         metrics = [metric for metric in self.study.metrics if self._metric_records(metric)]
         for at, metric in enumerate(metrics):
             models = self._metric_records(metric)
-            models.sort(key=lambda d: (-d.values.ranking_score, d.series))
+            models.sort(key=lambda d: (-d.task_values.ranking_score, d.series))
             part = replace(self, records=models, metric=metric)
             table = part.table(models, metric.name if len(metrics) > 1 else "")
-            yield replace(table, shown=FULL) if at else table
+            yield replace(table, visibility=FULL) if at else table
 
     def _metric_records(self, metric: Metric) -> list[MetricDistribution]:
-        return [d for d in self.records if d.values.metric == metric]
+        return [d for d in self.records if d.task_values.metric == metric]
 
     def answer(self) -> Iterator[AnswerSentence]:
         if not self.records:
-            yield range_sentence(self.lines[:1], self.study.counts.group_names)
+            yield range_sentence(self.results_without_interval[:1], self.study.counts.group_names)
             return
         metric = next(metric for metric in self.study.metrics if self._metric_records(metric))
-        yield from first_true(
-            METHOD_ANSWERS, MethodComparison(metric, self._metric_records(metric))
+        yield from first_true_sentence(
+            METHOD_ANSWERS, IntervalMethodComparison(metric, self._metric_records(metric))
         )
 
     @property
     def resampled_units(self) -> str:
         return "tasks" if self.study.confidence.population == NEW_TASKS else "attempts"
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
-        yield self.study.sizes(self.lines)
+        yield self.study.sizes_text(self.results_without_interval)
         yield f"{confidence.resamples:,} resamples of {self.resampled_units}"
         yield f"{100 * confidence.level:g} %"
-        if len({d.values.metric for d in self.records}) > 1:
+        if len({d.task_values.metric for d in self.records}) > 1:
             yield OptionHint("all metrics")
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         confidence = self.study.confidence
-        yield f"{self.kind} weights, seed {confidence.seed}"
+        yield f"{self.bootstrap_weights} weights, seed {confidence.seed}"
         yield f"clustered by {confidence.cluster}" if confidence.cluster else ""
 
     def messages(self) -> Iterator[Diagnostic]:
@@ -241,55 +241,57 @@ class DistributionTable(Section[MetricDistribution]):
         metrics = [
             metric.name
             for metric in self.study.metrics
-            if applicable_methods(metric, self.methods, confidence) != self.methods
+            if applicable_interval_methods(metric, self.interval_methods, confidence) != self.interval_methods
         ]
         if metrics:
-            yield WITHOUT_BOUNDS(
-                metrics=metrics, methods=[m for m in self.methods if m in GUARDED_METHODS]
+            yield METHODS_WITHOUT_BOUNDS_NOTE(
+                metrics=metrics, methods=[m for m in self.interval_methods if m in GUARDED_METHODS]
             )
-        flawed = [fact for d in self.records for fact in d.estimates if fact.flaw]
-        for flaw, facts in group_by(flawed, lambda fact: fact.flaw).items():
+        flawed = [fact for d in self.records for fact in d.estimates_by_method if fact.interval_flaw]
+        for flaw, facts in group_by(flawed, lambda fact: fact.interval_flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
             numbers = results_of_models_text(list(pairs))
-            yield PARTICULAR_INTERVALS(methods=methods, numbers=numbers, flaw=flaw)
+            yield SPECIAL_INTERVALS_NOTE(methods=methods, numbers=numbers, flaw=flaw)
         fewer: dict[tuple[str, int, int], dict[str, None]] = {}
         for d in self.records:
             if (
-                d.leads is not None
-                and d.shared_tasks < d.total_tasks
+                d.first_place_share is not None
+                and d.shared_task_count < d.total_tasks
                 and self.resampled_units == "tasks"
             ):
-                size = " ".join(d.series[1:]), d.shared_tasks, d.total_tasks
-                fewer.setdefault(size, {})[d.values.metric.name] = None
+                size = " ".join(d.series[1:]), d.shared_task_count, d.total_tasks
+                fewer.setdefault(size, {})[d.task_values.metric.name] = None
         for (group, shared, total), names in fewer.items():
-            yield FEWER_SHARED(metrics=list(names), shared=shared, group=group, every=total)
-        if any(d.leads is None and d.rivals > 1 for d in self.records):
-            yield UNEQUAL_ATTEMPTS()
+            yield FIRST_ON_SHARED_TASKS_WARNING(
+                metrics=list(names), shared=shared, group=group, every=total
+            )
+        if any(d.first_place_share is None and d.compared_model_count > 1 for d in self.records):
+            yield UNEQUAL_ATTEMPTS_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
         if not self.records:
             return ()
         first = {d.series: d for d in reversed(self.records)}
-        series = sorted(first, key=lambda model: (-first[model].values.mean, model))
+        series = sorted(first, key=lambda model: (-first[model].task_values.mean, model))
         metrics, ks = list(self.study.metrics), [metric.k for metric in self.study.metrics]
         rows = [
             {
-                "model": d.values.name, "metric": d.values.metric.name, "draws": d.draws,
-                "estimate": d.estimates[0].estimate.value, "low": d.estimates[0].estimate.low,
-                "high": d.estimates[0].estimate.high,
-                **({"within": (0.0, 1.0)} if d.values.metric.unit == "share" else {}),
+                "model": d.task_values.name, "metric": d.task_values.metric.name, "draws": d.draws,
+                "estimate": d.estimates_by_method[0].estimate.value, "low": d.estimates_by_method[0].estimate.low,
+                "high": d.estimates_by_method[0].estimate.high,
+                **({"within": (0.0, 1.0)} if d.task_values.metric.unit == "share" else {}),
             }
             for d in sorted(
                 self.records,
-                key=lambda d: (metrics.index(d.values.metric), series.index(d.series)),
+                key=lambda d: (metrics.index(d.task_values.metric), series.index(d.series)),
             )
-            if self.study.is_k_in_short_table(d.values.metric.k, ks)
+            if self.study.is_k_in_short_table(d.task_values.metric.k, ks)
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
-            f"{self.study.sizes(self.lines)} · {plural(confidence.resamples, 'resample')} of"
-            f" {self.resampled_units} · {100 * confidence.level:g} % {self.methods[0]} intervals"
+            f"{self.study.sizes_text(self.results_without_interval)} · {plural(confidence.resamples, 'resample')} of"
+            f" {self.resampled_units} · {100 * confidence.level:g} % {self.interval_methods[0]} intervals"
         )
         chart = densities(
             rows, label="model", draws="draws", within="within", value="estimate", low="low",
@@ -298,19 +300,19 @@ class DistributionTable(Section[MetricDistribution]):
         return (chart,)
 
 
-class BootstrapQuestion(Question, BootstrapOptions):
-    sections = (DistributionTable,)
+class BootstrapRunner(CommandRunner, BootstrapOptions):
+    sections = (IntervalMethodTable,)
 
-    uncorrected = ""
-    unbounded: ClassVar[str] = (
+    label_refusal = ""
+    missing_bounds_refusal: ClassVar[str] = (
         "the bootstrap needs one number per model, but bounds of missing outcomes are two numbers:"
         " with all missing outcomes failing and with all passing; passk estimate shows the interval"
         " of both numbers"
     )
 
-    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
-        metrics: tuple[Metric, ...] = super().metrics_of(options, counts)
-        if ratio := next((metric.name for metric in metrics if metric.kind.ratio), ""):
+    def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+        metrics: tuple[Metric, ...] = super().selected_metrics(options, counts)
+        if ratio := next((metric.name for metric in metrics if metric.definition.is_ratio_of_means), ""):
             raise ParameterError(
                 OptionValue("-m", ratio), "a ratio of means has no values per task that could be"
                 " resampled",
@@ -320,27 +322,27 @@ class BootstrapQuestion(Question, BootstrapOptions):
 
     def report(self, study: Analysis) -> Report:
         confidence = study.confidence
-        methods = choose_methods(study.counts, self.interval, confidence)
+        methods = choose_interval_methods(study.counts, self.interval, confidence)
         if confidence.method_overrides == {LOGIT_T: ("all",)}:
-            refuse_if_any("invalid-method", (
+            raise_first_applicable_error("invalid-method", (
                 self.interval, OptionValue("--interval"),
                 f"corrected numbers always have {LOGIT_T} intervals",
                 (SuggestedFix({"--interval": None}),),
             ))  # fmt: skip
             methods = (LOGIT_T,)
         plain = replace(study, confidence=replace(confidence, interval="none"))
-        values = plain.values()
+        values = plain.task_values()
         lines = [plain.result(model_values) for model_values in values]
         records = bootstrap_distributions(study, values, methods, self.weights)
-        method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates)
+        method_names = dict.fromkeys(fact.method for d in records for fact in d.estimates_by_method)
         report = build_report(
-            plain, [DistributionTable(study, records, lines, methods, self.weights)],
+            plain, [IntervalMethodTable(study, records, lines, methods, self.weights)],
             messages=plain.messages(lines), interval=None, intervals=",".join(method_names),
             level=confidence.level, population=confidence.population, weights=self.weights,
             cluster=confidence.cluster, bounds=confidence.signature()["bounds"],
             resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         columns = (
-            {} if self.draws is None else {self.draws: resample_columns(study.counts, records)}
+            {} if self.draws is None else {self.draws: resample_file_columns(study.counts, records)}
         )
         return replace(report, exports=columns)

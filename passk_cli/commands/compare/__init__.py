@@ -7,7 +7,7 @@ from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
-from passk_cli.option import DATA, Option
+from passk_cli.option import ANY_DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import ComparisonOptions
@@ -32,9 +32,9 @@ class CompareOptions:
     """
 
     # fmt: off
-    baseline: Annotated[DATA, Option(
-        "--baseline", "FILE|NAME", "Compare every model only with this model.", file="read",
-        of_models=True,
+    baseline: Annotated[ANY_DATA, Option(
+        "--baseline", "FILE|NAME", "Compare every model only with this model.", file_use="read",
+        is_model_name=True,
         detail="NAME is a model in the data. FILE contains the results of one model. If you give"
         " several files, passk combines them.")] = None
     crossings: Annotated[bool, Option(
@@ -58,7 +58,7 @@ class CompareOptions:
 
 
 COMMAND = Command(
-    CompareOptions, (Request, MetricOptions, ComparisonOptions, Confidence), charts=True,
-    methods=True,
-    lacking=dict.fromkeys(("--band", "band"), "passk curve draws confidence bands for each model"),
-    view="passk_cli.commands.compare.view:CompareQuestion")  # fmt: skip
+    CompareOptions, (Request, MetricOptions, ComparisonOptions, Confidence), has_charts=True,
+    has_methods_text=True,
+    absent_option_reasons=dict.fromkeys(("--band", "band"), "passk curve draws confidence bands for each model"),
+    runner_path="passk_cli.commands.compare.view:CompareRunner")  # fmt: skip

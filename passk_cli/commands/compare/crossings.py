@@ -12,8 +12,8 @@ import numpy as np
 from passk_cli.arrays import Floats
 from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.ranking import first_lead_change
-from passk_cli.limits import refuse_many_steps
-from passk_cli.metrics.pass_k import curve
+from passk_cli.limits import refuse_many_attempts
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
 from passk_cli.metrics.registry import task_values
 from passk_cli.report.data_types import Column
 from passk_cli.report.phrases import SeriesName
@@ -21,8 +21,8 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.answer import Answer
 from passk_cli.study.comparison import Comparison
 from passk_cli.study.confidence import Confidence
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
@@ -36,14 +36,14 @@ class Crossing:
     means : values of both curves at k = 1 … k_max.
     """
 
-    series: Series
+    series: SeriesKey
     against: str
     family: str
     k: float
     low: float
     high: float
     k_max: int
-    means: tuple[Floats, Floats]
+    mean_curves: tuple[Floats, Floats]
 
     @property
     def k_text(self) -> str:
@@ -57,7 +57,7 @@ class Crossing:
         return f"none up to k = {self.k_max}" if low == high == "none" else f"[{low}, {high}]"
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def sentence_fields(self) -> dict[str, Any]:
         return {
             "curve": f"{self.family}k", "model": SeriesName((self.against, *self.series[1:])),
             "against": SeriesName(self.series), "k": int(self.k), "limits": self.limits_text,
@@ -66,17 +66,17 @@ class Crossing:
 
 def find_crossings(
     comparisons: Sequence[Comparison], confidence: Confidence
-) -> dict[tuple[Series, Series, str], Crossing]:
-    crossings: dict[tuple[Series, Series, str], Crossing] = {}
+) -> dict[tuple[SeriesKey, SeriesKey, str], Crossing]:
+    crossings: dict[tuple[SeriesKey, SeriesKey, str], Crossing] = {}
     tail = (1 - confidence.level) / 2
     for c in comparisons:
         family = c.first.metric.family
         key = (c.first.series, c.second.series, family)
-        if key in crossings or c.reason or not c.first.metric.kind.has_k:
+        if key in crossings or c.reason or not c.first.metric.definition.has_k:
             continue
         shared = [rates.restrict(c.tasks) for rates in (c.first, c.second)]
         k_max = min(int(rates.n.min()) for rates in shared)
-        refuse_many_steps(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
+        refuse_many_attempts(OptionValue("--crossings"), k_max, SuggestedFix({"--crossings": None}))
         first, second = (_metric_over_k(rates, k_max) for rates in shared)
         gap, low, high = first - second, math.nan, math.nan
         if not c.attempts_differ:
@@ -94,14 +94,14 @@ def find_crossings(
 def _metric_over_k(rates: TaskValues, k_max: int) -> Floats:
     metric = rates.metric
     if metric.family in ("pass@", "pass^"):
-        at, hat = curve(rates.n, rates.c, k_max)
+        at, hat = pass_at_and_hat_curves(rates.n, rates.c, k_max)
         return at if metric.family == "pass@" else hat
     metrics_over_k = [replace(metric, k=k) for k in range(1, k_max + 1)]
-    attempts = {} if rates.attempts is None else {metric.kind.required_attempt_data: rates.attempts}
+    attempts = {} if rates.attempts is None else {metric.definition.required_attempt_data: rates.attempts}
     return task_values(metrics_over_k, rates.n, rates.c, attempts).T
 
 
-_OVERTAKES = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
+_OVERTAKES_CLAUSE = "On {curve}, {model} overtakes {against} at k = {k}{?limits| {limits}}"
 
 
 class CrossingTable(Section[Crossing]):
@@ -109,39 +109,39 @@ class CrossingTable(Section[Crossing]):
 
     title = "The k at which one model overtakes the other"
     columns = (
-        MODEL, AGAINST, GROUPS,
-        Column("curve", meaning="The metric at every k.", cell=lambda cross: f"{cross.family}k"),
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
+        Column("curve", meaning="The metric at every k.", cell_of_record=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
-               cell=lambda cross: cross.k_text),
+               cell_of_record=lambda cross: cross.k_text),
         Column("interval", meaning="Interval of the k at which the curves cross, from resamples of"
                " the tasks. none means that one model is ahead at every k. The cell is empty if the"
                " models have different numbers of attempts.",
-               cell=lambda cross: cross.limits_text),
+               cell_of_record=lambda cross: cross.limits_text),
     )  # fmt: skip
 
     answers = (
-        Answer("no-crossing", lambda section: not section.crossed,
+        Answer("no-crossing", lambda section: not section.crossings_found,
                "No two curves cross up to k = {most}.",
                lambda section: {"most": max(cross.k_max for cross in section.records)}),
-        Answer("crossing", lambda _: True, _OVERTAKES + "{?more|; {more:more crossing}}.",
+        Answer("crossing", lambda _: True, _OVERTAKES_CLAUSE + "{?more|; {more:more crossing}}.",
                lambda section: {
-                   **section.crossed[0].fields,
-                   "more": 0 if section.has_two_crossings else len(section.crossed) - 1}),
+                   **section.crossings_found[0].sentence_fields,
+                   "more": 0 if section.has_two_crossings else len(section.crossings_found) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.has_two_crossings, _OVERTAKES + ".",
-               lambda section: section.crossed[1].fields),
+        Answer("second-crossing", lambda section: section.has_two_crossings, _OVERTAKES_CLAUSE + ".",
+               lambda section: section.crossings_found[1].sentence_fields),
     )  # fmt: skip
 
     @property
-    def crossed(self) -> list[Crossing]:
+    def crossings_found(self) -> list[Crossing]:
         return [cross for cross in self.records if math.isfinite(cross.k)]
 
     @property
     def has_two_crossings(self) -> bool:
-        return len(self.crossed) == 2
+        return len(self.crossings_found) == 2
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         if any(math.isnan(cross.low) for cross in self.records):
             yield "–: different numbers of attempts"
 
@@ -151,10 +151,10 @@ class CrossingTable(Section[Crossing]):
         for cross in self.records:
             model, *groups = cross.series
             names = [SeriesName((name, *groups)) for name in (model, cross.against)]
-            for name, means in zip(names, cross.means, strict=True):
+            for name, means in zip(names, cross.mean_curves, strict=True):
                 curves_of.setdefault((f"{cross.family}k", name), means)
             if math.isfinite(cross.k):
-                height = float(cross.means[1][int(cross.k) - 1])
+                height = float(cross.mean_curves[1][int(cross.k) - 1])
                 points.append({"curve": f"{cross.family}k", "model": names[1], "k": int(cross.k),
                                "value": height})  # fmt: skip
         rows = [

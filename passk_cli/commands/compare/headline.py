@@ -11,7 +11,7 @@ from passk_cli.arrays import group_by
 from passk_cli.commands.compare.pairs import ModelRank, Pair, pairs_at_first_metric
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import Estimate
-from passk_cli.report.phrases import SeriesName, p_relation
+from passk_cli.report.phrases import SeriesName, p_text_with_sign
 from passk_cli.study.answer import Answer
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
@@ -19,19 +19,19 @@ from passk_cli.study.value_range import named_group_values
 
 # The answer names at most _NAMED models, and at most _FEW_GROUPS groups per model.
 _NAMED, _FEW_GROUPS = 3, 2
-_WORDS = {
+_VERDICT_WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,
     TIED: TIED,
 }  # fmt: skip
 
 
-def pairs_to_test(pairs: Sequence[Pair]) -> list[Pair]:
+def pairs_with_p_value(pairs: Sequence[Pair]) -> list[Pair]:
     """The pairs of models that have a p-value."""
     return [pair for pair in pairs if pair.comparison.has_p_value]
 
 
 def count_differing(pairs: Sequence[Pair]) -> int:
-    return sum(pair.fact.verdict in (BETTER, WORSE) for pair in pairs)
+    return sum(pair.result.verdict in (BETTER, WORSE) for pair in pairs)
 
 
 class LeaderSummary:
@@ -42,7 +42,7 @@ class LeaderSummary:
         groups: Sequence[str],
     ) -> None:  # fmt: skip
         self.metric, self.groups = metric, groups
-        self.tested = pairs_to_test(pairs_at_first_metric(pairs))
+        self.tested = pairs_with_p_value(pairs_at_first_metric(pairs))
         ranks = (standing.ranks.get(metric) for standing in standings)
         self.ranked = [rank for rank in ranks if rank is not None and rank.low is not None]
         self.top = [rank for rank in self.ranked if rank.low == 1]
@@ -61,7 +61,7 @@ class LeaderSummary:
 
     @property
     def has_leader(self) -> bool:
-        return len(self.top) == 1 and all(p.fact.verdict == BETTER for p in self.leader_pairs)
+        return len(self.top) == 1 and all(p.result.verdict == BETTER for p in self.leader_pairs)
 
     @property
     def pair_fields(self) -> Mapping[str, Any]:
@@ -74,31 +74,31 @@ class LeaderSummary:
     @property
     def leader_fields(self) -> Mapping[str, Any]:
         nearest = min(self.leader_pairs, key=lambda pair: pair.lead.value or 0.0)
-        ties, p = len(self.tested) - count_differing(self.tested), nearest.fact.p_adjusted or 0.0
+        ties, p = len(self.tested) - count_differing(self.tested), nearest.result.p_adjusted or 0.0
         return {
             **self.pair_fields, "lead": nearest.lead, "second": nearest.models[1][0],
-            "p": p, "relation": p_relation(p), "ties": ties, "rest": len(self.tested) - 1,
+            "p": p, "relation": p_text_with_sign(p), "ties": ties, "rest": len(self.tested) - 1,
         }  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         names = [rank.values.series[0] for rank in self.top]
         first = {rank.values.series for rank in self.top}
         separating = [p for p in self.tested if len(first.intersection(p.models)) == 1]
         ends, lower_ends = _estimate_ends(self.top), _estimate_ends(self.lower_ranks)
-        last = (max if self.metric.sign > 0 else min)(lower_ends, default=None)
+        last = (max if self.metric.better_sign > 0 else min)(lower_ends, default=None)
         return {
             "metric": self.metric.name, "count": len(names), "rest": len(self.lower_ranks),
-            "level": Estimate(min(ends), upper=max(ends), unit=self.metric.unit),
+            "level": Estimate(min(ends), range_upper_end=max(ends), unit=self.metric.unit),
             "first": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
             "other": self.lower_ranks[0].values.series[0] if self.lower_ranks else "",
-            "last": Estimate(last, unit=self.metric.unit), "direction": self.metric.sign,
+            "last": Estimate(last, unit=self.metric.unit), "direction": self.metric.better_sign,
             "some": not all(pair.winner for pair in separating),
         }  # fmt: skip
 
     @cached_property
-    def groups_of_leaders(self) -> dict[str, list[str]]:
+    def groups_led_by_model(self) -> dict[str, list[str]]:
         """Model → groups in which the model comes first without a tie, most groups first."""
         names: dict[str, list[str]] = {}
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
@@ -112,9 +112,9 @@ class LeaderSummary:
         groups = len({rank.values.series[1:] for rank in self.ranked})
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
-            for model, names in self.groups_of_leaders.items()
+            for model, names in self.groups_led_by_model.items()
         ]
-        ties = groups - sum(map(len, self.groups_of_leaders.values()))
+        ties = groups - sum(map(len, self.groups_led_by_model.values()))
         return {**self.pair_fields, "groups": groups, "leaders": leaders, "ties": ties}
 
 
@@ -122,13 +122,13 @@ def _estimate_ends(ranks: Sequence[Rank]) -> list[float]:
     ends: list[float] = []
     for rank in ranks:
         estimate = rank.values.estimate
-        rank_ends = estimate.ends if isinstance(estimate, Estimate) else (estimate,)
+        rank_ends = estimate.range_ends if isinstance(estimate, Estimate) else (estimate,)
         ends += [end for end in rank_ends if isinstance(end, int | float)]
     return ends
 
 
-PLACE_ANSWERS = (
-    Answer("first-by-group", lambda places: places.groups and places.groups_of_leaders,
+LEADER_ANSWERS = (
+    Answer("first-by-group", lambda places: places.groups and places.groups_led_by_model,
            "First at {metric} in {groups:group}: {leaders}{?ties|; a tie in {ties:group}};"
            " {differ} of {pairs:pair} differ significantly.", lambda places: places.group_fields),
     Answer("ties-by-group", lambda places: bool(places.groups),
@@ -164,7 +164,7 @@ PLACE_ANSWERS = (
 )  # fmt: skip
 
 
-def baseline_fields(
+def baseline_answer_fields(
     baseline: str, pairs: Sequence[Pair], groups: Sequence[str]
 ) -> Mapping[str, Any]:
     """The verdicts on all models against the baseline, and the best difference without groups.
@@ -172,16 +172,16 @@ def baseline_fields(
     The difference has an interval only if one model is compared with the baseline. The interval of
     the best of several differences would be too narrow.
     """
-    count = Counter(pair.fact.verdict for pair in pairs)
-    sign = pairs[0].metric.sign
-    best = max(pairs, key=lambda pair: sign * (pair.fact.estimate.value or 0.0))
-    estimate = best.fact.estimate
+    count = Counter(pair.result.verdict for pair in pairs)
+    sign = pairs[0].metric.better_sign
+    best = max(pairs, key=lambda pair: sign * (pair.result.estimate.value or 0.0))
+    estimate = best.result.estimate
     return {
         "baseline": baseline, "metric": pairs[0].metric.name, "direction": sign,
-        "verdicts": [f"{count[name]:,} {word}" for name, word in _WORDS.items() if count[name]],
+        "verdicts": [f"{count[name]:,} {word}" for name, word in _VERDICT_WORDS.items() if count[name]],
         "best": "" if groups else SeriesName(best.series),
         "difference": estimate if len(pairs) == 1 else estimate.without_interval,
-        **{name: count[name] for name in _WORDS},
+        **{name: count[name] for name in _VERDICT_WORDS},
     }  # fmt: skip
 
 
@@ -189,19 +189,19 @@ class TwoModelDifference:
     """The answer about two models, from their pair at the first metric."""
 
     def __init__(self, pair: Pair) -> None:
-        self.pair, self.verdict = pair, pair.fact.verdict
+        self.pair, self.verdict = pair, pair.result.verdict
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         pair = self.pair
         model, second = (SeriesName(series) for series in pair.models)
         equivalent = self.verdict == EQUIVALENT
-        p = (pair.equivalence_p if equivalent else pair.fact.p_adjusted) or 0.0
+        p = (pair.equivalence_p if equivalent else pair.result.p_adjusted) or 0.0
         within = pair.comparison.equivalent and not equivalent
         return {
             "model": model, "against": second, "metric": pair.metric.name,
-            "difference": pair.fact.estimate, "p": p, "relation": p_relation(p),
-            "within": p_relation(pair.equivalence_p or 0.0) if within else "",
+            "difference": pair.result.estimate, "p": p, "relation": p_text_with_sign(p),
+            "within": p_text_with_sign(pair.equivalence_p or 0.0) if within else "",
         }  # fmt: skip
 
 
@@ -246,7 +246,7 @@ class OrderReversals:
     def __init__(self, pairs: Sequence[Pair]) -> None:
         before = {
             frozenset(pair.models): pair.winner
-            for pair in pairs_to_test(pairs_at_first_metric(pairs))
+            for pair in pairs_with_p_value(pairs_at_first_metric(pairs))
         }
         self.turned = [
             pair for pair in pairs
@@ -255,7 +255,7 @@ class OrderReversals:
         self.pairs = len({frozenset(pair.models) for pair in self.turned})
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         return {
             "metrics": list(dict.fromkeys(pair.metric.name for pair in self.turned)),
             "better": SeriesName(self.turned[0].winner or ()), "pairs": self.pairs,

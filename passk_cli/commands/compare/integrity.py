@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
-from passk_cli.commands.question import ReadCounts
+from passk_cli.commands.runner import CountsReader
 from passk_cli.errors import PasskError
 from passk_cli.files.request import Request
 from passk_cli.inference.integrity import FLAG_LEVEL
@@ -28,7 +28,7 @@ from passk_cli.study.integrity import (
     SubmissionBoard,
     submission_boards,
 )
-from passk_cli.study.section import GROUPS, MODEL, Section
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +48,18 @@ class LazySubmissions(Sequence[Submission]):
         return self._submissions[at]
 
 
-def _figure_text(name: str) -> Callable[[Submission], str]:
+def _remark_count_cell(name: str) -> Callable[[Submission], str]:
     def cell(row: Submission) -> str:
         figure = row.remarks_by_name.get(name)
         if figure is None:
             return ""
-        words = f"{figure.number:,} of {figure.total:,}"
+        words = f"{figure.observed_count:,} of {figure.total:,}"
         return words if figure.expected is None else f"{words}; {figure.expected:,.0f} expected"
 
     return cell
 
 
-def _p_value(name: str) -> Callable[[Submission], float | None]:
+def _p_value_cell(name: str) -> Callable[[Submission], float | None]:
     return lambda row: row.remarks_by_name[name].p if name in row.remarks_by_name else None
 
 
@@ -67,44 +67,44 @@ class IntegrityTable(Section[Submission]):
     """A row per submission, with the most irregular submission first."""
 
     title = "Integrity"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
-        Column("remarks", cell=lambda row: "; ".join(row.remarks),
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("remarks", cell_of_record=lambda row: "; ".join(row.remarks),
                meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
                " leaderboards. Related models agree more than unrelated models, so a remark is a"
                " reason to look closer, not a verdict."),
-        Column("agrees most with", cell=lambda row: row.remarks_by_name[AGREEMENT].against,
+        Column("agrees most with", cell_of_record=lambda row: row.remarks_by_name[AGREEMENT].other_submission,
                meaning="The model that agrees most with the submission, beyond what the difficulty"
                " of the tasks explains."),
-        Column("outcomes that agree", cell=_figure_text(AGREEMENT),
+        Column("outcomes that agree", cell_of_record=_remark_count_cell(AGREEMENT),
                meaning="Number of attempts with the same outcome for both models, and the number"
                " that would agree if the attempts were at different tasks of similar difficulty."),
-        Column("p of agreement", "p", cell=_p_value(AGREEMENT),
+        Column("p of agreement", "p", cell_of_record=_p_value_cell(AGREEMENT),
                meaning="p-value of the agreement compared with the typical agreement of two models,"
                " adjusted for the number of pairs."),
-        Column("equal texts", cell=_figure_text(EQUAL_TEXTS),
-               where=lambda section: section.study.texts is not None,
+        Column("equal texts", cell_of_record=_remark_count_cell(EQUAL_TEXTS),
+               exists_in_section=lambda section: section.study.read_texts is not None,
                meaning="Number of attempts with the same solution as another model at the same"
                " task, or with the same answer if there are no solutions. Short answers are often"
                " equal, so passk remarks on them only if other models have different answers."),
-        Column("missing attempts", cell=_figure_text(MISSING),
-               where=lambda section: section.has_uneven_attempts,
+        Column("missing attempts", cell_of_record=_remark_count_cell(MISSING),
+               exists_in_section=lambda section: section.has_uneven_attempts,
                meaning="Number of attempts that most models have and the submission lacks."),
-        Column("rate 0 or 1", cell=_figure_text(CERTAIN),
-               where=lambda section: section.has_repeated_attempts,
+        Column("rate 0 or 1", cell_of_record=_remark_count_cell(CERTAIN),
+               exists_in_section=lambda section: section.has_repeated_attempts,
                meaning="Number of tasks at which all attempts pass or all fail, and the number that"
                " is expected from the pass rate of the submission and the difficulty"
                " of the tasks."),
-        Column("p of these tasks", "p", cell=_p_value(CERTAIN),
-               where=lambda section: section.has_repeated_attempts,
+        Column("p of these tasks", "p", cell_of_record=_p_value_cell(CERTAIN),
+               exists_in_section=lambda section: section.has_repeated_attempts,
                meaning="p-value of the share of tasks with a pass rate of 0 or 1, compared with the"
                " other models and adjusted for the number of models."),
     )  # fmt: skip
 
     @classmethod
     def from_study(cls, study: Analysis) -> Self:
-        return cls(study, LazySubmissions(submission_boards(study.counts, study.texts)))
+        return cls(study, LazySubmissions(submission_boards(study.counts, study.read_texts)))
 
     @property
     def has_uneven_attempts(self) -> bool:
@@ -122,17 +122,17 @@ class IntegrityTable(Section[Submission]):
 
 
 def text_reader(
-    counts: Counts, request: Request, read: ReadCounts
+    counts: Counts, request: Request, read: CountsReader
 ) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 
     The function is None if a file contains neither solutions nor answers.
     """
-    inputs = counts.facts.inputs
+    inputs = counts.read_facts.file_readings
     roles = [
         role
         for role in COMPARED_TEXT_ROLES
-        if inputs and all(role in file.offered for file in inputs)
+        if inputs and all(role in file.requestable_columns for file in inputs)
     ]
     if not roles:
         return None

@@ -12,7 +12,7 @@ from passk_cli.report.data_types import FULL, Column
 from passk_cli.report.phrases import number_range
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.comparison import Comparison
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
 
 _MEAN_METRICS = ("pass@1", "pass^1")
 
@@ -21,29 +21,29 @@ _MEAN_METRICS = ("pass@1", "pass^1")
 class PairVariance(PairRecord):
     """Two models and the variance of their difference, split into tasks and attempts."""
 
-    split: NoiseSplit
+    variance_split: NoiseSplit
 
 
 class NoiseTable(Section[PairVariance]):
     """A row per pair of models: parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, AGAINST, GROUPS,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
         Column("from attempts", "share", meaning="Share of the variance of the difference that"
                " comes from the attempts. The rest comes from the choice of tasks.",
-               cell=lambda pair: pair.split.share_of_attempts),
+               cell_of_record=lambda pair: pair.variance_split.share_of_attempts),
         Column("standard error", "share", meaning="Standard error of the difference.",
-               cell=lambda pair: pair.split.se()),
+               cell_of_record=lambda pair: pair.variance_split.se()),
         Column("twice the attempts", "share", meaning="Standard error with twice the attempts at"
-               " each task.", cell=lambda pair: pair.split.se(attempts=2)),
+               " each task.", cell_of_record=lambda pair: pair.variance_split.se(attempts=2)),
         Column("twice the tasks", "share", meaning="Standard error with twice the tasks and the"
-               " same number of attempts per task.", cell=lambda pair: pair.split.se(tasks=2)),
+               " same number of attempts per task.", cell_of_record=lambda pair: pair.variance_split.se(tasks=2)),
     )  # fmt: skip
 
-    def details(self) -> Iterator[str]:
-        gains = sorted(1 - pair.split.se(attempts=2) / pair.split.se() for pair in self.records)
+    def full_footer_parts(self) -> Iterator[str]:
+        gains = sorted(1 - pair.variance_split.se(attempts=2) / pair.variance_split.se() for pair in self.records)
         if gains:
             ends = number_range(round(100 * gains[0]), round(100 * gains[-1]))
             yield (
@@ -52,7 +52,7 @@ class NoiseTable(Section[PairVariance]):
             )
 
 
-def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[PairVariance]:
+def pair_variances(study: Analysis, compared: Sequence[Comparison]) -> list[PairVariance]:
     """The pairs at pass@1 for which the variance can be split into tasks and attempts.
 
     Pairs with labels or missing outcomes are left out, because both add variance. With --population
@@ -65,7 +65,7 @@ def noisy_pairs(study: Analysis, compared: Sequence[Comparison]) -> list[PairVar
         separable = (
             c.first.metric.name in _MEAN_METRICS
             and not (c.reason or c.missing_bounds)
-            and c.hidden_variance[1] is None
+            and c.label_variance_and_degrees[1] is None
         )
         if separable and len(c.tasks) > 1 and (c.attempts_range[0] or 0) > 1:
             (n, m), (passes, other_passes) = c.n, c.c

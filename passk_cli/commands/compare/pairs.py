@@ -22,7 +22,7 @@ from passk_cli.study.flips import NamedSeries
 from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 from passk_cli.study.result import Result
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import SeriesKey, TaskValues
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 VERDICT_SIGNS = {TIED: "~", EQUIVALENT: "="}
@@ -36,7 +36,7 @@ class PairRecord:
     comparison: Comparison
 
     @property
-    def series(self) -> Series:
+    def series(self) -> SeriesKey:
         return self.comparison.first.series
 
     @property
@@ -48,7 +48,7 @@ class PairRecord:
 class Pair(PairRecord):
     """The difference of two models at one metric, with the ranks of both models."""
 
-    fact: Result
+    result: Result
     ranks: tuple[Rank | None, Rank | None] = (None, None)
     crossing: Crossing | None = None
 
@@ -57,7 +57,7 @@ class Pair(PairRecord):
         return self.comparison.first.metric
 
     @property
-    def models(self) -> tuple[Series, Series]:
+    def models(self) -> tuple[SeriesKey, SeriesKey]:
         return self.series, self.comparison.second.series
 
     @property
@@ -67,13 +67,13 @@ class Pair(PairRecord):
         A significant difference within the margin has the mark "=", because its interval already
         shows that it is significant.
         """
-        verdict = EQUIVALENT if self.comparison.equivalent else self.fact.verdict
-        return replace(self.fact.estimate, verdict=VERDICT_SIGNS.get(verdict, ""))
+        verdict = EQUIVALENT if self.comparison.equivalent else self.result.verdict
+        return replace(self.result.estimate, verdict_sign=VERDICT_SIGNS.get(verdict, ""))
 
     @property
     def lead(self) -> Estimate:
         """How far the first model is ahead; positive if the first model is better."""
-        ahead = self.fact.estimate if self.metric.sign > 0 else _negated(self.fact.estimate)
+        ahead = self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)
         return replace(ahead, signed=False)
 
     @property
@@ -83,30 +83,30 @@ class Pair(PairRecord):
         return None if math.isnan(p) else p
 
     @property
-    def winner(self) -> Series | None:
+    def winner(self) -> SeriesKey | None:
         """The significantly better model; None if the models tie."""
-        return {BETTER: self.series, WORSE: self.models[1]}.get(self.fact.verdict)
+        return {BETTER: self.series, WORSE: self.models[1]}.get(self.result.verdict)
 
     def crossing_k(self, name: str) -> float | None:
         """The k at which the curves cross (name "k"), or a limit of this k ("low" or "high")."""
         at = math.inf if self.crossing is None else getattr(self.crossing, name)
         return at if math.isfinite(at) else None
 
-    def with_first(self, series: Series) -> Pair:
+    def with_first(self, series: SeriesKey) -> Pair:
         if series == self.series:
             return self
-        fact = self.fact
+        fact = self.result
         verdict = OPPOSITE_VERDICTS.get(fact.verdict, fact.verdict)
-        return replace(self, fact=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
+        return replace(self, result=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
 
 
 def _negated(e: Estimate) -> Estimate:
     value, upper, low, high = (
-        None if end is None else -end for end in (e.value, e.upper, e.low, e.high)
+        None if end is None else -end for end in (e.value, e.range_upper_end, e.low, e.high)
     )
     if upper is not None:
         value, upper = upper, value
-    return replace(e, value=value, upper=upper, low=high, high=low)
+    return replace(e, value=value, range_upper_end=upper, low=high, high=low)
 
 
 def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
@@ -114,14 +114,14 @@ def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[Task
 
     Errors: ParameterError if a test for these tasks would have to permute two kinds of data.
     """
-    if study.confidence.population == THESE_TASKS and " and " in change.kind.required_attempt_data:
+    if study.confidence.population == THESE_TASKS and " and " in change.definition.required_attempt_data:
         raise ParameterError(
             OptionValue("--change"),
-            f"{change.start.name} and {change.end.name} are computed from different values of"
+            f"{change.start_metric.name} and {change.end_metric.name} are computed from different values of"
             " an attempt, so the permutation test of attempts cannot compare them",
             settles=[SuggestedFix({"--population": "new-tasks"}, "tests for new tasks")],
         )
-    values = study.values((change.start, change.end))
+    values = study.task_values((change.start_metric, change.end_metric))
     for start, end in zip(values[::2], values[1::2], strict=True):
         lacking = next((side for side in (start, end) if not side.has_values), None)
         if lacking is not None:
@@ -143,20 +143,20 @@ class ModelRank:
     ahead : the pair of this model and the next model below it; None for the last model.
     """
 
-    series: Series
+    series: SeriesKey
     ranks: dict[Metric, Rank] = field(default_factory=dict)
-    ahead: Pair | None = None
+    pair_with_next: Pair | None = None
 
     @property
-    def first(self) -> Rank:
+    def first_rank(self) -> Rank:
         """The rank at the first metric at which the model has a value."""
         return next(iter(self.ranks.values()))
 
 
-def ranked_pairs(
+def pairs_with_ranks(
     compared: Sequence[Comparison],
     ranks: Sequence[Rank],
-    crossings: Mapping[tuple[Series, Series, str], Crossing],
+    crossings: Mapping[tuple[SeriesKey, SeriesKey, str], Crossing],
     confidence: Confidence,
 ) -> list[Pair]:
     """Add the ranks of both models, and the crossing of their curves, to each comparison."""
@@ -172,13 +172,13 @@ def ranked_pairs(
     ]  # fmt: skip
 
 
-def first_metric(pairs: Sequence[Pair]) -> Metric:
+def first_tested_metric(pairs: Sequence[Pair]) -> Metric:
     """The first metric with a p-value, or the first metric if no metric has a p-value."""
     return next((p.metric for p in pairs if p.comparison.has_p_value), pairs[0].metric)
 
 
 def pairs_at_first_metric(pairs: Sequence[Pair]) -> list[Pair]:
-    metric = first_metric(pairs)
+    metric = first_tested_metric(pairs)
     return [pair for pair in pairs if pair.metric == metric]
 
 
@@ -188,7 +188,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
     Models without a value of this metric come last.
     """
     first = pairs_at_first_metric(pairs)
-    model_ranks: dict[Series, dict[Metric, Rank]] = {}
+    model_ranks: dict[SeriesKey, dict[Metric, Rank]] = {}
     for rank in sorted(ranks, key=lambda rank: rank.values.metric != first[0].metric):
         model_ranks.setdefault(rank.values.series, {})[rank.values.metric] = rank
     between = {frozenset(pair.models): pair for pair in first}

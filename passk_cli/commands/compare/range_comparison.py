@@ -17,32 +17,32 @@ from passk_cli.inference.intervals import RANGE_METHOD
 from passk_cli.report.data_types import AnswerSentence, Cell, Column, Estimate
 from passk_cli.report.phrases import count_range
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
-from passk_cli.study.comparison import match_tasks
+from passk_cli.study.answer import Answer, first_true_sentence
+from passk_cli.study.comparison import comparison_on_shared_tasks
 from passk_cli.study.cover_ranges import range_without_value
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE, choose_pairs
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section, data_field
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section, data_field
 from passk_cli.study.value_range import name_with_groups
 
 # Without --full, the table shows only FIRST rows.
-FIRST = 10
+SHOWN_ROWS = 10
 
 
 @dataclass(frozen=True)
 class CoverPair(PairRecord):
     """The results of two models, on the tasks that both have, at a metric that is a range."""
 
-    sides: tuple[Result, Result]
+    model_results: tuple[Result, Result]
 
     @property
     def has_ranges(self) -> bool:
-        return all(side.is_range for side in self.sides)
+        return all(side.is_range for side in self.model_results)
 
     @cached_property
-    def fact(self) -> Result:
+    def result(self) -> Result:
         """The range of the difference, computed from opposite ends of the two models' ranges."""
-        c, (first, second) = self.comparison, self.sides
+        c, (first, second) = self.comparison, self.model_results
         nothing = Result(
             self.series,
             c.first.metric.name,
@@ -66,16 +66,16 @@ class CoverPair(PairRecord):
             "low_against": right.low, "high_against": right.high,
         }  # fmt: skip
         estimate = Estimate(value, low=low, high=high, signed=True)
-        return replace(nothing, estimate=estimate, verdict=verdict, more=more)
+        return replace(nothing, estimate=estimate, verdict=verdict, extra_fields=more)
 
 
 def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
     """Compare all models, or each model with the baseline, at the metrics that are ranges."""
-    metrics = tuple(metric for metric in study.metrics if metric.kind.ranged)
+    metrics = tuple(metric for metric in study.metrics if metric.definition.is_known_only_as_range)
     facts_of_sides: dict[tuple[Any, ...], Result] = {}
     pairs = []
     for rivals in choose_pairs(replace(study, metrics=metrics), baseline):
-        c = match_tasks(*rivals, study.rules.unpaired)
+        c = comparison_on_shared_tasks(*rivals, study.comparison_options.unpaired)
         keys = [(values.series, values.metric, c.tasks.tobytes()) for values in rivals]
         for key, values in zip(keys, rivals, strict=True):
             if key not in facts_of_sides:
@@ -86,7 +86,7 @@ def cover_pairs(study: Analysis, baseline: str | None) -> list[CoverPair]:
         pairs.append(CoverPair(c, (facts_of_sides[keys[0]], facts_of_sides[keys[1]])))
     place = {metric: at for at, metric in enumerate(metrics)}
     return sorted(pairs, key=lambda pair: (
-        place[pair.comparison.first.metric], pair.fact.verdict not in (BETTER, WORSE),
+        place[pair.comparison.first.metric], pair.result.verdict not in (BETTER, WORSE),
     ))  # fmt: skip
 
 
@@ -95,22 +95,22 @@ class CoverComparison:
 
     def __init__(self, pairs: Sequence[CoverPair], groups: Sequence[str]) -> None:
         self.pairs, self.groups = [pair for pair in pairs if pair.has_ranges], groups
-        self.without, self.metric = pairs[0], pairs[0].fact.name
-        self.differ = sum(pair.fact.verdict in (BETTER, WORSE) for pair in self.pairs)
+        self.without, self.metric = pairs[0], pairs[0].result.name
+        self.differ = sum(pair.result.verdict in (BETTER, WORSE) for pair in self.pairs)
 
     @property
     def verdict(self) -> str:
-        return self.pairs[0].fact.verdict if len(self.pairs) == 1 else ""
+        return self.pairs[0].result.verdict if len(self.pairs) == 1 else ""
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         fields: dict[str, Any] = {
             "metric": self.metric, "differ": self.differ, "pairs": len(self.pairs),
-            "reason": self.without.fact.note,
+            "reason": self.without.result.note,
         }  # fmt: skip
         if self.verdict:
             pair = self.pairs[0]
-            sides = pair.sides if self.verdict != WORSE else pair.sides[::-1]
+            sides = pair.model_results if self.verdict != WORSE else pair.model_results[::-1]
             model, against = (name_with_groups(side.series, self.groups) for side in sides)
             limits, other_limits = map(range_without_value, sides)
             fields |= {"model": model, "against": against, "limits": limits, "others": other_limits}
@@ -136,36 +136,36 @@ class CoverPairTable(Section[CoverPair]):
 
     title = "Ranges"
     columns = (
-        MODEL, AGAINST, GROUPS,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
         Column("metric", meaning="Name of the"
-               " metric, as in `-m`.", cell=lambda pair: pair.fact.name),
+               " metric, as in `-m`.", cell_of_record=lambda pair: pair.result.name),
         Column("range", "share", meaning="Range of the model's metric on the tasks that both models"
                " have. If the range is narrow, an estimate comes before it.",
-               cell=lambda pair: pair.sides[0].estimate.value_or_limits),
+               cell_of_record=lambda pair: pair.model_results[0].estimate.value_or_limits),
         Column("range of other", "share", meaning="Range of the other model's metric.",
-               cell=lambda pair: pair.sides[1].estimate.value_or_limits),
+               cell_of_record=lambda pair: pair.model_results[1].estimate.value_or_limits),
         Column("difference", "share", meaning="Range of the difference, computed from the ranges of"
                " both models.",
-               cell=lambda pair: pair.fact.estimate.value_or_limits),
-        Column("verdict", joined=True, meaning="better or worse if the two ranges do not overlap,"
+               cell_of_record=lambda pair: pair.result.estimate.value_or_limits),
+        Column("verdict", stays_with_previous=True, meaning="better or worse if the two ranges do not overlap,"
                " otherwise tied.",
-               cell=lambda pair: pair.fact.verdict),
+               cell_of_record=lambda pair: pair.result.verdict),
         data_field("low_model", "Lower end of the model's range."),
         data_field("high_model", "Upper end of the model's range."),
         data_field("low_against", "Lower end of the other model's range."),
         data_field("high_against", "Upper end of the other model's range."),
     )  # fmt: skip
 
-    def facts_of(self, record: CoverPair) -> Iterator[Result]:
-        yield record.fact
+    def results_of(self, record: CoverPair) -> Iterator[Result]:
+        yield record.result
 
     def answer(self) -> Iterator[AnswerSentence]:
         for pairs in group_by(self.records, lambda pair: pair.comparison.first.metric).values():
-            yield from first_true(
+            yield from first_true_sentence(
                 COVER_ANSWERS, CoverComparison(pairs, self.study.counts.group_names)
             )
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         if self.records:
             confidence = self.study.confidence
             metrics = {pair.comparison.first.metric for pair in self.records}

@@ -12,13 +12,13 @@ from passk_cli.arrays import Ints
 from passk_cli.commands.compare.pairs import OPPOSITE_VERDICTS
 from passk_cli.errors import ParameterError
 from passk_cli.inference.random_streams import named_generator
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Column, Table
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import choose_pairs, compare_pairs
-from passk_cli.study.section import AGAINST, GROUPS, MODEL, Section
-from passk_cli.study.values import Series
+from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue
 
 _EMPTY, _LONE = "not computed", "n = 1"
@@ -33,39 +33,39 @@ class VerdictStability:
     half : verdict with half of the attempts.
     """
 
-    series: Series
+    series: SeriesKey
     against: str
     metric: str
     verdict: str
-    stable_groups: str
-    changed: str
-    half: str
+    stable_groups_text: str
+    changing_groups_text: str
+    half_attempts_verdict: str
 
 
 @dataclass(frozen=True)
 class SensitivityTable(Section[VerdictStability]):
     """A row per pair of models: its verdict, also without a group and with half of the attempts."""
 
-    view = "with --sensitivity"
+    shown_when = "with --sensitivity"
     columns = (
-        MODEL, AGAINST, GROUPS,
-        Column("metric", meaning="Name of the metric, as in `-m`.", cell=lambda row: row.metric),
-        Column("verdict", meaning="Verdict on all tasks.", cell=lambda row: row.verdict),
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
+        Column("metric", meaning="Name of the metric, as in `-m`.", cell_of_record=lambda row: row.metric),
+        Column("verdict", meaning="Verdict on all tasks.", cell_of_record=lambda row: row.verdict),
         Column("verdict kept", meaning="Number of groups that can be left out without a change of"
                " the verdict.",
-               cell=lambda row: row.stable_groups),
+               cell_of_record=lambda row: row.stable_groups_text),
         Column("changes without", meaning="Groups that change the verdict if they are left out,"
                " with the new verdicts.",
-               cell=lambda row: row.changed),
+               cell_of_record=lambda row: row.changing_groups_text),
         Column("half the attempts", meaning="Verdict with half of the attempts, which are drawn at"
                " random.",
-               cell=lambda row: row.half),
+               cell_of_record=lambda row: row.half_attempts_verdict),
     )  # fmt: skip
 
-    group: str
+    group_column: str
 
     def tables(self) -> Iterator[Table]:
-        title = f"Verdicts without each {self.group}, and with half of the attempts"
+        title = f"Verdicts without each {self.group_column}, and with half of the attempts"
         yield self.table(self.records, title)
 
 
@@ -82,15 +82,17 @@ def verdict_stabilities(
             f"all tasks have the value {values[0]!r} in this column",
         )
     all_groups = replace(study, counts=counts.without_group(group))
-    full = _verdicts(all_groups, baseline)
+    full = _verdicts_by_pair(all_groups, baseline)
     without = {
-        value: _verdicts(replace(study, counts=counts.without_group(group, value)), baseline)
+        value: _verdicts_by_pair(
+            replace(study, counts=counts.without_group(group, value)), baseline
+        )
         for value in values
     }
     half = {}
     if int(all_groups.counts.n.min()) >= 2:
         fewer = halve_attempts(all_groups.counts, study.confidence.seed)
-        half = _verdicts(replace(study, counts=fewer), baseline)
+        half = _verdicts_by_pair(replace(study, counts=fewer), baseline)
     for first, second in choose_pairs(all_groups, baseline):
         key = (first.series, second.series, first.metric.name)
         now = {value: verdicts.get(key, _EMPTY) for value, verdicts in without.items()}
@@ -102,9 +104,11 @@ def verdict_stabilities(
         )  # fmt: skip
 
 
-def _verdicts(study: Analysis, baseline: str | None) -> dict[tuple[Series, Series, str], str]:
+def _verdicts_by_pair(
+    study: Analysis, baseline: str | None
+) -> dict[tuple[SeriesKey, SeriesKey, str], str]:
     verdicts = {}
-    for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.rules):
+    for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.comparison_options):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
         verdict = c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict
@@ -124,19 +128,19 @@ def halve_attempts(counts: Counts, seed: int) -> Counts:
     return replace(counts, n=n, c=fewer, attempts=attempts, missing=missing)
 
 
-def _sample_attempts(bag: Attempts, n: Ints, rng: Generator) -> Attempts:
-    row = np.repeat(np.arange(len(bag.cell)), bag.count)
+def _sample_attempts(bag: AttemptValueCounts, n: Ints, rng: Generator) -> AttemptValueCounts:
+    row = np.repeat(np.arange(len(bag.row_cell_indices)), bag.count)
     copy = np.arange(len(row)) - np.repeat(np.cumsum(bag.count) - bag.count, bag.count)
-    passed = copy < bag.passed[row]
-    cell_of = bag.cell
+    passed = copy < bag.pass_count[row]
+    cell_of = bag.row_cell_indices
     cell = cell_of[row]
     order = np.lexsort((rng.random(len(row)), cell))
     sizes = np.bincount(cell, minlength=len(n))
     rank = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     sample = order[rank < n[cell]]
-    count = np.bincount(row[sample], minlength=len(bag.cell))
-    passes = np.bincount(row[sample], passed[sample], len(bag.cell)).astype(np.int64)
+    count = np.bincount(row[sample], minlength=len(bag.row_cell_indices))
+    passes = np.bincount(row[sample], passed[sample], len(bag.row_cell_indices)).astype(np.int64)
     present = count > 0
-    return Attempts.from_rows(
+    return AttemptValueCounts.from_rows(
         cell_of[present], bag.value[present], count[present], passes[present], len(n)
     )

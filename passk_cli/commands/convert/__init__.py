@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.files.request import KEEP, Request
+from passk_cli.files.request import KEEP_MISSING, Request
 from passk_cli.option import Option, split_at_commas
 
 
@@ -30,7 +30,7 @@ class ConvertOptions:
     # fmt: off
     output: Annotated[str | None, Option(
         "-o --output", "FILE", "Write the table to this .csv, .jsonl or .parquet file.",
-        file="written", detail="passk writes the file completely or not at all. Without this"
+        file_use="written", detail="passk writes the file completely or not at all. Without this"
         " option, passk prints csv.")] = None
     form: Annotated[str | None, Option(
         "-f --format", help="Format of the table",
@@ -41,7 +41,7 @@ class ConvertOptions:
         detail="n is the number of attempts, and c is the number of passes.")] = False
     missing: Annotated[str | None, Option(
         "--missing", help="How to write a missing outcome",
-        choices=(KEEP, "error", "fail", "drop"), detail="The default, keep, leaves the outcome"
+        choices=(KEEP_MISSING, "error", "fail", "drop"), detail="The default, keep, leaves the outcome"
         " empty. With --counts, the default is error.")] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also write this column, such as answer or cost.",
@@ -63,9 +63,9 @@ class ConvertOptions:
 
 # `passk convert` has no options that change names or numbers, because passk must be able to read
 # the converted table.
-_WITHOUT = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
-_EACH_FILE = "convert each file with --counts; commands read many counts files together"
+_EXCLUDED_OPTIONS = ("digits", "percent", "no_signature", "safe_csv", "stacked", "missing_cost")
+_RESUME_ADVICE = "convert each file with --counts; commands read many counts files together"
 COMMAND = Command(
-    ConvertOptions, (Request,), without=_WITHOUT, streams=True,
-    lacking=dict.fromkeys(("--resume", "resume"), _EACH_FILE),
-    view="passk_cli.commands.convert.view:ConvertQuestion")  # fmt: skip
+    ConvertOptions, (Request,), excluded_options=_EXCLUDED_OPTIONS, writes_table_to_output=True,
+    absent_option_reasons=dict.fromkeys(("--resume", "resume"), _RESUME_ADVICE),
+    runner_path="passk_cli.commands.convert.view:ConvertRunner")  # fmt: skip

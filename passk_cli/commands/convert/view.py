@@ -8,31 +8,35 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from passk_cli.cleanup import atomic_write
+from passk_cli.cleanup import file_moved_at_end
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.convert import ConvertOptions
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
-from passk_cli.commands.written_counts import WrittenTable, refuse_reserved_columns, written_models
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.commands.written_counts import (
+    WrittenCountsTable,
+    refuse_reserved_columns,
+    written_counts_by_model,
+)
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.export import output_format, write_columns
-from passk_cli.files.request import KEEP, MISSING_FIXES, Conversion
-from passk_cli.files.roles import COUNTS_COLUMNS, HOLDS_COUNTS, UNITS
-from passk_cli.files.sources.arguments import has_result_suffix, paths_of, split_label
+from passk_cli.files.request import KEEP_MISSING, MISSING_FIXES, Conversion
+from passk_cli.files.roles import AMOUNT_UNITS, CONTAINS_COUNTS_PROBLEM, COUNTS_COLUMNS
+from passk_cli.files.sources.arguments import has_result_suffix, paths_in_data, split_label
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Report
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The column for a role in _ROLES may have one of several names, and --with recognises all these
+# The column for a role in _ROLES_WITH_ALIASES may have one of several names, and --with recognises all these
 # names.
-_ROLES = ("answer", "solution", *sorted(UNITS))
+_ROLES_WITH_ALIASES = ("answer", "solution", *sorted(AMOUNT_UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
-_COUNTS = (SuggestedFix({"--counts": True}, "writes counts"),)
+_WRITE_COUNTS_FIX = (SuggestedFix({"--counts": True}, "writes counts"),)
 
 
-WRITTEN = (
+CONVERT_ANSWERS = (
     Answer("counts-written", lambda fields: fields["rows"],
            "passk wrote {rows:row} with the counts n and c of {attempts:attempt} by {models:model}"
            " at {tasks:task}."),
@@ -44,45 +48,45 @@ WRITTEN = (
 )  # fmt: skip
 
 
-class ConvertedTable(WrittenTable):
+class ConvertedCountsTable(WrittenCountsTable):
     """The number of tasks and attempts per model that `passk convert` wrote."""
 
-    def context(self) -> Iterator[str]:
-        if self.study.counts.facts.not_understood:
+    def footer_parts(self) -> Iterator[str]:
+        if self.study.counts.read_facts.unclear_outcomes:
             yield "–: scores"
 
 
-class ConvertQuestion(Question, ConvertOptions):
+class ConvertRunner(CommandRunner, ConvertOptions):
     """The question of `passk convert`."""
 
-    sections = (ConvertedTable,)
+    sections = (ConvertedCountsTable,)
 
-    of_metrics: ClassVar[bool] = False
+    reports_metrics: ClassVar[bool] = False
 
-    unbounded: ClassVar[str] = "a table of counts contains one number of passes"
+    missing_bounds_refusal: ClassVar[str] = "a table of counts contains one number of passes"
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         """Write the table to the output file, and return the data that it contains."""
         if self.output is None:
             output_fix = SuggestedFix({"--output": Placeholder("FILE")}, "names the file")
             raise ParameterError("no output file is given", name="bad-output", settles=[output_fix])
         refuse_reserved_columns(options.request.by, _REPORT_COLUMNS, "the output")
         path = Path(self.output)
-        _require_output_outside(options.source, path)
+        _require_output_outside_inputs(options.source, path)
         form, request = output_format(path, self.form), options.request
         without = (SuggestedFix({"--spark-master": None}),)
         idle = self.spark_master is not None and self.engine != "spark"
         about = OptionValue("--spark-master"), "only Spark uses this option", without
-        refuse_if_any("contradicting-options", (idle, *about))
+        raise_first_applicable_error("contradicting-options", (idle, *about))
         if self.counts:
             contradictions: dict[str | OptionValue, object] = {
                 OptionValue("--with"): self.columns,
                 OptionValue("--format", form): form == "every-eval-ever",
-                OptionValue("--missing", KEEP): self.missing == KEEP,
+                OptionValue("--missing", KEEP_MISSING): self.missing == KEEP_MISSING,
             }
             problem = "a table of counts has no single attempts, to which this option applies"
             settles: tuple[SuggestedFix, ...] = (SuggestedFix({"--counts": None}),)
-            settles = MISSING_FIXES if self.missing == KEEP else settles
+            settles = MISSING_FIXES if self.missing == KEEP_MISSING else settles
         else:
             thresholds = ",".join(map("{:g}".format, request.threshold))
             contradictions = {
@@ -90,12 +94,12 @@ class ConvertQuestion(Question, ConvertOptions):
                 "data": isinstance(options.source, Counts),
                 OptionValue("--threshold", thresholds): len(request.threshold) > 1,
             }
-            problem, settles = "this works only for a table of counts", _COUNTS
+            problem, settles = "this works only for a table of counts", _WRITE_COUNTS_FIX
             if self.engine == "spark" and request.map is None:
                 options_of_fix = {"--counts": True, "--map": Placeholder("FILE")}
                 settles = (SuggestedFix(options_of_fix, "writes counts"),)
         reasons = ((applies, at, problem, settles) for at, applies in contradictions.items())
-        refuse_if_any("contradicting-options", *reasons)
+        raise_first_applicable_error("contradicting-options", *reasons)
         if self.counts:
             refuse_reserved_columns(request.by, COUNTS_COLUMNS, "the output")
             option_names = request.given_options | ({"missing"} if self.missing else set())
@@ -107,27 +111,29 @@ class ConvertQuestion(Question, ConvertOptions):
                 refuse_reserved_columns(counts.group_names, (*COUNTS_COLUMNS, *sums), "the output")
                 write_columns(path, {**counts.columns, **sums}, form)
                 return Analysis(counts)
-            study = super().study(replace(options, request=request), read)
+            study = super().read_analysis(replace(options, request=request), read)
             write_columns(path, study.counts.columns, form)
             return study
-        with atomic_write(path) as file:
-            roles = tuple(name for name in self.columns if name in _ROLES)
-            further_columns = tuple(name for name in self.columns if name not in _ROLES)
+        with file_moved_at_end(path) as file:
+            roles = tuple(name for name in self.columns if name in _ROLES_WITH_ALIASES)
+            further_columns = tuple(
+                name for name in self.columns if name not in _ROLES_WITH_ALIASES
+            )
             request = replace(
-                request, attempts=("line", "score", *roles), missing=self.missing or KEEP,
-                conversion=Conversion(str(file), form, further_columns, amounts=True),
+                request, attempts=("line", "score", *roles), missing=self.missing or KEEP_MISSING,
+                conversion=Conversion(str(file), form, further_columns, includes_amounts=True),
             )  # fmt: skip
             try:
                 return Analysis(read(request))
             except DataError as error:
-                if error.problem != HOLDS_COUNTS:
+                if error.problem != CONTAINS_COUNTS_PROBLEM:
                     raise
                 problem, name = f"{error.place}: {error.problem}", "contradicting-options"
-                raise ParameterError(problem, name=name, settles=_COUNTS) from None
+                raise ParameterError(problem, name=name, settles=_WRITE_COUNTS_FIX) from None
 
     def report(self, study: Analysis) -> Report:
         counts = study.counts
-        sections = [ConvertedTable(study, written_models(counts))]
+        sections = [ConvertedCountsTable(study, written_counts_by_model(counts))]
         # The converted table lists every benchmark separately, so messages about pooled benchmarks
         # do not apply.
         messages = [m for m in study.messages(()) if m.name != POOLED_BENCHMARKS.name]
@@ -135,14 +141,14 @@ class ConvertQuestion(Question, ConvertOptions):
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": int(counts.n.sum()), "rows": len(counts.n) if self.counts else 0,
-            "empty": counts.facts.missing * (counts.facts.missing_policy == KEEP),
+            "empty": counts.read_facts.missing_outcome_count * (counts.read_facts.missing_policy == KEEP_MISSING),
         }  # fmt: skip
-        return replace(report, answer=tuple(first_true(WRITTEN, fields)))
+        return replace(report, answer=tuple(first_true_sentence(CONVERT_ANSWERS, fields)))
 
 
-def _require_output_outside(source: Any, output: Path) -> None:
+def _require_output_outside_inputs(source: Any, output: Path) -> None:
     folder = output.resolve().parent
-    for argument in paths_of(source):
+    for argument in paths_in_data(source):
         read = split_label(argument)[1]
         inside = os.path.isdir(read) and folder.is_relative_to(Path(read).resolve())
         if inside and has_result_suffix(output.name):

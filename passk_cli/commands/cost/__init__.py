@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue
 
 # The names in OF repeat `metrics.registry.AMOUNTS`, because importing `metrics.registry` would slow
 # down `--help`.
-OF = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
+AMOUNT_NAMES = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
@@ -51,7 +51,7 @@ class CostOptions:
 
     # fmt: off
     of: Annotated[str, Option(
-        "--of", help="The amount to analyse.", choices=OF,
+        "--of", help="The amount to analyse.", choices=AMOUNT_NAMES,
         detail="cost is in US dollars, and duration is in seconds. If the amount is in another"
                " column, name the column with --field cost=COLUMN.",
     )] = "cost"
@@ -64,7 +64,7 @@ class CostOptions:
 
 
 COMMAND = Command(
-    CostOptions, (Request, RequiredAttempts, Confidence), without=("interval", "bounds"),
-    charts=True,
-    lacking=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
-    view="passk_cli.commands.cost.view:CostQuestion")  # fmt: skip
+    CostOptions, (Request, RequiredAttempts, Confidence), excluded_options=("interval", "bounds"),
+    has_charts=True,
+    absent_option_reasons=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
+    runner_path="passk_cli.commands.cost.view:CostRunner")  # fmt: skip

@@ -12,10 +12,10 @@ from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 
-# Costs or rates with a relative difference of at most _TIE are treated as equal.
-_TIE = 1e-12
-# A block of resamples contains at most _TOGETHER values, which limits the memory.
-_TOGETHER = 1 << 22
+# Costs or rates with a relative difference of at most _TIE_TOLERANCE are treated as equal.
+_TIE_TOLERANCE = 1e-12
+# A block of resamples contains at most _MAX_BLOCK_VALUES values, which limits the memory.
+_MAX_BLOCK_VALUES = 1 << 22
 
 
 class Frontier(NamedTuple):
@@ -31,9 +31,9 @@ class Frontier(NamedTuple):
     """
 
     on_frontier: Bools
-    share: Floats
+    resample_share: Floats
     p: Floats
-    behind: Ints
+    dominating_rival: Ints
 
 
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
@@ -46,15 +46,19 @@ def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
     [True, False, True, True]
     """
     rows, columns = (slice(None), None), (None, slice(None))
-    near_cost = _TIE * np.abs(cost).max(axis=-1, initial=0.0)[..., None, None]
+    near_cost = _TIE_TOLERANCE * np.abs(cost).max(axis=-1, initial=0.0)[..., None, None]
     dearer = cost[..., *rows] - cost[..., *columns]
     worse = rate[..., *columns] - rate[..., *rows]
-    behind = (dearer >= -near_cost) & (worse >= -_TIE) & ((dearer > near_cost) | (worse > _TIE))
+    behind = (
+        (dearer >= -near_cost)
+        & (worse >= -_TIE_TOLERANCE)
+        & ((dearer > near_cost) | (worse > _TIE_TOLERANCE))
+    )
     on: Bools = ~behind.any(axis=-1)
     return on
 
 
-def frontier_shares(
+def pareto_frontier(
     cost: Floats, rate: Floats, clusters: Ints | None = None, resamples: int = 10_000, seed: int = 0
 ) -> Frontier:
     """The frontier of mean costs and rates over tasks, with shares of resamples and p-values.
@@ -71,7 +75,7 @@ def frontier_shares(
     models = cost.shape[1]
     means = bootstrap_means(np.hstack([cost, rate]), resamples, seed, clusters=clusters)
     inside = np.zeros(models)
-    for block in row_blocks(resamples, models**2, _TOGETHER):
+    for block in row_blocks(resamples, models**2, _MAX_BLOCK_VALUES):
         inside += is_on_frontier(means[block, :models], means[block, models:]).sum(axis=0)
     p, behind = np.ones(models), np.full(models, -1)
     for model in range(models):
@@ -92,20 +96,20 @@ def frontier_shares(
     return Frontier(on, inside / resamples, p, behind)
 
 
-class BudgetLead(NamedTuple):
+class BudgetRangeLead(NamedTuple):
     """A range of budgets with one leader: 1 for the first model, −1 for the second, 0 for a tie."""
 
     low: float
     high: float
-    leader: int
+    leader_sign: int
 
 
-class BudgetCrossing(NamedTuple):
+class BudgetCrossingRange(NamedTuple):
     """A range of budgets in which the lead may change (or must change, if it is certain)."""
 
     low: float
     high: float
-    certain: bool
+    is_certain: bool
 
 
 class LeadCrossings(NamedTuple):
@@ -118,12 +122,12 @@ class LeadCrossings(NamedTuple):
         limits of this range.
     """
 
-    at: tuple[float, ...]
-    sets: tuple[BudgetCrossing, ...]
-    leads: tuple[BudgetLead, ...]
-    gap: Floats
-    low: Floats
-    high: Floats
+    crossing_budgets: tuple[float, ...]
+    crossing_ranges: tuple[BudgetCrossingRange, ...]
+    lead_ranges: tuple[BudgetRangeLead, ...]
+    pass_rate_gap: Floats
+    gap_low: Floats
+    gap_high: Floats
 
 
 def lead_crossings(
@@ -160,17 +164,17 @@ def lead_crossings(
     signs = (low > 0).astype(np.int64) - (high < 0)
     places = np.arange(len(budgets))
     gap = (first - second).mean(axis=1)
-    ahead = np.where(np.abs(gap) <= _TIE, 0.0, np.sign(gap))
+    ahead = np.where(np.abs(gap) <= _TIE_TOLERANCE, 0.0, np.sign(gap))
     leading = np.flatnonzero(ahead)
     turned = leading[1:][np.diff(ahead[leading]) != 0]
     crossings = tuple(
-        BudgetCrossing(
-            float(budgets[crossing.first - 1]), float(budgets[crossing.last]), crossing.certain
+        BudgetCrossingRange(
+            float(budgets[crossing.first_k - 1]), float(budgets[crossing.last_k]), crossing.certain
         )
         for crossing in possible_crossings(places, signs)
     )
     leads = tuple(
-        BudgetLead(float(budgets[run.first]), float(budgets[run.last]), run.code)
+        BudgetRangeLead(float(budgets[run.first_index]), float(budgets[run.last_index]), run.code)
         for run in code_spans(signs)
     )
     return LeadCrossings(tuple(budgets[turned].tolist()), crossings, leads, gap, low, high)

@@ -10,47 +10,51 @@ import numpy as np
 
 from passk_cli.arrays import group_by
 from passk_cli.commands.cost.summary import CostComparison, CostSummary
-from passk_cli.files.attempts.spending import MISSING_COSTS_DROPPED, MISSING_COSTS_ESTIMATED, NOUNS
-from passk_cli.metrics.registry import AMOUNTS
+from passk_cli.files.attempts.cost_checks import (
+    AMOUNT_NOUNS,
+    MISSING_COSTS_DROPPED_WARNING,
+    MISSING_COSTS_ESTIMATED_WARNING,
+)
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS
 from passk_cli.report.data_types import Estimate
-from passk_cli.report.phrases import p_relation
+from passk_cli.report.phrases import p_text_with_sign
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import name_with_groups, named_group_values
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
-_LEAST = {
+_CHEAPEST_PHRASES = {
     "cost": "is cheapest", "tokens": "needs fewest tokens",
     "tokens_in": "needs fewest input tokens", "tokens_out": "needs fewest output tokens",
     "duration": "is quickest", "turns": "needs fewest turns",
 }  # fmt: skip
 
 
-def cost_fields(
+def cost_sentence_fields(
     study: Analysis, records: Sequence[CostSummary], pairs: Sequence[CostComparison],
-    ties: Mapping[Series, CostComparison], amount: str,
+    ties: Mapping[SeriesKey, CostComparison], amount: str,
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of the answer: the cheapest model, tied models, and models without a cost.
 
     The lowest of several estimates has no interval. If models have different tasks, the answer
     contains only numbers for the shared tasks.
     """
-    groups, noun, least = study.counts.group_names, NOUNS[amount], _LEAST[amount]
-    message_names = {message.name for message in study.counts.facts.messages}
+    groups, noun, least = study.counts.group_names, AMOUNT_NOUNS[amount], _CHEAPEST_PHRASES[amount]
+    message_names = {message.name for message in study.counts.read_facts.messages}
 
     def name(summary: CostSummary) -> str:
         return name_with_groups(summary.series, groups)
 
     ranked = [summary for summary in records if summary.has_known_cost]
     fields: dict[str, Any] = {
-        "known": len(ranked), "groups": groups, "amounts": AMOUNTS[amount][1], "least": least,
+        "known": len(ranked), "groups": groups, "amounts": AMOUNT_UNITS_AND_NOUNS[amount][1], "least": least,
         "most": least.removeprefix("is ").removeprefix("needs ").capitalize(),
-        "dropped": noun if MISSING_COSTS_DROPPED.name in message_names else "",
-        "estimated": noun if MISSING_COSTS_ESTIMATED.name in message_names else "",
+        "dropped": noun if MISSING_COSTS_DROPPED_WARNING.name in message_names else "",
+        "estimated": noun if MISSING_COSTS_ESTIMATED_WARNING.name in message_names else "",
         "unpriced": all(summary.has_no_price for summary in records),
-        "passed": any(summary.attempts.passed.any() for summary in records),
-        "without": [f"{name(o)} ({o.per_success.estimate.reason if o.has_no_price else 'no pass'})"
-                    for o in records if o.per_success.estimate.value is None],
+        "passed": any(summary.attempts.pass_count.any() for summary in records),
+        "without": [f"{name(o)} ({o.cost_per_success.estimate.reason if o.has_no_price else 'no pass'})"
+                    for o in records if o.cost_per_success.estimate.value is None],
     }  # fmt: skip
     if not ranked:
         return fields
@@ -58,27 +62,27 @@ def cost_fields(
     best_pairs = [pair for pair in pairs if pair.first is best and pair.second.has_known_cost]
     tied = [pair for pair in best_pairs if pair.second.series in ties]
     tested = [pair for pair in best_pairs if pair.difference.p_adjusted is not None]
-    same_tasks = all(np.array_equal(best.tasks, pair.second.tasks) for pair in best_pairs)
-    per_success = best.per_success.estimate
+    same_tasks = all(np.array_equal(best.task_codes, pair.second.task_codes) for pair in best_pairs)
+    per_success = best.cost_per_success.estimate
     fields |= {
-        "model": name(best), "cost": best.cost.estimate.without_interval,
-        "rate": best.rate.estimate.without_interval,
+        "model": name(best), "cost": best.cost_per_attempt.estimate.without_interval,
+        "rate": best.pass_rate.estimate.without_interval,
         "estimate": per_success if len(ranked) == 1 else per_success.without_interval,
         "alike": same_tasks, "shared": not same_tasks, "tested": bool(tested),
         "ties": [name(pair.second) for pair in tied],
         "reason": best_pairs[0].difference.estimate.reason if best_pairs
         else "no task that both models have",
-        "unsure": [name(summary) for summary in records if summary.may_be_below(best)],
+        "unsure": [name(summary) for summary in records if summary.may_cost_less_than(best)],
         "leaders": [f"{models[0].series[0]} ({named_group_values(group, groups)})"
                     for group, models in first.items()] if groups else [],
     }  # fmt: skip
     if tested:
         nearest, second = (tied or tested)[0], tested[0].ratio.estimate.value
         p, prices = nearest.difference.p_adjusted or 0.0, [
-            pair.second.per_success.estimate.without_interval for pair in tied
+            pair.second.cost_per_success.estimate.without_interval for pair in tied
         ]  # fmt: skip
         fields |= {
-            "other": name(nearest.second), "p": p, "relation": p_relation(p),
+            "other": name(nearest.second), "p": p, "relation": p_text_with_sign(p),
             "times": Estimate(1 / (second or math.inf), unit="ratio"),
             "highest": max(prices, key=lambda price: price.value or 0.0, default=None),
         }  # fmt: skip
@@ -87,15 +91,15 @@ def cost_fields(
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
         if low is not None and high is not None:
             return fields | {"low": low[1], "cheap": name(cheap), "high": high[0],
-                             "big": name(big), "unit": AMOUNTS[amount][0]}  # fmt: skip
+                             "big": name(big), "unit": AMOUNT_UNITS_AND_NOUNS[amount][0]}  # fmt: skip
     return fields
 
 
-_CONDITION = (
+_MISSING_COST_CLAUSE = (
     "{?dropped|For attempts with a {dropped}, }{?estimated|With mean values in place of each"
     " missing {estimated}, }"
 )
-CHEAPEST = (
+CHEAPEST_MODEL_ANSWERS = (
     Answer("no-price", lambda fields: not fields["known"] and fields["unpriced"],
            "Every attempt costs 0. Without a price, a solved task has no cost."),
     Answer("no-attempt-passed", lambda fields: not fields["known"] and not fields["passed"],
@@ -104,23 +108,23 @@ CHEAPEST = (
            "Every model that solved a task has attempts without a cost, so only lower limits of the"
            " costs are known."),
     Answer("cost-of-one", lambda fields: fields["known"] == 1,
-           _CONDITION + "{model} solves a task for {estimate}: {cost} per attempt, pass@1 {rate}."),
+           _MISSING_COST_CLAUSE + "{model} solves a task for {estimate}: {cost} per attempt, pass@1 {rate}."),
     Answer("cheapest-by-group", lambda fields: fields["groups"],
-           _CONDITION + "{most} per solved task: {leaders}."),
+           _MISSING_COST_CLAUSE + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
-           _CONDITION + "{model} {least} per solved task: {estimate}. The difference"
+           _MISSING_COST_CLAUSE + "{model} {least} per solved task: {estimate}. The difference"
            " was not tested: {reason}."),
     Answer("cheapest", lambda fields: not fields["ties"],
-           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           _MISSING_COST_CLAUSE + "{model} {least} per solved task{?shared| on shared tasks}"
            "{?alike|: {estimate}}; {other} needs {times} times as much, p {relation}."),
     Answer("cheapest-tie", lambda fields: len(fields["ties"]) == 1,
-           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           _MISSING_COST_CLAUSE + "{model} {least} per solved task{?shared| on shared tasks}"
            "{?alike|: {estimate}}; {other} is tied with it, p {relation}."),
     Answer("cheapest-ties", lambda _: True,
-           _CONDITION + "{model} {least} per solved task{?shared| on shared tasks}"
+           _MISSING_COST_CLAUSE + "{model} {least} per solved task{?shared| on shared tasks}"
            "{?alike|: {estimate}}; {ties} are tied with it (up to {highest})."),
 )  # fmt: skip
-FURTHER = (
+FURTHER_COST_ANSWERS = (
     Answer("budgets-decide", lambda fields: "low" in fields,
            "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks. With a budget"
            " of {high:=@unit} or more, {big} solves more tasks."),

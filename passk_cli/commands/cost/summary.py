@@ -11,32 +11,32 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints, group_by
-from passk_cli.commands.cost.frontier import LeadCrossings, frontier_shares, lead_crossings
-from passk_cli.inference.cost_ratio import TaskCosts, cost_per_success, mean_cost
+from passk_cli.commands.cost.frontier import LeadCrossings, lead_crossings, pareto_frontier
+from passk_cli.inference.cost_per_success import TaskCosts, cost_per_success, mean_cost
 from passk_cli.inference.intervals import FIELLER
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.limits import refuse_many_pairs
 from passk_cli.metrics.budget import pass_within_budget
-from passk_cli.metrics.registry import AMOUNTS, Metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import amount_text
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.pairwise_tests import BETTER, TIED, WORSE
-from passk_cli.study.ratios import compare_spendings
+from passk_cli.study.ratios import compare_costs_per_success
 from passk_cli.study.result import Result, range_between, ratio_estimate
 from passk_cli.study.values import (
     UNPRICED_REASON,
-    Series,
+    SeriesKey,
     attempts_of,
     cells_with_known_amounts,
     cluster_codes,
 )
 
-FRONTIER = "frontier"
+FRONTIER_RESULT_NAME = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
-_ROUND = (1.0, 2.0, 5.0, 10.0)
-_REACH = 4.0
+_ROUND_BUDGET_STEPS = (1.0, 2.0, 5.0, 10.0)
+_MIN_BUDGET_RATIO = 4.0
 # passk compares two models at _BUDGETS budgets. passk compares all pairs of models only in groups
 # of at most _MOST_CROSSED models.
 _BUDGETS, _MOST_CROSSED = 48, 8
@@ -50,16 +50,16 @@ class CostSummary:
     if the attempts ended before the budget was spent.
     """
 
-    series: Series
-    tasks: Ints
-    attempts: Attempts
-    rate: Result
-    cost: Result
-    per_success: Result
-    within: tuple[Result, ...]
+    series: SeriesKey
+    task_codes: Ints
+    attempts: AttemptValueCounts
+    pass_rate: Result
+    cost_per_attempt: Result
+    cost_per_success: Result
+    pass_rates_within_budgets: tuple[Result, ...]
 
-    def attempts_at(self, tasks: Ints) -> Attempts:
-        return self.attempts.take(np.searchsorted(self.tasks, tasks))
+    def attempts_at(self, tasks: Ints) -> AttemptValueCounts:
+        return self.attempts.take_cells(np.searchsorted(self.task_codes, tasks))
 
     @property
     def has_no_price(self) -> bool:
@@ -67,50 +67,50 @@ class CostSummary:
         return not self.attempts.value.any()
 
     @property
-    def cost_carrying_tasks(self) -> int:
+    def dominant_cost_task_count(self) -> int:
         """The effective number of tasks that cause most of the cost; 0 if it is not small."""
         return _task_costs(self.attempts, None).effective_tasks_if_few
 
     @property
     def has_known_cost(self) -> bool:
         """Whether an attempt passed and every attempt has a cost."""
-        estimate = self.per_success.estimate
-        return estimate.value is not None and estimate.upper is None
+        estimate = self.cost_per_success.estimate
+        return estimate.value is not None and estimate.range_upper_end is None
 
-    def may_be_below(self, rival: CostSummary) -> bool:
+    def may_cost_less_than(self, rival: CostSummary) -> bool:
         """Whether missing costs may make this model cheaper per solved task than the rival."""
-        estimate, least = self.per_success.estimate, rival.per_success.estimate.value
-        unknown = estimate.upper is not None and estimate.value is not None
+        estimate, least = self.cost_per_success.estimate, rival.cost_per_success.estimate.value
+        unknown = estimate.range_upper_end is not None and estimate.value is not None
         return unknown and least is not None and (estimate.value or 0.0) < least
 
-    def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, Series]:
+    def sort_key(self, shared: float | None) -> tuple[bool, bool, bool, float, SeriesKey]:
         """Sort key: the cost of a solved task, on `shared` tasks if models have different tasks.
 
         Models with known costs come first. Then follow models with missing costs, models that
         solved no task, and models without a price.
         """
-        estimate = self.per_success.estimate
+        estimate = self.cost_per_success.estimate
         value = estimate.low if estimate.value is None else estimate.value
-        nothing, lacking = estimate.value is None, estimate.upper is not None
+        nothing, lacking = estimate.value is None, estimate.range_upper_end is not None
         value = value or 0.0 if shared is None else shared
         return self.has_no_price, nothing, lacking, value, self.series
 
 
 def cost_summaries(study: Analysis, amount: str, budgets: Sequence[float]) -> list[CostSummary]:
     """Costs of each model, sorted by the cost of a solved task on shared tasks."""
-    rates = study.results(study.values((Metric("pass@", 1),)))
+    rates = study.results(study.task_values((Metric("pass@", 1),)))
     summaries = [
         _cost_summary(study, amount, budgets, place, rate) for place, rate in enumerate(rates)
     ]
-    shared: dict[Series, float] = {}
+    shared: dict[SeriesKey, float] = {}
     priced = [summary for summary in summaries if summary.has_known_cost]
     for rivals in group_by(priced, lambda summary: summary.series[1:]).values():
         tasks = shared_tasks(rivals)
-        if len(tasks) and any(len(rival.tasks) > len(tasks) for rival in rivals):
+        if len(tasks) and any(len(rival.task_codes) > len(tasks) for rival in rivals):
             for rival in rivals:
                 spent = _task_costs(rival.attempts_at(tasks), None)
-                rate = float(spent.rate.mean())
-                shared[rival.series] = float(spent.cost.mean()) / rate if rate else math.inf
+                rate = float(spent.pass_rate.mean())
+                shared[rival.series] = float(spent.mean_cost.mean()) / rate if rate else math.inf
     return sorted(summaries, key=lambda summary: summary.sort_key(shared.get(summary.series)))
 
 
@@ -118,12 +118,12 @@ def _cost_summary(
     study: Analysis, amount: str, budgets: Sequence[float], place: int, rate: Result
 ) -> CostSummary:
     counts = study.counts
-    rows = counts.rows_of(place)
+    rows = counts.slice_of_series(place)
     series, attempts = counts.series[place], attempts_of(counts, amount, rows)
     cells, n, _ = cells_with_known_amounts(attempts)
-    tasks, attempts = counts.task_codes[rows][cells], attempts.take(cells)
+    tasks, attempts = counts.task_codes[rows][cells], attempts.take_cells(cells)
     spending = _task_costs(attempts, cluster_codes(counts, tasks))
-    cost, per_success = _mean_costs(study, amount, rate, spending)
+    cost, per_success = _costs_per_attempt_and_success(study, amount, rate, spending)
     within = []
     priced = attempts.value.any()
     solved = (
@@ -132,39 +132,43 @@ def _cost_summary(
         else (budgets, budgets)
     )
     for budget, low, high in zip(budgets, *solved, strict=True):
-        name = f"pass@{amount_text(budget, AMOUNTS[amount][0])}"
+        name = f"pass@{amount_text(budget, AMOUNT_UNITS_AND_NOUNS[amount][0])}"
         nothing = Estimate(None, reason=per_success.estimate.reason)
         number = replace(per_success, name=name, estimate=nothing, method=study.confidence.method)
         if priced:
             number = range_between(*(
-                study.mean(series, name, values, tasks, n) for values in (low, high)
+                study.mean_result(series, name, values, tasks, n) for values in (low, high)
             ))  # fmt: skip
-        within.append(replace(number, more={"budget": budget}))
+        within.append(replace(number, extra_fields={"budget": budget}))
     return CostSummary(series, tasks, attempts, rate, cost, per_success, tuple(within))
 
 
-def _attempt_arrays(attempts: Attempts) -> tuple[Ints, Floats, Ints, Ints]:
-    return attempts.start, attempts.value, attempts.count, attempts.passed
+def _attempt_arrays(attempts: AttemptValueCounts) -> tuple[Ints, Floats, Ints, Ints]:
+    return attempts.cell_offsets, attempts.value, attempts.count, attempts.pass_count
 
 
-def _task_costs(attempts: Attempts, clusters: Ints | None) -> TaskCosts:
+def _task_costs(attempts: AttemptValueCounts, clusters: Ints | None) -> TaskCosts:
     return TaskCosts.from_attempts(*_attempt_arrays(attempts), clusters)
 
 
-def _mean_costs(
+def _costs_per_attempt_and_success(
     study: Analysis, amount: str, rate: Result, spending: TaskCosts
 ) -> tuple[Result, Result]:
-    confidence, unit = study.confidence, AMOUNTS[amount][0]
+    confidence, unit = study.confidence, AMOUNT_UNITS_AND_NOUNS[amount][0]
     about = confidence.level, confidence.population
     blank = replace(
-        rate, k=None, values=None, flaw="", se=None, method=FIELLER, level=confidence.level
+        rate, k=None, values=None, interval_flaw="", se=None, method=FIELLER, level=confidence.level
     )
     method = "guard" if confidence.population == NEW_TASKS else "jackknife"
     mean = ratio_estimate(mean_cost(spending, *about), unit)
     cost = replace(blank, name=amount, estimate=mean, method=method)
-    if not spending.cost.any() and spending.missing_cost is None:
-        has_attempts = bool(len(spending.cost))
-        reason = UNPRICED_REASON if has_attempts else f"no attempt has {AMOUNTS[amount][1]}"
+    if not spending.mean_cost.any() and spending.is_cost_missing is None:
+        has_attempts = bool(len(spending.mean_cost))
+        reason = (
+            UNPRICED_REASON
+            if has_attempts
+            else f"no attempt has {AMOUNT_UNITS_AND_NOUNS[amount][1]}"
+        )
         zero, nothing = (
             Estimate(value, reason=reason, unit=unit)
             for value in (0.0 if has_attempts else None, None)
@@ -177,7 +181,7 @@ def _mean_costs(
     return cost, replace(blank, name=f"{amount}-per-success", estimate=ratio_estimate(ratio, unit))
 
 
-def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
+def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
     """Up to three round budgets between the lowest mean cost of an attempt and the highest of a
     task.
 
@@ -197,11 +201,11 @@ def usual_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
         min(model_costs[0] for model_costs in priced),
         max(model_costs[1] for model_costs in priced),
     )
-    high = max(high, _REACH * low)
+    high = max(high, _MIN_BUDGET_RATIO * low)
     budgets = []
     for amount in (low, math.sqrt(low * high), high):
         power = 10.0 ** math.floor(math.log10(amount))
-        nearest = min(_ROUND, key=lambda step: abs(math.log(step * power / amount)))
+        nearest = min(_ROUND_BUDGET_STEPS, key=lambda step: abs(math.log(step * power / amount)))
         budgets.append(float(f"{nearest * power:.3g}"))
     return tuple(dict.fromkeys(budgets))
 
@@ -217,27 +221,27 @@ class CostComparison:
     second: CostSummary
     difference: Result
     ratio: Result
-    lead: LeadCrossings | None = None
+    lead_crossings: LeadCrossings | None = None
 
     @property
-    def significant(self) -> bool:
+    def is_significant(self) -> bool:
         return self.difference.verdict in (BETTER, WORSE)
 
     @property
     def crossing_budget(self) -> Estimate:
         """The budget above which the second model solves more tasks, with its limits."""
         unit = self.difference.estimate.unit
-        if self.lead is None or not self.lead.at:
+        if self.lead_crossings is None or not self.lead_crossings.crossing_budgets:
             return Estimate(None, unit=unit)
-        at = self.lead.at[0]
-        limits = [(s.low, s.high) for s in self.lead.sets if s.low <= at <= s.high]
+        at = self.lead_crossings.crossing_budgets[0]
+        limits = [(s.low, s.high) for s in self.lead_crossings.crossing_ranges if s.low <= at <= s.high]
         low, high = limits[0] if limits else (None, None)
         return Estimate(at, low=low, high=high, unit=unit)
 
     def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
         """The lowest and highest budget at which the model solves more tasks; None without one."""
-        leads = [] if self.lead is None else [
-            lead for lead in self.lead.leads if lead.leader == (1 if first else -1)
+        leads = [] if self.lead_crossings is None else [
+            lead for lead in self.lead_crossings.lead_ranges if lead.leader_sign == (1 if first else -1)
         ]  # fmt: skip
         return (leads[0].low, leads[-1].high) if leads else None
 
@@ -263,7 +267,7 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
     shared = [(pair, common if together else shared_tasks(pair)) for pair in pairs]
     shared = [(pair, tasks) for pair, tasks in shared if len(tasks)]
     tests = 1 if together else max(len(shared), 1)
-    compared = compare_spendings(
+    compared = compare_costs_per_success(
         [(*pair, tasks) for pair, tasks in shared],
         lambda rival, tasks: _task_costs(
             rival.attempts_at(tasks), cluster_codes(study.counts, tasks)
@@ -279,10 +283,10 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
             less = (result.difference.high or 0.0) <= 0
             verdict = BETTER if less else WORSE
         blank = replace(
-            first.per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
-            size=first.per_success.size._replace(tasks=len(tasks)),
+            first.cost_per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
+            size=first.cost_per_success.size._replace(tasks=len(tasks)),
         )  # fmt: skip
-        per_success, ratio = first.per_success, ratio_estimate(result.ratio, "ratio")
+        per_success, ratio = first.cost_per_success, ratio_estimate(result.ratio, "ratio")
         difference = ratio_estimate(result.difference, per_success.estimate.unit, signed=True)
         yield CostComparison(
             first, second, replace(blank, estimate=difference),
@@ -291,7 +295,7 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
 
 
 def shared_tasks(rivals: Sequence[CostSummary]) -> Ints:
-    return reduce(np.intersect1d, [rival.tasks for rival in rivals])
+    return reduce(np.intersect1d, [rival.task_codes for rival in rivals])
 
 
 def _lead_crossings(
@@ -305,7 +309,7 @@ def _lead_crossings(
     cheapest model are compared.
     """
     confidence = study.confidence
-    solved: dict[Series, tuple[Floats, Floats]] = {}
+    solved: dict[SeriesKey, tuple[Floats, Floats]] = {}
     budgets = np.empty(0)
     for pair, tasks in shared:
         many = len(rivals) > _MOST_CROSSED and rivals[0] not in pair
@@ -322,7 +326,7 @@ def _lead_crossings(
             )
             most = max(
                 np.bincount(
-                    model_attempts.cell, model_attempts.count * np.nan_to_num(model_attempts.value)
+                    model_attempts.row_cell_indices, model_attempts.count * np.nan_to_num(model_attempts.value)
                 ).max()
                 for model_attempts in group_attempts
             )
@@ -339,13 +343,13 @@ def _lead_crossings(
         )  # fmt: skip
 
 
-def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[Series, Result]:
+def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[SeriesKey, Result]:
     """For each model, the share of resamples in which no rival is both cheaper and better.
 
     The frontier of a group is computed for models with known costs, on the tasks that they share. A
     small p means that some rival is significantly cheaper and better.
     """
-    priced = [o for o in summaries if not o.has_no_price and o.cost.estimate.upper is None]
+    priced = [o for o in summaries if not o.has_no_price and o.cost_per_attempt.estimate.range_upper_end is None]
     groups = group_by(priced, lambda summary: summary.series[1:])
     facts = {}
     for rivals in groups.values():
@@ -354,22 +358,22 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
             continue
         clusters = cluster_codes(study.counts, shared)
         spent = [_task_costs(rival.attempts_at(shared), clusters) for rival in rivals]
-        rates = [rival.rate.values for rival in rivals]
-        cost = np.stack([spending.cost for spending in spent], axis=1)
+        rates = [rival.pass_rate.values for rival in rivals]
+        cost = np.stack([spending.mean_cost for spending in spent], axis=1)
         rate = np.stack(
             [values.restrict(shared).values for values in rates if values is not None], axis=1
         )
-        frontier = frontier_shares(
+        frontier = pareto_frontier(
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed
         )
         for rival, on, share, p in zip(
-            rivals, frontier.on_frontier, frontier.share.tolist(), frontier.p.tolist(), strict=True
+            rivals, frontier.on_frontier, frontier.resample_share.tolist(), frontier.p.tolist(), strict=True
         ):
             behind = p <= 1 - study.confidence.level + 1e-12
             facts[rival.series] = replace(
-                rival.rate, name=FRONTIER, k=None, estimate=Estimate(share), se=None, p=p,
-                method="none", level=None, values=None, flaw="",
+                rival.pass_rate, name=FRONTIER_RESULT_NAME, k=None, estimate=Estimate(share), se=None, p=p,
+                method="none", level=None, values=None, interval_flaw="",
                 verdict="behind" if behind else "on" if on else "undecided",
-                size=rival.rate.size._replace(tasks=len(shared)),
+                size=rival.pass_rate.size._replace(tasks=len(shared)),
             )  # fmt: skip
     return facts

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
-from passk_cli.limits import MOST_ATTEMPTS, whole_number
+from passk_cli.limits import MOST_ATTEMPTS, parse_whole_number
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions, parse_k
 from passk_cli.suggested_fix import OptionValue
 
-BANDS = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
+BAND_CHOICES = (POINTWISE, SIMULTANEOUS) = ("pointwise", "simultaneous")
 _MOST_POINTS = 100_000
 
 
@@ -22,7 +22,7 @@ def parse_points(value: Any) -> str:
     text = str(value)
     if text == "all":
         return text
-    return str(whole_number(OptionValue("--points", text), text, 2, _MOST_POINTS))
+    return str(parse_whole_number(OptionValue("--points", text), text, 2, _MOST_POINTS))
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class CurveOptions:
         " model, or at the largest number with --short-tasks drop. For exact rates, the largest k"
         " is 10 by default.")] = None
     band: Annotated[str, Option(
-        "--band", help="Whether intervals hold at each k or at all k", choices=BANDS,
+        "--band", help="Whether intervals hold at each k or at all k", choices=BAND_CHOICES,
         detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Show Δ_k, the coverage deficit and the moments.",
@@ -79,5 +79,5 @@ class CurveOptions:
 
 
 COMMAND = Command(
-    CurveOptions, (Request, MetricOptions, Confidence), files="optional",
-    charts=True, methods=True, view="passk_cli.commands.curve.view:CurveQuestion")  # fmt: skip
+    CurveOptions, (Request, MetricOptions, Confidence), file_requirement="optional",
+    has_charts=True, has_methods_text=True, runner_path="passk_cli.commands.curve.view:CurveRunner")  # fmt: skip

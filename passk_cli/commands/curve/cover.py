@@ -12,7 +12,7 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.cover_ranges import cover_sentences
 from passk_cli.study.data_notes import lacking_tasks_message
-from passk_cli.study.section import NumberColumn, NumberTable, build_report, rows_by_series
+from passk_cli.study.section import MetricColumn, SeriesMetricTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)
 # Without --full, the table shows only the success-rate thresholds in _BRIEF. The answer names the
@@ -20,38 +20,38 @@ _TENTHS = range(1, 10)
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
-class CoverCurveTable(NumberTable):
+class CoverCurveTable(SeriesMetricTable):
     """One row per model and one column per threshold of cover@τ."""
 
-    view = "with -m cover"
+    shown_when = "with -m cover"
 
     @property
-    def numbers(self) -> list[NumberColumn]:
+    def metric_columns(self) -> list[MetricColumn]:
         """One column per threshold. Only `--full` shows all thresholds."""
         visibility = {True: ALWAYS, False: FULL}
         return [
-            number._replace(shown=visibility[number.name in _BRIEF]) for number in super().numbers
+            number._replace(visibility=visibility[number.name in _BRIEF]) for number in super().metric_columns
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from cover_sentences(
-            self.study, [fact for fact in self.facts() if fact.name == _SAID]
+            self.study, [fact for fact in self.results() if fact.name == _SAID]
         )
 
-    def context(self) -> Iterator[str | OptionHint]:
-        yield from self.study.sizes_and_intervals_text(self.facts())
+    def footer_parts(self) -> Iterator[str | OptionHint]:
+        yield from self.study.sizes_and_intervals_text(self.results())
         yield OptionHint("further rates")
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
-            fact.chart_point("share of tasks", rate=fact.values.metric.argument)
-            for fact in self.facts() if fact.values is not None and fact.estimate.low is not None
+            fact.chart_point("share of tasks", rate=fact.values.metric.name_suffix)
+            for fact in self.results() if fact.values is not None and fact.estimate.low is not None
         ]  # fmt: skip
         rows = [{**row, "rate": float(str(row["rate"]))} for row in rows]
         chart = curves(
             rows, x="rate", y="share of tasks", low="low", high="high", colour="model",
             keys={"line": "estimate", "band": "range"}, title="Tasks that reach a success rate",
-            subtitle=" · ".join(self.study.sizes_and_intervals_text(self.facts())),
+            subtitle=" · ".join(self.study.sizes_and_intervals_text(self.results())),
             x_title="true success rate",
             y_title="share of tasks",
         )  # fmt: skip
@@ -64,7 +64,7 @@ def cover_report(study: Analysis) -> Report:
     confidence = study.confidence.for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)
     facts = study.results()
-    best = {fact.series: -(fact.estimate.middle or 0.0) for fact in facts if fact.name == _SAID}
+    best = {fact.series: -(fact.estimate.value_or_midpoint or 0.0) for fact in facts if fact.name == _SAID}
     facts.sort(key=lambda fact: (best[fact.series], fact.series))
     section = CoverCurveTable(study, rows_by_series(facts))
     messages = (*study.messages(facts), *lacking_tasks_message(study.counts))

@@ -12,41 +12,41 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Bools, Floats, Ints, group_pairs
-from passk_cli.errors import ParameterError, refuse_if_any
-from passk_cli.files.rates import RateFamily
+from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.files.exact_rates import TasksWithExactRates
 from passk_cli.files.request import MORE_LABELS_FIX
 from passk_cli.inference.bands import band_level_these_tasks, band_levels_new_tasks, log_spaced_ks
 from passk_cli.inference.heterogeneity import (
     IntervalSetting,
     RateMomentEstimate,
     heterogeneity_gains,
-    heterogeneity_gains_of_each,
+    heterogeneity_gains_per_pass_array,
     sd_and_skewness_of_rates,
 )
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
-from passk_cli.limits import MOST_CURVE
+from passk_cli.limits import MOST_CURVE_K
 from passk_cli.metrics.heterogeneity import moments_of_rates, rate_curves
-from passk_cli.metrics.pass_k import curve_blocks, pass_at_k_pairs
-from passk_cli.metrics.polynomials import Expectation, Polynomial
+from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_at_k_pairs
+from passk_cli.metrics.polynomials import Polynomial, PolynomialOrComplement
 from passk_cli.metrics.registry import USUAL_K, Metric
 from passk_cli.report.data_types import Cell, Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.metric_selection import extrapolation_fixes
 from passk_cli.study.result import Result, SampleSize, range_between
-from passk_cli.study.values import Series, TaskValues, require_monotone
+from passk_cli.study.values import SeriesKey, TaskValues, require_monotone
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
 
-CURVES = (AT, HAT) = ("pass@k", "pass^k")
-UNEVEN = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
+CURVE_NAMES = (AT, HAT) = ("pass@k", "pass^k")
+UNEVENNESS_NAMES = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
 # passk adds EVEN to the name of a gain that is computed as if all tasks were equally hard.
-EVEN = " if all tasks were equally hard"
+EQUALLY_HARD_SUFFIX = " if all tasks were equally hard"
 # Each population has a default interval method for Δ_k, the coverage deficit and the moments.
-LIMITS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
-_SKEWNESS = "jackknife"
+UNEVENNESS_INTERVAL_METHODS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
+_SKEWNESS_INTERVAL_METHOD = "jackknife"
 # The text EXACT marks results from exact success rates, because these results have no sampling
 # error.
-EXACT = "exact"
+EXACT_RATES_MARK = "exact"
 # `--points all` accepts values of k up to _MOST_POINTS.
 _MOST_POINTS = 100_000
 _BATCH, _BLOCK_KS, _BLOCK_CELLS = 8, 64, 1 << 21
@@ -57,15 +57,15 @@ class StepGain(NamedTuple):
 
     start: int
     gain: Result
-    even: Result
+    equally_hard_gain: Result
 
     @property
-    def series(self) -> Series:
+    def series(self) -> SeriesKey:
         return self.gain.series
 
 
 @dataclass(frozen=True)
-class Curves:
+class ModelCurves:
     """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
 
     The results of each curve are sorted by k. The results of Δ_k and of the deficit contain the
@@ -73,58 +73,58 @@ class Curves:
     the share of tasks without a failing attempt.
     """
 
-    series: Series
-    points: Mapping[str, Sequence[Result]]
+    series: SeriesKey
+    results_by_curve: Mapping[str, Sequence[Result]]
     step_gains: Sequence[StepGain]
-    never: Result
-    always: Result
-    moments: Sequence[Result] = ()
+    never_passed_share: Result
+    always_passed_share: Result
+    rate_moments: Sequence[Result] = ()
     table_ks: Sequence[int] = ()
 
-    def ranges_to(self, upper: Curves) -> Curves:
+    def ranges_to(self, upper: ModelCurves) -> ModelCurves:
         """Ranges from these curves (lower bounds) to the curves `upper`, without gains."""
         points = {
-            name: [range_between(*pair) for pair in zip(ends, upper.points[name], strict=True)]
-            for name, ends in self.points.items()
+            name: [range_between(*pair) for pair in zip(ends, upper.results_by_curve[name], strict=True)]
+            for name, ends in self.results_by_curve.items()
         }
         return replace(
-            self, points=points, step_gains=(), never=range_between(self.never, upper.never),
-            always=range_between(self.always, upper.always),
+            self, results_by_curve=points, step_gains=(), never_passed_share=range_between(self.never_passed_share, upper.never_passed_share),
+            always_passed_share=range_between(self.always_passed_share, upper.always_passed_share),
         )  # fmt: skip
 
     @property
-    def exact(self) -> bool:
+    def has_exact_rates(self) -> bool:
         """Whether the success rates of the tasks are known exactly."""
-        return self.never.flaw == EXACT
+        return self.never_passed_share.interval_flaw == EXACT_RATES_MARK
 
     @cached_property
-    def measured_curves(self) -> list[str]:
+    def measured_curve_names(self) -> list[str]:
         """Names of the curves, without Δ_k and the deficit."""
-        return [name for name in self.points if name not in UNEVEN]
+        return [name for name in self.results_by_curve if name not in UNEVENNESS_NAMES]
 
     @property
-    def measured_points(self) -> list[Result]:
+    def measured_results(self) -> list[Result]:
         """The results of all curves, without Δ_k and the deficit."""
-        return [point for name in self.measured_curves for point in self.points[name]]
+        return [point for name in self.measured_curve_names for point in self.results_by_curve[name]]
 
     @property
-    def main_curve(self) -> str:
+    def main_curve_name(self) -> str:
         """The name pass@k, or pass^k if pass@k was not requested."""
-        return self.measured_curves[0]
+        return self.measured_curve_names[0]
 
     @cached_property
     def ks(self) -> list[int]:
-        return [point.k or 0 for point in self.points[self.main_curve]]
+        return [point.k or 0 for point in self.results_by_curve[self.main_curve_name]]
 
     @cached_property
-    def complete_k(self) -> int:
+    def last_complete_k(self) -> int:
         """The largest k at which the curve still includes all tasks of its first point."""
-        first, *_ = points = self.points[self.main_curve]
+        first, *_ = points = self.results_by_curve[self.main_curve_name]
         return max(point.k or 0 for point in points if point.size.tasks == first.size.tasks)
 
-    def at(self, name: str, k: int) -> Result:
+    def result_at(self, name: str, k: int) -> Result:
         """The result of the curve `name` at k."""
-        return next(point for point in self.points[name] if point.k == k)
+        return next(point for point in self.results_by_curve[name] if point.k == k)
 
 
 @dataclass(frozen=True)
@@ -134,20 +134,20 @@ class KGrid:
     There are about `points` k's, up to `max_k`. If `ks` is not empty, only these k's are used.
     """
 
-    points: int | None = 40
+    point_count: int | None = 40
     max_k: int | None = None
-    ks: tuple[int, ...] = ()
+    fixed_ks: tuple[int, ...] = ()
 
-    def up_to(self, last: int) -> Ints:
+    def ks_up_to(self, last: int) -> Ints:
         """The k's from 1 to `last`, or to `max_k` if it is smaller.
 
         >>> KGrid(points=4).up_to(100).tolist()
         [1, 2, 5, 10, 22, 100]
         """
         last = last if self.max_k is None else min(self.max_k, last)
-        if self.ks:
-            return np.array([k for k in sorted(self.ks) if k <= last] or [last])
-        if self.points is None and last > _MOST_POINTS:
+        if self.fixed_ks:
+            return np.array([k for k in sorted(self.fixed_ks) if k <= last] or [last])
+        if self.point_count is None and last > _MOST_POINTS:
             raise ParameterError(
                 OptionValue("--points", "all"),
                 f"a curve can have at most {_MOST_POINTS:,} values of k; got {last:,}", settles=[
@@ -155,14 +155,14 @@ class KGrid:
                     SuggestedFix({"--max-k": _MOST_POINTS}, "ends the curve there"),
                 ],
             )  # fmt: skip
-        if self.points is None or last <= self.points:
+        if self.point_count is None or last <= self.point_count:
             return np.arange(1, last + 1)
-        spread = np.rint(np.geomspace(1, last, self.points)).astype(np.int64)
+        spread = np.rint(np.geomspace(1, last, self.point_count)).astype(np.int64)
         return np.union1d(spread, round_numbers_up_to(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
         """The k's of `ks` that a table shows."""
-        return [k for k in ks if self.ks or k in round_numbers_up_to(ks[-1])]
+        return [k for k in ks if self.fixed_ks or k in round_numbers_up_to(ks[-1])]
 
 
 def round_numbers_up_to(last: int) -> list[int]:
@@ -196,34 +196,34 @@ def gain_steps(ks: Sequence[int], *shared: Sequence[int]) -> list[tuple[int, int
 class KRange:
     """A range of k in which one model has values for the same tasks."""
 
-    rates: TaskValues
+    task_values: TaskValues
     ks: Ints
     level: float
 
     @property
-    def size(self) -> SampleSize:
-        return SampleSize(len(self.rates.n), *self.rates.attempts_range)
+    def sample_size(self) -> SampleSize:
+        return SampleSize(len(self.task_values.n), *self.task_values.attempts_range)
 
 
 @dataclass(frozen=True)
 class GainOverStart(Metric):
     """The metric pass@k − pass@start of a task."""
 
-    start: int = 1
+    start_k: int = 1
 
     @property
     def name(self) -> str:
         """The name of this metric in csv and json, for example pass@10-pass@1."""
-        return f"pass@{self.k}-pass@{self.start}"
+        return f"pass@{self.k}-pass@{self.start_k}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
         """The metric of each pair (n, c), in [0, 1]; NaN if n < k."""
-        return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start)
+        return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start_k)
 
     @property
-    def expectation(self) -> Expectation | None:
+    def expectation_polynomial(self) -> PolynomialOrComplement | None:
         """The expectation (1 − p)^start − (1 − p)^k as a polynomial in the failure rate 1 − p."""
-        return Polynomial(((0.0, 1.0, 0, self.start), (0.0, -1.0, 0, self.k))), False
+        return Polynomial(((0.0, 1.0, 0, self.start_k), (0.0, -1.0, 0, self.k))), False
 
 
 @dataclass(frozen=True)
@@ -236,12 +236,12 @@ class CurveComputation:
 
     study: Analysis
     grid: KGrid
-    further: Sequence[Metric] = ()
-    names: Sequence[str] = CURVES
-    together: bool = False
+    further_metrics: Sequence[Metric] = ()
+    curve_names: Sequence[str] = CURVE_NAMES
+    simultaneous: bool = False
     delta: bool = False
 
-    def curves(self) -> tuple[list[Curves], list[Curves], list[float]]:
+    def curves(self) -> tuple[list[ModelCurves], list[ModelCurves], list[float]]:
         """Compute the curves of each model (best model first), the curves to draw, and band levels.
 
         If `--missing bounds` is set and outcomes are missing, each curve is a range. The curves to
@@ -250,12 +250,12 @@ class CurveComputation:
         """
         study, grid, most = self.study, self.grid, int(self.study.counts.n.max())
         last = min(grid.max_k or most, most)
-        refuse_if_any("bad-option-value", (
-            last > MOST_CURVE, "", f"k = {last:,} is too large for a curve of counts",
-            (SuggestedFix({"--max-k": MOST_CURVE}, "is the maximum"),),
+        raise_first_applicable_error("bad-option-value", (
+            last > MOST_CURVE_K, "", f"k = {last:,} is too large for a curve of counts",
+            (SuggestedFix({"--max-k": MOST_CURVE_K}, "is the maximum"),),
         ))  # fmt: skip
         if grid.max_k is not None and grid.max_k > most:
-            option = "-k" if grid.ks else "--max-k"
+            option = "-k" if grid.fixed_ks else "--max-k"
             shorter = SuggestedFix({option: None}, "ends the curve at the number of attempts")
             raise ParameterError(
                 OptionValue(option, str(grid.max_k)),
@@ -263,10 +263,10 @@ class CurveComputation:
                 f" {most}",
                 settles=[shorter, *extrapolation_fixes(self.study.counts, grid.max_k)],
             )  # fmt: skip
-        order = study.best_first
+        order = study.series_by_pass_rate
         if study.has_ranges:
-            study.confidence.require_steady()
-            require_monotone(self.further)
+            study.confidence.require_valid_for_missing_outcomes()
+            require_monotone(self.further_metrics)
             ends = [replace(self, study=end) for end in study.missing_bounds]
             failing, passing = ([end._curves(end._k_ranges(s)) for s in order] for end in ends)
             end_curves = [
@@ -277,7 +277,7 @@ class CurveComputation:
             bounds = zip(failing, passing, strict=True)
             return [low.ranges_to(high) for low, high in bounds], end_curves, []
         stretches = [self._k_ranges(s) for s in order]
-        if self.together:
+        if self.simultaneous:
             stretches = [[band] for band in self._band_ranges([k_range for [k_range] in stretches])]
         ks_by_series = [
             {k for k_range in several for k in k_range.ks.tolist()} for several in stretches
@@ -290,17 +290,17 @@ class CurveComputation:
         return (
             all_curves,
             all_curves,
-            [ranges[0].level for ranges in stretches] if self.together else [],
+            [ranges[0].level for ranges in stretches] if self.simultaneous else [],
         )
 
     def _k_ranges(self, s: int) -> list[KRange]:
         study = self.study
-        [rates] = study.values([Metric("pass@", 1)], [s])
-        if rates.degrees is not None:
+        [rates] = study.task_values([Metric("pass@", 1)], [s])
+        if rates.label_degrees_of_freedom is not None:
             return self._label_corrected_range(rates)
         drop = study.short_tasks == "drop"
         ends = np.unique(rates.n).tolist() if drop else [int(rates.n.min())]
-        ks = self.grid.up_to(ends[-1])
+        ks = self.grid.ks_up_to(ends[-1])
         return [
             KRange(
                 rates.restrict(rates.tasks[rates.n >= until]), ks_in_range, study.confidence.level
@@ -313,20 +313,20 @@ class CurveComputation:
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts can correct only k = 1", 1
         if labels is not None:
-            reason, most = labels.refusal_reason(Metric("pass@", largest_k)), labels.largest_k
+            reason, most = labels.refusal_reason(Metric("pass@", largest_k)), labels.largest_correctable_k
         if reason and largest_k > most:
             raise ParameterError(
                 f"k = {largest_k} of {rates.name}: {reason}", name="no-labels",
                 settles=[MORE_LABELS_FIX],
             )  # fmt: skip
-        ks = self.grid.up_to(min(int(rates.n.min()), max(most, largest_k)))
+        ks = self.grid.ks_up_to(min(int(rates.n.min()), max(most, largest_k)))
         return [KRange(rates, ks, self.study.confidence.level)]
 
     def _band_ranges(self, k_ranges: Sequence[KRange]) -> list[KRange]:
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [
-            (k_range.rates.n, k_range.rates.c, log_spaced_ks(k_range.ks)) for k_range in k_ranges
+            (k_range.task_values.n, k_range.task_values.c, log_spaced_ks(k_range.ks)) for k_range in k_ranges
         ]
         if not self._tasks_are_sample:
             return [
@@ -336,42 +336,42 @@ class CurveComputation:
         # All models with equal numbers of tasks and clusters use the same resampled tasks.
         same_tasks = group_pairs(
             ((len(r.tasks), b"" if r.clusters is None else r.clusters.tobytes()), i)
-            for i, r in enumerate(k_range.rates for k_range in k_ranges)
+            for i, r in enumerate(k_range.task_values for k_range in k_ranges)
         )
         levels: dict[int, float] = {}
         for members in same_tasks.values():
             for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
-                clusters, curves = k_ranges[batch[0]].rates.clusters, [cells[i] for i in batch]
+                clusters, curves = k_ranges[batch[0]].task_values.clusters, [cells[i] for i in batch]
                 batch_levels = band_levels_new_tasks(
                     curves, confidence.level, clusters=clusters, **draws
                 )
                 levels |= zip(batch, batch_levels, strict=True)
         return [replace(k_range, level=levels[i]) for i, k_range in enumerate(k_ranges)]
 
-    def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> Curves:
+    def _curves(self, stretches: Sequence[KRange], *shared: Sequence[int]) -> ModelCurves:
         """Compute the curves of one model.  shared : k's that all models have."""
         first, study = stretches[0], self.study
-        points: dict[str, list[Result]] = {name: [] for name in self.names}
+        points: dict[str, list[Result]] = {name: [] for name in self.curve_names}
         for stretch in stretches:
             for name, facts in self._curve_results(stretch):
                 points[name] += facts
         ks = [k for stretch in stretches for k in stretch.ks.tolist()]
-        s = study.counts.series.index(first.rates.series)
-        for metric in self.further:
-            name = f"{metric.family}k{metric.argument.removeprefix(str(metric.k))}"
-            facts = study.results(study.values([replace(metric, k=k) for k in ks], [s]))
+        s = study.counts.series.index(first.task_values.series)
+        for metric in self.further_metrics:
+            name = f"{metric.family}k{metric.name_suffix.removeprefix(str(metric.k))}"
+            facts = study.results(study.task_values([replace(metric, k=k) for k in ks], [s]))
             points[name] = [self._with_pointwise_level(fact) for fact in facts]
         if self.delta:
             points |= group_pairs(
                 point for stretch in stretches for point in self._heterogeneity_results(stretch)
             )
-        corrected = first.rates.degrees is not None
-        pairs = gain_steps(ks, *shared) if AT in self.names and not corrected else ()
+        corrected = first.task_values.label_degrees_of_freedom is not None
+        pairs = gain_steps(ks, *shared) if AT in self.curve_names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
-        return Curves(
-            first.rates.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
-            self._task_share(first, "never", first.rates.c == 0, corrected),
-            self._task_share(first, "always", first.rates.c == first.rates.n, corrected),
+        return ModelCurves(
+            first.task_values.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
+            self._task_share(first, "never", first.task_values.c == 0, corrected),
+            self._task_share(first, "always", first.task_values.c == first.task_values.n, corrected),
             list(self._rate_moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
@@ -383,23 +383,23 @@ class CurveComputation:
         if fact.level is not None:
             more = {"pointwise_level": fact.level, **more}
         level = self.study.confidence.interval_level
-        return replace(fact, level=level, values=None, more=more)
+        return replace(fact, level=level, values=None, extra_fields=more)
 
     def _curve_results(self, stretch: KRange) -> Iterator[tuple[str, list[Result]]]:
-        rates, confidence = stretch.rates, replace(self.study.confidence, level=stretch.level)
-        if rates.degrees is not None:
+        rates, confidence = stretch.task_values, replace(self.study.confidence, level=stretch.level)
+        if rates.label_degrees_of_freedom is not None:
             s = self.study.counts.series.index(rates.series)
-            for name in self.names:
+            for name in self.curve_names:
                 metrics = [Metric(name[:-1], k) for k in stretch.ks.tolist()]
-                facts = self.study.results(self.study.values(metrics, [s]), confidence)
+                facts = self.study.results(self.study.task_values(metrics, [s]), confidence)
                 yield name, [self._with_pointwise_level(fact) for fact in facts]
             return
         bare = confidence.method == "none" and self._tasks_are_sample and rates.clusters is None
-        for block, *curve_values in curve_blocks(rates.n, rates.c, stretch.ks):
+        for block, *curve_values in pass_at_and_hat_curve_blocks(rates.n, rates.c, stretch.ks):
             ks = stretch.ks[block].tolist()
-            for name, values in zip(CURVES, curve_values, strict=True):
+            for name, values in zip(CURVE_NAMES, curve_values, strict=True):
                 family = name[:-1]
-                if name not in self.names:
+                if name not in self.curve_names:
                     continue
                 if bare:
                     # Creating thousands of results with `Analysis.result` would be too slow.
@@ -409,7 +409,7 @@ class CurveComputation:
                     means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
                     facts = [
                         Result(
-                            rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.size
+                            rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.sample_size
                         )
                         for k, mean, se in means
                     ]
@@ -429,7 +429,7 @@ class CurveComputation:
     def _interval_setting(self, stretch: KRange) -> IntervalSetting:
         confidence, clusters = (
             self.study.confidence,
-            stretch.rates.clusters if self._tasks_are_sample else None,
+            stretch.task_values.clusters if self._tasks_are_sample else None,
         )
         level = confidence.interval_level
         return IntervalSetting(
@@ -437,18 +437,18 @@ class CurveComputation:
         )
 
     def _heterogeneity_results(self, stretch: KRange) -> Iterator[tuple[str, Result]]:
-        setting, rates = self._interval_setting(stretch), stretch.rates
+        setting, rates = self._interval_setting(stretch), stretch.task_values
         units = f"tasks; there are {len(rates.n)}"
         if setting.clusters is not None:
             units = f"clusters; there are {int(setting.clusters.max()) + 1}"
         size = _BLOCK_KS if setting.level else max(_BLOCK_KS, _BLOCK_CELLS // len(rates.n))
         for start in range(0, len(stretch.ks), size):
             ks = stretch.ks[start : start + size]
-            uneven_gains = heterogeneity_gains_of_each(
+            uneven_gains = heterogeneity_gains_per_pass_array(
                 rates.n, (rates.c, rates.n - rates.c), ks, setting
             )
             for name, family, gain in zip(
-                UNEVEN, ("delta_", "deficit_"), uneven_gains, strict=True
+                UNEVENNESS_NAMES, ("delta_", "deficit_"), uneven_gains, strict=True
             ):
                 columns = (gain.estimate, gain.se, gain.low, gain.high, gain.largest_possible)
                 for k, *row in zip(
@@ -463,18 +463,22 @@ class CurveComputation:
     def _noise_corrected_result(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
-        confidence, share, series = self.study.confidence, name != "skewness", stretch.rates.series
+        confidence, share, series = self.study.confidence, name != "skewness", stretch.task_values.series
         level = confidence.interval_level
         estimate = Estimate(
             spread.value, spread.se if level is None else None, spread.low, spread.high,
             spread.reason, signed=not share, unit="share" if share else "score",
         )  # fmt: skip
-        method = LIMITS[confidence.population] if share or self._tasks_are_sample else _SKEWNESS
+        method = (
+            UNEVENNESS_INTERVAL_METHODS[confidence.population]
+            if share or self._tasks_are_sample
+            else _SKEWNESS_INTERVAL_METHOD
+        )
         method = "none" if level is None else method
-        return Result(series, name, k, estimate, spread.se, stretch.size, method, level)
+        return Result(series, name, k, estimate, spread.se, stretch.sample_size, method, level)
 
     def _step_gain(self, stretch: KRange, start: int, k: int) -> StepGain:
-        rates, growth = stretch.rates, GainOverStart("pass@", k, start=start)
+        rates, growth = stretch.task_values, GainOverStart("pass@", k, start_k=start)
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
         # If tasks differ in difficulty, their pass@k is lower than the pass@k of equally hard tasks
@@ -484,13 +488,15 @@ class CurveComputation:
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
         if math.isnan(even.value or 0.0):
             even = Estimate(None, reason="no estimate: fewer tasks than k")
-        even_result = Result(rates.series, f"{growth.name}{EVEN}", k, even, size=stretch.size)
+        even_result = Result(
+            rates.series, f"{growth.name}{EQUALLY_HARD_SUFFIX}", k, even, size=stretch.sample_size
+        )
         return StepGain(
             start, replace(self._with_pointwise_level(gain), values=gain.values), even_result
         )
 
     def _rate_moments(self, stretch: KRange) -> Iterator[Result]:
-        rates = stretch.rates
+        rates = stretch.task_values
         yield self._with_pointwise_level(replace(self.study.result(rates), name="mean", k=None))
         shapes = sd_and_skewness_of_rates(rates.n, rates.c, self._interval_setting(stretch))
         for name, spread in zip(("sd", "skewness"), shapes, strict=True):
@@ -500,13 +506,13 @@ class CurveComputation:
 
     def _task_share(self, stretch: KRange, name: str, mask: Bools, corrected: bool) -> Result:
         """The share of tasks in `mask`, with an interval only if the tasks are a random sample."""
-        rates = stretch.rates
+        rates = stretch.task_values
         if corrected:
             reason = "labels do not correct single tasks"
             return Result(
-                rates.series, name, None, Estimate(None, reason=reason), size=stretch.size
+                rates.series, name, None, Estimate(None, reason=reason), size=stretch.sample_size
             )
-        fact = self.study.mean(
+        fact = self.study.mean_result(
             rates.series, name, mask.astype(np.float64), rates.tasks, rates.n,
             fixed="a count of these tasks as they were attempted",
         )  # fmt: skip
@@ -516,20 +522,22 @@ class CurveComputation:
 
 
 def exact_curves(
-    family: RateFamily,
+    family: TasksWithExactRates,
     grid: KGrid,
     last: int,
-    names: Sequence[str] = CURVES,
+    names: Sequence[str] = CURVE_NAMES,
     *,
     delta: bool = False,
-) -> Curves:
+) -> ModelCurves:
     """The curves of tasks with known success rates up to k = `last`, without intervals."""
-    rates, ks = family.rates, grid.up_to(last)
+    rates, ks = family.success_rates, grid.ks_up_to(last)
 
     def fact(name: str, value: float | Estimate, k: int | None = None, **more: Cell) -> Result:
         estimate = value if isinstance(value, Estimate) else Estimate(value)
         size = SampleSize(len(rates))
-        return Result((family.name,), name, k, estimate, size=size, flaw=EXACT, more=more)
+        return Result(
+            (family.name,), name, k, estimate, size=size, interval_flaw=EXACT_RATES_MARK, extra_fields=more
+        )
 
     def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Result]:
         most = [{}] * len(ks) if bounds is None else [{"at_most": b} for b in bounds.tolist()]
@@ -537,23 +545,23 @@ def exact_curves(
             yield fact(f"{name}{k}", value, k, **more)
 
     exact, moments = rate_curves(rates, ks), moments_of_rates(rates)
-    points = {AT: list(curve("pass@", exact.at)), HAT: list(curve("pass^", exact.hat))}
+    points = {AT: list(curve("pass@", exact.pass_at_k)), HAT: list(curve("pass^", exact.pass_hat_k))}
     points = {name: points[name] for name in names}
     shapes: tuple[Result, ...] = ()
     if delta:
-        points[DELTA] = list(curve("delta_", exact.delta, exact.delta_bound))
-        points[DEFICIT] = list(curve("deficit_", exact.deficit, exact.deficit_bound))
+        points[DELTA] = list(curve("delta_", exact.heterogeneity_gain, exact.largest_heterogeneity_gain))
+        points[DEFICIT] = list(curve("deficit_", exact.coverage_deficit, exact.largest_coverage_deficit))
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)
     step_gains, mean = [], float(rates.mean())
     for start, k in gain_steps(ks.tolist()) if AT in names else ():
         two = np.array([start, k])
-        low, high = rate_curves(rates, two).at.tolist()
+        low, high = rate_curves(rates, two).pass_at_k.tolist()
         even = -np.expm1(two * np.log1p(-mean)) if mean < 1 else np.ones(2)
         name = f"pass@{k}-pass@{start}"
-        even_result = fact(f"{name}{EVEN}", float(even[1] - even[0]), k)
+        even_result = fact(f"{name}{EQUALLY_HARD_SUFFIX}", float(even[1] - even[0]), k)
         step_gains.append(StepGain(start, fact(name, high - low, k), even_result))
     never, always = (fact(w, float((rates == p).mean())) for w, p in (("never", 0), ("always", 1)))
     table_ks = grid.table_ks(ks.tolist())
-    return Curves((family.name,), points, step_gains, never, always, shapes, table_ks)
+    return ModelCurves((family.name,), points, step_gains, never, always, shapes, table_ks)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from passk_cli.commands.curve.curves import AT, HAT, Curves
+from passk_cli.commands.curve.curves import AT, HAT, ModelCurves
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import plural
 from passk_cli.study.answer import Answer
@@ -25,77 +25,81 @@ class ModelGains(NamedTuple):
     only increase the metric.
     """
 
-    facts: Sequence[Result]
-    metric: str
-    start: int
+    gain_results: Sequence[Result]
+    metric_name: str
+    start_k: int
     k: int
-    where: str
-    rising: bool
-    exact: bool
-    groups: Sequence[str]
+    shared_tasks_text: str
+    is_increasing: bool
+    has_exact_rates: bool
+    group_names: Sequence[str]
 
     @property
-    def sizes(self) -> list[float]:
-        return [abs(fact.estimate.value or 0.0) for fact in self.facts]
+    def absolute_gains(self) -> list[float]:
+        return [abs(fact.estimate.value or 0.0) for fact in self.gain_results]
 
     @property
-    def most(self) -> list[Result]:
-        return self._gains_of_size(max(self.sizes))
+    def largest_gains(self) -> list[Result]:
+        return self._gains_of_size(max(self.absolute_gains))
 
     @property
-    def least(self) -> list[Result]:
-        return self._gains_of_size(min(self.sizes))
+    def smallest_gains(self) -> list[Result]:
+        return self._gains_of_size(min(self.absolute_gains))
 
     def _gains_of_size(self, end: float) -> list[Result]:
-        sized_facts = zip(self.facts, self.sizes, strict=True)
+        sized_facts = zip(self.gain_results, self.absolute_gains, strict=True)
         return [fact for fact, size in sized_facts if abs(size - end) <= _EQUAL]
 
     @property
-    def overlapping(self) -> list[Result]:
+    def overlapping_gains(self) -> list[Result]:
         """Smaller gains with an interval that overlaps the interval of the largest gain."""
-        lower = min(_limits(fact, exact=self.exact)[0] for fact in self.most)
-        smaller = [fact for fact in self.facts if fact not in self.most]
-        return [fact for fact in smaller if _limits(fact, exact=self.exact)[1] >= lower]
+        lower = min(_absolute_gain_limits(fact, exact=self.has_exact_rates)[0] for fact in self.largest_gains)
+        smaller = [fact for fact in self.gain_results if fact not in self.largest_gains]
+        return [
+            fact for fact in smaller if _absolute_gain_limits(fact, exact=self.has_exact_rates)[1] >= lower
+        ]
 
     @property
-    def untested(self) -> bool:
-        return any(math.isinf(_limits(fact, exact=self.exact)[1]) for fact in self.facts)
+    def has_untested_gain(self) -> bool:
+        return any(
+            math.isinf(_absolute_gain_limits(fact, exact=self.has_exact_rates)[1]) for fact in self.gain_results
+        )
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         """The smallest and the largest gain with their models, and overlapping intervals."""
-        names = [self._name(fact) for fact in (*self.most, *self.overlapping)]
+        names = [self._model_name(fact) for fact in (*self.largest_gains, *self.overlapping_gains)]
         return {
-            "metric": self.metric, "start": self.start, "k": self.k, "where": self.where,
-            "rising": int(self.rising), "leaders": len(self.most),
-            "low": _without_interval(self.least[0]), "least": self._names(self.least),
-            "high": _without_interval(self.most[0]), "most": self._names(self.most),
+            "metric": self.metric_name, "start": self.start_k, "k": self.k, "where": self.shared_tasks_text,
+            "rising": int(self.is_increasing), "leaders": len(self.largest_gains),
+            "low": _without_interval(self.smallest_gains[0]), "least": self._model_names(self.smallest_gains),
+            "high": _without_interval(self.largest_gains[0]), "most": self._model_names(self.largest_gains),
             "intervals": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
 
-    def _name(self, fact: Result) -> str:
-        return name_with_groups(fact.series, self.groups, " at ")
+    def _model_name(self, fact: Result) -> str:
+        return name_with_groups(fact.series, self.group_names, " at ")
 
-    def _names(self, facts: Sequence[Result]) -> list[str]:
-        return [*map(self._name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
+    def _model_names(self, facts: Sequence[Result]) -> list[str]:
+        return [*map(self._model_name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
 
 
-GAINS = (
-    Answer("gains-alike", lambda gains: len(gains.most) == len(gains.facts),
+GAIN_ANSWERS = (
+    Answer("gains-alike", lambda gains: len(gains.largest_gains) == len(gains.gain_results),
            "The {rising:gain|change} from {start} to {k} attempts{?where| on {where}} is the"
            " same for {most:and}: {metric} {high}."),
-    Answer("gains-range", lambda gains: bool(gains.groups),
+    Answer("gains-range", lambda gains: bool(gains.group_names),
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and})."),
-    Answer("gains-untested", lambda gains: gains.untested,
+    Answer("gains-untested", lambda gains: gains.has_untested_gain,
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); not tested."),
-    Answer("gains-overlap", lambda gains: bool(gains.overlapping),
+    Answer("gains-overlap", lambda gains: bool(gains.overlapping_gains),
            "From {start} to {k} attempts{?where| on {where}}, {rising:gains|changes} of {metric}"
            " range from {low} ({least:and}) to {high} ({most:and}); the intervals of"
            " {intervals:and}{?more| and {more:other model}} overlap."),
-    Answer("gains-apart", lambda gains: gains.rising,
+    Answer("gains-apart", lambda gains: gains.is_increasing,
            "{most:and} {leaders:gains|gain} most from {start} to {k} attempts"
            "{?where| on {where}} ({metric} {high}), {least:and} least ({low})."),
     Answer("changes-apart", lambda gains: True,
@@ -107,10 +111,10 @@ GAINS = (
 class SingleModelCurve:
     """The curves of one model, for the answer about this model."""
 
-    def __init__(self, model: Curves, groups: Sequence[str]) -> None:
-        self.points = model.points[model.main_curve]
+    def __init__(self, model: ModelCurves, groups: Sequence[str]) -> None:
+        self.points = model.results_by_curve[model.main_curve_name]
         self.first, self.last = self.points[0], self.points[-1]
-        self.curve, hat = model.main_curve, model.points.get(HAT)
+        self.curve, hat = model.main_curve_name, model.results_by_curve.get(HAT)
         self.has_both_curves = self.curve == AT and hat is not None
         self.hat = hat[-1] if hat else self.last
         self.name = name_with_groups(model.series, groups)
@@ -125,15 +129,15 @@ class SingleModelCurve:
         ) else self.first.estimate.without_interval  # fmt: skip
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         """Whether all points of pass@k and pass^k have the same value."""
         points = [*self.points, self.hat]
         values = {(point.estimate.value or 0.0) for point in points}
-        ranges = any(point.estimate.upper is not None for point in points)
+        ranges = any(point.estimate.range_upper_end is not None for point in points)
         return max(values) - min(values) <= _EQUAL and not ranges
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         """The first and last values of the curves, and the direction of each curve."""
         start = self.start.value or 0.0
         rises, falls = (
@@ -148,13 +152,13 @@ class SingleModelCurve:
         }  # fmt: skip
 
 
-OF_ONE = (
+SINGLE_MODEL_ANSWERS = (
     Answer("no-curve", lambda curve: curve.first.k == curve.last.k,
            "{number} of {model} is {estimate}; a curve needs at least two values of k."),
-    Answer("flat-curves", lambda curve: curve.flat and curve.has_both_curves,
+    Answer("flat-curves", lambda curve: curve.is_flat and curve.has_both_curves,
            "pass@k and pass^k of {model} are {first} at every k from {start} to {k}: no task passes"
            " only sometimes."),
-    Answer("flat-curve", lambda curve: curve.flat,
+    Answer("flat-curve", lambda curve: curve.is_flat,
            "{curve} of {model} is {first} at every k from {start} to {k}."),
     Answer("last-of-fewer-tasks", lambda curve: not curve.comparable_ends,
            "On the {tasks} of {all:task} with {k:attempt} of {model}, {number} is {last}."),
@@ -172,7 +176,7 @@ def _sign(change: float) -> int:
     return 0 if abs(change) <= _EQUAL else 1 if change > 0 else -1
 
 
-def _limits(fact: Result, *, exact: bool) -> tuple[float, float]:
+def _absolute_gain_limits(fact: Result, *, exact: bool) -> tuple[float, float]:
     """The limits of the absolute value of a gain; infinite if the gain has no interval."""
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:

@@ -12,34 +12,39 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import group_pairs
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.curve.cover import CoverCurveTable, cover_report
 from passk_cli.commands.curve.curves import (
     AT,
-    CURVES,
+    CURVE_NAMES,
     DEFICIT,
     DELTA,
-    EXACT,
+    EXACT_RATES_MARK,
     HAT,
-    LIMITS,
-    UNEVEN,
+    UNEVENNESS_INTERVAL_METHODS,
+    UNEVENNESS_NAMES,
     CurveComputation,
-    Curves,
     KGrid,
+    ModelCurves,
     StepGain,
     exact_curves,
     round_numbers_up_to,
 )
-from passk_cli.commands.curve.gains import GAINS, OF_ONE, ModelGains, SingleModelCurve
-from passk_cli.commands.question import Question, SharedOptions
+from passk_cli.commands.curve.gains import (
+    GAIN_ANSWERS,
+    SINGLE_MODEL_ANSWERS,
+    ModelGains,
+    SingleModelCurve,
+)
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse_if_any
-from passk_cli.files.rates import RateFamily, exact_rates, parse_rates
+from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.files.exact_rates import TasksWithExactRates, parse_rates, rates_from_option_or_data
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.inference.bands import log_spaced_ks
 from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
 from passk_cli.metrics.registry import Metric, parse_metric, required_attempt_data
-from passk_cli.option import changed_options
+from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     FULL,
@@ -53,16 +58,16 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import SeriesName, count_range, number_range
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import first_true
+from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import lacking_tasks_message, one_task_warning
 from passk_cli.study.result import Result, tidy_rows
 from passk_cli.study.section import (
-    GROUPS,
-    MODEL,
-    NumberColumn,
-    NumberTable,
+    GROUP_COLUMN,
+    MODEL_COLUMN,
+    MetricColumn,
     Section,
+    SeriesMetricTable,
     SeriesRow,
     build_report,
     data_field,
@@ -74,15 +79,15 @@ from passk_cli.study.value_range import (
 )
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
-from passk_cli.version import SIGNATURE
+from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
 # Maps each population to the estimator of μ^k, which is the pass^k of equally hard tasks.
-EVEN_FROM = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
+EQUALLY_HARD_ESTIMATORS = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
 _RATES, _ADDED = "Success rates of the tasks", "Reliability added by uneven tasks"
 
-CURVE_ENDS = DiagnosticType(
+CURVE_ENDS_NOTE = DiagnosticType(
     "curve-ends", NOTE, "the curves of {models} end at k = {k}, before the requested k = {most}",
     meaning="A curve ends at the smallest number of attempts that any task of its model has. If k"
     " is larger than the number of attempts at a task, pass@k of this task is undefined.",
@@ -90,7 +95,7 @@ CURVE_ENDS = DiagnosticType(
     advice="Make more attempts, or use a smaller `--max-k`.",
     example="note[curve-ends]: the curves of alpha end at k = 5, before the requested k = 10",
 )  # fmt: skip
-SHORT_CURVE = DiagnosticType(
+SHORT_CURVE_NOTE = DiagnosticType(
     "short-curve", NOTE,
     "the curves of {models} end at k = {k}, the smallest number of attempts at a task, although"
     " other tasks have up to {most} attempts",
@@ -105,7 +110,7 @@ SHORT_CURVE = DiagnosticType(
     " at a task, although other tasks have up to 4 attempts; --short-tasks drop continues the"
     " curves with these other tasks",
 )  # fmt: skip
-CHANGING_TASKS = DiagnosticType(
+CHANGING_TASKS_WARNING = DiagnosticType(
     "changing-tasks", WARNING,
     "beyond k = {k}, the curves of {models} leave out tasks with too few attempts, so the curves"
     " may change direction",
@@ -118,9 +123,9 @@ CHANGING_TASKS = DiagnosticType(
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
     " few attempts, so the curves may change direction",
 )  # fmt: skip
-NO_GAINS = DiagnosticType(
+NO_GAINS_NOTE = DiagnosticType(
     "gains-without-range", NOTE, "gains of pass@k are left out because outcomes are missing",
-    tuple(replace(settle, why="shows the gains") for settle in MISSING_FIXES),
+    tuple(replace(settle, effect="shows the gains") for settle in MISSING_FIXES),
     "With `--missing bounds`, every number is a range. The lower limit of the range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
     why="The true gain of pass@k may be outside the gains at the two limits of the range. The gain"
@@ -128,7 +133,7 @@ NO_GAINS = DiagnosticType(
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
-MISSING_UNEVEN = DiagnosticType(
+MISSING_UNEVENNESS_NOTE = DiagnosticType(
     "no-even-tasks", NOTE, "Δ_k and the deficit are empty from k = {k} on: {reason}",
     meaning="Δ_k compares pass^k with μ^k, the pass^k of tasks that all have the mean success rate."
     " μ^k is estimated from k attempts at k different tasks.",
@@ -137,7 +142,7 @@ MISSING_UNEVEN = DiagnosticType(
     example="note[no-even-tasks]: Δ_k and the deficit are empty from k = 5 on: μ^k needs k"
     " different tasks; there are 4",
 )  # fmt: skip
-MISSING_MOMENT = DiagnosticType(
+MISSING_MOMENT_NOTE = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models} is missing: {reason}",
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
     " the noise of the attempts.",
@@ -151,83 +156,83 @@ MISSING_MOMENT = DiagnosticType(
 class CurveColumn(NamedTuple):
     """A column of the curve table: the value of a curve at k, or its change from `start` to k."""
 
-    name: str
+    curve_name: str
     k: int
-    start: int = 0
+    start_k: int = 0
 
     @property
     def header(self) -> str:
         """The header of the column, for example "pass@10", or "gain 1 → 10"."""
-        if self.start:
-            return f"{'gain' if self.name == AT else 'change'} {self.start} → {self.k}"
-        head, sign, tail = self.name.partition("@" if "@" in self.name else "^")
+        if self.start_k:
+            return f"{'gain' if self.curve_name == AT else 'change'} {self.start_k} → {self.k}"
+        head, sign, tail = self.curve_name.partition("@" if "@" in self.curve_name else "^")
         return f"{head}{sign}{self.k}{tail[1:]}"
 
     @property
     def meaning(self) -> str:
-        if not self.start:
+        if not self.start_k:
             return parse_metric(self.header).meaning
-        name, k = self.name, self.k
-        return f"{name} at k = {k} minus {name} at k = {self.start}, for tasks with n ≥ {k}."
+        name, k = self.curve_name, self.k
+        return f"{name} at k = {k} minus {name} at k = {self.start_k}, for tasks with n ≥ {k}."
 
-    def fact(self, model: Curves) -> Result:
+    def result(self, model: ModelCurves) -> Result:
         """The result of a model in this column; empty if the curve of the model ends before k."""
-        points = {point.k: point for point in model.points[self.name]}
-        first, last = points.get(self.start or self.k), points.get(self.k)
+        points = {point.k: point for point in model.results_by_curve[self.curve_name]}
+        first, last = points.get(self.start_k or self.k), points.get(self.k)
         if first is None or last is None:
             return Result(model.series, self.header, self.k, Estimate(None))
-        if not self.start:
+        if not self.start_k:
             return last
-        if self.name == AT:
+        if self.curve_name == AT:
             for step in model.step_gains:
-                if (step.start, step.gain.k) == (self.start, self.k):
+                if (step.start, step.gain.k) == (self.start_k, self.k):
                     return replace(step.gain, estimate=replace(step.gain.estimate, signed=True))
         change = (last.estimate.value or 0.0) - (first.estimate.value or 0.0)
         return Result(model.series, self.header, self.k, Estimate(change, signed=True))
 
-    def value(self, model: Curves) -> Estimate:
+    def cell_estimate(self, model: ModelCurves) -> Estimate:
         """The estimate for the table cell. Only a gain is shown with its interval."""
-        fact = self.fact(model)
-        return fact.estimate if self.start else fact.estimate.without_interval
+        fact = self.result(model)
+        return fact.estimate if self.start_k else fact.estimate.without_interval
 
 
-_OVER_K = Column(
-    "{0.header}", "share", meaning="{0.meaning}", across=lambda section: section.main_columns,
-    cell=lambda model, place: place.value(model), example=CurveColumn("pass@k", 10),
-    units=lambda section, place: section.unit(place.name))  # fmt: skip
+_CURVE_VALUE_COLUMN = Column(
+    "{0.header}", "share", meaning="{0.meaning}", repeated_items=lambda section: section.main_curve_columns,
+    cell_of_record=lambda model, place: place.cell_estimate(model), example=CurveColumn("pass@k", 10),
+    kind_of_item=lambda section, place: section.curve_unit(place.curve_name))  # fmt: skip
 
 
 @dataclass(frozen=True)
-class CurveTable(Section[Curves]):
+class CurveTable(Section[ModelCurves]):
     """One row per model: pass@k over k, the gain of more attempts, and pass^k at the last k."""
 
     grid: KGrid
     levels: Sequence[float] = ()
-    chart_curves: Sequence[Curves] = ()
+    chart_curves: Sequence[ModelCurves] = ()
     columns = (
-        MODEL,
-        GROUPS,
-        _OVER_K,
-        replace(_OVER_K, across=lambda section: section.gain_columns,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        _CURVE_VALUE_COLUMN,
+        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.gain_columns,
                 example=CurveColumn(AT, 10, 1)),
-        replace(_OVER_K, across=lambda section: section.other_columns,
+        replace(_CURVE_VALUE_COLUMN, repeated_items=lambda section: section.other_curve_columns,
                 example=CurveColumn(HAT, 10)),
         Column("tasks at k = {0}", "count", example=10,
                meaning="Number of tasks with at least {0} attempts.",
-               across=lambda section: section.unreached_k,
-               cell=lambda model, k: model.at(model.main_curve, k).size.tasks),
-        Column("passed every attempt", "share", shown=FULL,
+               repeated_items=lambda section: section.last_k_if_incomplete,
+               cell_of_record=lambda model, k: model.result_at(model.main_curve_name, k).size.tasks),
+        Column("passed every attempt", "share", visibility=FULL,
                meaning="Share of tasks at which every attempt passed. More attempts at these"
-               " tasks gain nothing.", cell=lambda model: model.always.estimate),
-        Column("failed every attempt", "share", shown=FULL,
+               " tasks gain nothing.", cell_of_record=lambda model: model.always_passed_share.estimate),
+        Column("failed every attempt", "share", visibility=FULL,
                meaning="Share of tasks at which every attempt failed.",
-               cell=lambda model: model.never.estimate),
+               cell_of_record=lambda model: model.never_passed_share.estimate),
         data_field("pointwise_level", "Confidence level at each single k of a simultaneous band."),
         data_field("at_most", "Largest possible Δ_k or deficit at this mean success rate."),
     )  # fmt: skip
 
-    def unit(self, name: str) -> str:
-        points = (model.points[name][0] for model in self.records)
+    def curve_unit(self, name: str) -> str:
+        points = (model.results_by_curve[name][0] for model in self.records)
         units = {point.estimate.unit for point in points}
         return units.pop() if len(units) == 1 else "score"
 
@@ -236,21 +241,21 @@ class CurveTable(Section[Curves]):
         """The k's that all models share. If there are many k's, only round numbers are shown."""
         ks_by_model = [set(model.ks) for model in self.records]
         shared = sorted(set.intersection(*ks_by_model) or set.union(*ks_by_model))
-        if self.grid.ks:
+        if self.grid.fixed_ks:
             return shared
         ks = [k for k in round_numbers_up_to(shared[-1]) if k in shared]
         return ks if len(ks) <= _MOST_ACROSS else [k for k in ks if k not in (2, 5)]
 
     @property
-    def main_columns(self) -> list[CurveColumn]:
+    def main_curve_columns(self) -> list[CurveColumn]:
         """The columns of the main curve, one per k."""
         ks = sorted({*self.ks, *(gain.k for gain in self.gain_columns)})
-        return [CurveColumn(self.records[0].main_curve, k) for k in ks]
+        return [CurveColumn(self.records[0].main_curve_name, k) for k in ks]
 
     @property
-    def other_columns(self) -> list[CurveColumn]:
+    def other_curve_columns(self) -> list[CurveColumn]:
         """The columns of all other curves, at the last k."""
-        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured_curves[1:]]
+        return [CurveColumn(name, self.ks[-1]) for name in self.records[0].measured_curve_names[1:]]
 
     @property
     def gain_columns(self) -> list[CurveColumn]:
@@ -262,111 +267,117 @@ class CurveTable(Section[Curves]):
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.has_ranges:
             return []
-        gain = CurveColumn(self.records[0].main_curve, last, first)
-        complete_k = min(model.complete_k for model in self.records)
-        shared, _ = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+        gain = CurveColumn(self.records[0].main_curve_name, last, first)
+        complete_k = min(model.last_complete_k for model in self.records)
+        shared, _ = self.study.on_shared_tasks([gain.result(model) for model in self.records])
         early = [] if shared or not first < complete_k < last else [gain._replace(k=complete_k)]
         return [*early, gain]
 
     @property
-    def unreached_k(self) -> list[int]:
+    def last_k_if_incomplete(self) -> list[int]:
         """A list with the last k if some tasks have fewer attempts, otherwise an empty list."""
-        return self.ks[-1:] if any(model.complete_k < self.ks[-1] for model in self.records) else []
+        return self.ks[-1:] if any(model.last_complete_k < self.ks[-1] for model in self.records) else []
 
-    def facts(self) -> list[Result]:
+    def results(self) -> list[Result]:
         models = self.records
         return [
-            *(point for model in models for points in model.points.values() for point in points),
+            *(point for model in models for points in model.results_by_curve.values() for point in points),
             *(fact for model in models for step in model.step_gains for fact in step[1:]),
-            *(fact for m in models for fact in (*m.moments, m.never, m.always)),
+            *(fact for m in models for fact in (*m.rate_moments, m.never_passed_share, m.always_passed_share)),
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
         """The gain from more attempts: for one model, or for the models with extreme gains."""
         groups = self.study.counts.group_names
         if len(self.records) == 1:
-            yield from first_true(OF_ONE, SingleModelCurve(self.records[0], groups))
+            yield from first_true_sentence(SINGLE_MODEL_ANSWERS, SingleModelCurve(self.records[0], groups))
             return
         if not self.gain_columns:
-            last = CurveColumn(self.records[0].main_curve, self.ks[-1])
-            yield range_sentence([last.fact(model) for model in self.records], groups)
+            last = CurveColumn(self.records[0].main_curve_name, self.ks[-1])
+            yield range_sentence([last.result(model) for model in self.records], groups)
             return
         gain, last = self.gain_columns[0], self.gain_columns[-1]
-        of_all = [last.fact(model) for model in self.records]
+        of_all = [last.result(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
-            yield from first_true(NO_SHARED_TASK_ANSWERS, self.study.largest_unsupported_k(of_all))
+            yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, self.study.largest_unsupported_k(of_all))
         if gain != last:
-            gains, where = self.study.on_shared_tasks([gain.fact(model) for model in self.records])
+            gains, where = self.study.on_shared_tasks([gain.result(model) for model in self.records])
         if not gains:
             return
-        if not where and gain.name != AT and any(lacking_tasks_message(self.study.counts)):
+        if not where and gain.curve_name != AT and any(lacking_tasks_message(self.study.counts)):
             # On the tasks that all models share, passk can recompute only the changes of pass@k.
             where = "each model's own tasks"
         curve_gains = ModelGains(
-            results_in_named_groups(gains), gain.name, gain.start, gain.k,
+            results_in_named_groups(gains), gain.curve_name, gain.start_k, gain.k,
             where.removeprefix(" on "),
-            gain.name == AT, self.records[0].exact, groups,
+            gain.curve_name == AT, self.records[0].has_exact_rates, groups,
         )  # fmt: skip
-        yield from first_true(GAINS, curve_gains)
+        yield from first_true_sentence(GAIN_ANSWERS, curve_gains)
 
-    def context(self) -> Iterator[str | OptionHint]:
-        if self.records[0].exact:
-            sizes = [model.never.size.tasks or 0 for model in self.records]
+    def footer_parts(self) -> Iterator[str | OptionHint]:
+        if self.records[0].has_exact_rates:
+            sizes = [model.never_passed_share.size.tasks or 0 for model in self.records]
             families = "1 family" if len(self.records) == 1 else f"{len(self.records)} families"
             yield f"{families} of {count_range(sizes, 'task')}"
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
-        yield self.study.sizes(point for model in self.records for point in model.measured_points)
+        yield self.study.sizes_text(point for model in self.records for point in model.measured_results)
         if not self.levels:
             yield confidence.words()
         else:
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
-        if self.gain_columns and self.unreached_k:
+        if self.gain_columns and self.last_k_if_incomplete:
             gain = self.gain_columns[-1].header if len(self.gain_columns) > 1 else "gain"
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
             yield OptionHint("intervals")
 
-    def details(self) -> Iterator[str]:
-        if not self.records[0].exact and self.study.confidence.method != "none":
+    def full_footer_parts(self) -> Iterator[str]:
+        if not self.records[0].has_exact_rates and self.study.confidence.method != "none":
             together = "simultaneous intervals, for both curves of a model at all k together"
             yield together if self.levels else "pointwise intervals"
 
     def messages(self) -> Iterator[Diagnostic]:
         if self.study.has_ranges:
-            yield NO_GAINS()
+            yield NO_GAINS_NOTE()
         ends, most = list[tuple[tuple[DiagnosticType, int, int], str]](), self.grid.max_k
         for model in self.records:
-            name, size, last = SeriesName(model.series), model.never.size, model.ks[-1]
+            name, size, last = SeriesName(model.series), model.never_passed_share.size, model.ks[-1]
             low, high = size.n_min or 0, size.n_max or 0
             if most is not None and last < most:
-                ends.append(((CURVE_ENDS, last, most), name))
+                ends.append(((CURVE_ENDS_NOTE, last, most), name))
             if low < high and (most is None or most > low):
                 drop = self.study.short_tasks == "drop"
-                ends.append(((CHANGING_TASKS if drop else SHORT_CURVE, low, high), name))
+                ends.append(
+                    ((CHANGING_TASKS_WARNING if drop else SHORT_CURVE_NOTE, low, high), name)
+                )
         for (message, k, largest), names in group_pairs(ends).items():
             yield message(models=names, k=k, most=largest)
         models = self.records
-        uneven = (p for model in models for name in UNEVEN for p in model.points.get(name, ()))
-        moments = (moment for model in models for moment in model.moments)
+        uneven = (
+            p for model in models for name in UNEVENNESS_NAMES for p in model.results_by_curve.get(name, ())
+        )
+        moments = (moment for model in models for moment in model.rate_moments)
         empty = group_pairs((p.estimate.reason, p.k or 0) for p in uneven)
         shapes = group_pairs(((m.name, m.estimate.reason), m.series) for m in moments)
         for reason, ks in empty.items():
             if reason:
-                yield MISSING_UNEVEN(k=min(ks), reason=reason)
+                yield MISSING_UNEVENNESS_NOTE(k=min(ks), reason=reason)
         for (shape, reason), series in shapes.items():
             if reason:
-                yield MISSING_MOMENT(moment=shape, models=[*map(SeriesName, series)], reason=reason)
+                yield MISSING_MOMENT_NOTE(
+                    moment=shape, models=[*map(SeriesName, series)], reason=reason
+                )
 
     def plots(self) -> tuple[Plot, ...]:
         models = self.chart_curves or self.records
-        names = models[0].measured_curves
-        main, other_names = ([n for n in names if (n in CURVES) == of] for of in (True, False))
-        subtitle = " · ".join(map(str, list(self.context())[:2]))
+        names = models[0].measured_curve_names
+        main, other_names = ([n for n in names if (n in CURVE_NAMES) == of] for of in (True, False))
+        subtitle = " · ".join(map(str, list(self.footer_parts())[:2]))
         rows = _chart_rows(models, main, self.ks)
         low, high = ("low", "high") if any(row["low"] is not None for row in rows) else ("", "")
         draw = partial(
@@ -377,14 +388,16 @@ class CurveTable(Section[Curves]):
         title = " and ".join(titles[n] for n in main).capitalize()
         pictures = [draw(rows, dash="curve", title=title, y_title=" and ".join(main))]
         if other_names:
-            domain = (0.0, 1.0) if all(self.unit(n) == "share" for n in other_names) else None
+            domain = (0.0, 1.0) if all(self.curve_unit(n) == "share" for n in other_names) else None
             more = _chart_rows(models, other_names, self.ks)
             pictures.append(
                 draw(more, facet="curve", title="Further curves", y_title="value", y_domain=domain)
             )
         rows = _chart_rows(models, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
-            how = " · ".join(UnevennessTable(self.study, rows_of_k(models, UNEVEN)).details())
+            how = " · ".join(
+                UnevennessTable(self.study, rows_by_model_and_k(models, UNEVENNESS_NAMES)).full_footer_parts()
+            )
             pictures.append(draw(
                 rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
                 subtitle=how,
@@ -392,35 +405,35 @@ class CurveTable(Section[Curves]):
         return tuple(pictures)
 
 
-K = Column("k", "count", meaning="Number of attempts.",
-           cell=lambda row: next(iter(row.numbers.values())).k)  # fmt: skip
+K_COLUMN = Column("k", "count", meaning="Number of attempts.",
+           cell_of_record=lambda row: next(iter(row.result_by_name.values())).k)  # fmt: skip
 
 
-def rows_of_k(models: Iterable[Curves], names: Sequence[str] = ()) -> list[SeriesRow]:
+def rows_by_model_and_k(models: Iterable[ModelCurves], names: Sequence[str] = ()) -> list[SeriesRow]:
     """One row per model and k of the tables.  names : the curves; empty for the measured curves."""
     return [
         SeriesRow(
-            model.series, {name: model.at(name, k) for name in names or model.measured_curves}
+            model.series, {name: model.result_at(name, k) for name in names or model.measured_curve_names}
         )
         for model in models
         for k in model.table_ks
-        if not names or (names[0] in model.points and k > 1)
+        if not names or (names[0] in model.results_by_curve and k > 1)
     ]
 
 
-class EveryKTable(NumberTable):
+class EveryKTable(SeriesMetricTable):
     """One row per model and k: every curve with its interval."""
 
     title = "Every k"
-    shown = FULL
-    columns = (MODEL, GROUPS, K, *NumberTable.columns[2:])
+    visibility = FULL
+    columns = (MODEL_COLUMN, GROUP_COLUMN, K_COLUMN, *SeriesMetricTable.columns[2:])
 
-    def facts(self) -> list[Result]:
+    def results(self) -> list[Result]:
         return []
 
     @property
-    def numbers(self) -> list[NumberColumn]:
-        numbers = super().numbers
+    def metric_columns(self) -> list[MetricColumn]:
+        numbers = super().metric_columns
         return [
             number._replace(meaning=f"{number.name} at the k of the row.") for number in numbers
         ]
@@ -430,16 +443,16 @@ class StepGainTable(Section[StepGain]):
     """One row per model and step of k: the gain of pass@k, and the gain of equally hard tasks."""
 
     title = "Gains of pass@k"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
         Column("attempts", meaning="The number of attempts before and after this step.",
-               cell=lambda step: f"{step.start} → {step.gain.k}"),
+               cell_of_record=lambda step: f"{step.start} → {step.gain.k}"),
         Column("gain", "share", meaning="Increase of pass@k in this step.",
-               cell=lambda step: step.gain.estimate),
+               cell_of_record=lambda step: step.gain.estimate),
         Column(
-            "if all tasks were equally hard", "share", cell=lambda step: step.even.estimate.value,
+            "if all tasks were equally hard", "share", cell_of_record=lambda step: step.equally_hard_gain.estimate.value,
             meaning="Increase of pass@k if every task had the mean success rate. Tasks that differ"
             " in difficulty gain less."),
     )  # fmt: skip
@@ -450,38 +463,38 @@ class UnevennessTable(Section[SeriesRow]):
 
     title = "Uneven tasks: Δ_k = pass^k − μ^k, deficit = 1 − (1−μ)^k − pass@k"
     columns = (
-        MODEL,
-        GROUPS,
-        K,
-        Column("Δ_k", "share", cell=lambda row: row.numbers[DELTA].estimate,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        K_COLUMN,
+        Column("Δ_k", "share", cell_of_record=lambda row: row.result_by_name[DELTA].estimate,
                meaning="Part of pass^k that exists only because tasks differ in difficulty."),
-        Column("at most", "share", True, cell=lambda row: row.numbers[DELTA].more["at_most"],
+        Column("at most", "share", True, cell_of_record=lambda row: row.result_by_name[DELTA].extra_fields["at_most"],
                meaning="Largest possible Δ_k at this mean success rate."),
-        Column("deficit", "share", cell=lambda row: row.numbers[DEFICIT].estimate,
+        Column("deficit", "share", cell_of_record=lambda row: row.result_by_name[DEFICIT].estimate,
                meaning="Part of pass@k that is lost because tasks differ in difficulty."),
-        Column("at most", "share", True, cell=lambda row: row.numbers[DEFICIT].more["at_most"],
+        Column("at most", "share", True, cell_of_record=lambda row: row.result_by_name[DEFICIT].extra_fields["at_most"],
                meaning="Largest possible deficit at this mean success rate."),
     )  # fmt: skip
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         confidence = self.study.confidence
-        if not self.records or self.records[0].numbers[DELTA].flaw == EXACT:
+        if not self.records or self.records[0].result_by_name[DELTA].interval_flaw == EXACT_RATES_MARK:
             return
-        words = f"Δ_k, deficit, sd: μ^k from {EVEN_FROM[confidence.population]}"
+        words = f"Δ_k, deficit, sd: μ^k from {EQUALLY_HARD_ESTIMATORS[confidence.population]}"
         if confidence.method != "none":
-            words += f", pointwise {LIMITS[confidence.population]} intervals"
+            words += f", pointwise {UNEVENNESS_INTERVAL_METHODS[confidence.population]} intervals"
         yield words
 
 
-class RateMomentTable(Section[Curves]):
+class RateMomentTable(Section[ModelCurves]):
     """One row per model: mean, standard deviation and skewness of the success rates."""
 
     title = _RATES
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
         *(
-            Column(name, kind, meaning=meaning, cell=lambda m, at=at: m.moments[at].estimate)
+            Column(name, kind, meaning=meaning, cell_of_record=lambda m, at=at: m.rate_moments[at].estimate)
             for at, (name, kind, meaning) in enumerate((
                 ("mean", "share", "Mean success rate of the tasks."),
                 ("sd", "share", "Standard deviation of the success rates, corrected for noise."),
@@ -489,37 +502,37 @@ class RateMomentTable(Section[Curves]):
                  "Skewness of the success rates. If it is above 0, few tasks have high rates."),
             ))
         ),
-        Column("at 0", "share", cell=lambda model: model.never.estimate,
+        Column("at 0", "share", cell_of_record=lambda model: model.never_passed_share.estimate,
                meaning="Share of tasks with success rate 0, or without a passing attempt."),
-        Column("at 1", "share", cell=lambda model: model.always.estimate,
+        Column("at 1", "share", cell_of_record=lambda model: model.always_passed_share.estimate,
                meaning="Share of tasks with success rate 1, or without a failing attempt."),
     )  # fmt: skip
 
 
 def curve_sections(
-    study: Analysis, models: Sequence[Curves], grid: KGrid, levels: Sequence[float] = (),
-    chart_curves: Sequence[Curves] = (),
+    study: Analysis, models: Sequence[ModelCurves], grid: KGrid, levels: Sequence[float] = (),
+    chart_curves: Sequence[ModelCurves] = (),
 ) -> list[Section[Any]]:  # fmt: skip
     """The sections of the report. The arguments are the fields of `CurveTable`."""
     return [
         CurveTable(study, models, grid, levels, chart_curves),
-        EveryKTable(study, rows_of_k(models)),
+        EveryKTable(study, rows_by_model_and_k(models)),
         StepGainTable(study, [step for model in models for step in model.step_gains]),
-        UnevennessTable(study, rows_of_k(models, UNEVEN)),
-        RateMomentTable(study, [model for model in models if model.moments]),
+        UnevennessTable(study, rows_by_model_and_k(models, UNEVENNESS_NAMES)),
+        RateMomentTable(study, [model for model in models if model.rate_moments]),
     ]
 
 
-def _incomplete_tasks_lines(models: Sequence[Curves]) -> Iterator[ReferenceLine]:
-    complete_ks = {model.complete_k for model in models if model.complete_k < model.ks[-1]}
+def _incomplete_tasks_lines(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
+    complete_ks = {model.last_complete_k for model in models if model.last_complete_k < model.ks[-1]}
     if complete_ks:
-        later = {point.size.tasks or 0 for m in models for point in m.points[m.main_curve]}
+        later = {point.size.tasks or 0 for m in models for point in m.results_by_curve[m.main_curve_name]}
         whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
         yield ReferenceLine(x=min(complete_ks), text=f"beyond: {whom} tasks")
 
 
 def _chart_rows(
-    models: Sequence[Curves], names: Iterable[str], marked: Iterable[int]
+    models: Sequence[ModelCurves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
     """The points of a chart: all points at the marked k's, and further points up to a maximum."""
     ks = np.unique([k for model in models for k in model.ks])
@@ -527,7 +540,7 @@ def _chart_rows(
     rows: list[dict[str, Cell]] = []
     for model, name in product(models, names):
         before = None
-        for point in model.points.get(name, ()):
+        for point in model.results_by_curve.get(name, ()):
             if point.k in chart_ks:
                 row = point.chart_point(
                     "value", model=SeriesName(model.series), curve=name, k=point.k
@@ -585,18 +598,18 @@ def parse_curves(value: Any) -> tuple[Metric, ...]:
 _USUAL_MAX_K = 10
 
 
-class CurveQuestion(Question, CurveOptions):
+class CurveRunner(CommandRunner, CurveOptions):
     sections = (CurveTable, EveryKTable, StepGainTable, UnevennessTable, RateMomentTable,
                 CoverCurveTable)  # fmt: skip
-    sampled = True
+    checks_independence = True
 
-    of_metrics: ClassVar[bool] = False
+    reports_metrics: ClassVar[bool] = False
 
-    uncorrected = ""
-    uncorrected_options: ClassVar[Mapping[str, str]] = {
+    label_refusal = ""
+    label_refusal_by_option: ClassVar[Mapping[str, str]] = {
         "--delta": "single tasks are not corrected", "--band": "each k is corrected by itself",
     }  # fmt: skip
-    unbounded_options: ClassVar[Mapping[OptionValue, str]] = {
+    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {
         OptionValue(
             option, value
         ): f"{quantity} need not lie between its values if all missing outcomes fail or all pass"
@@ -633,23 +646,23 @@ class CurveQuestion(Question, CurveOptions):
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         """The report for exact success rates from `--rates` or from a file with a column rate."""
-        self._check(options)
-        families = exact_rates(self.rates, options.source, self.request(options))
+        self._check_options(options)
+        families = rates_from_option_or_data(self.rates, options.source, self.request(options))
         if not families:
             return None
         sampling = "this option needs outcomes, because exact rates have no sampling error"
-        refuse_if_any(
+        raise_first_applicable_error(
             "contradicting-options",
             (self.further_metrics, OptionValue("-m"), "exact rates contain no attempts",
              (SuggestedFix({"-m": None}),)),
             (self.band != POINTWISE, OptionValue("--band"), sampling,
              (SuggestedFix({"--band": None}),)),
-            (options.metrics.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
+            (options.metric_options.short_tasks != "empty", OptionValue("--short-tasks"), sampling,
              (SuggestedFix({"--short-tasks": None}),)),
         )  # fmt: skip
         return self.exact_report(families)
 
-    def exact_report(self, families: Sequence[RateFamily]) -> Report:
+    def exact_report(self, families: Sequence[TasksWithExactRates]) -> Report:
         grid = self.grid
         last = grid.max_k or _USUAL_MAX_K
         models = [exact_curves(f, grid, last, self.pass_curves, delta=self.delta) for f in families]
@@ -657,28 +670,28 @@ class CurveQuestion(Question, CurveOptions):
         study = Analysis(counts, confidence=Confidence("none"))
         sections = curve_sections(study, models, grid)
         signature = {
-            **SIGNATURE, "curves": ",".join(self.pass_curves), "max-k": last,
+            **VERSION_SIGNATURE_ENTRIES, "curves": ",".join(self.pass_curves), "max-k": last,
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
-        facts = [fact for section in sections for fact in section.facts()]
-        return replace(build_report(study, sections), rows=lambda: tidy_rows(facts, (), ""),
-                       sign=lambda: signature, methods=None)  # fmt: skip
+        facts = [fact for section in sections for fact in section.results()]
+        return replace(build_report(study, sections), make_data_rows=lambda: tidy_rows(facts, (), ""),
+                       make_signature=lambda: signature, make_methods_text=None)  # fmt: skip
 
-    def _check(self, options: SharedOptions) -> None:
+    def _check_options(self, options: SharedOptions) -> None:
         k_options = [
-            option for option in ("--max-k", "--points") if option in changed_options(self)
+            option for option in ("--max-k", "--points") if option in changed_option_names(self)
         ]
         without = SuggestedFix(dict.fromkeys(k_options[:1]))
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             self.k and k_options, OptionValue("-k"), "this option already sets all k's", (without,),
         ))  # fmt: skip
-        ranged = any(metric.kind.ranged for metric in self.metrics)
+        ranged = any(metric.definition.is_known_only_as_range for metric in self.metrics)
         of_k = [
             (option, (SuggestedFix({option: None}),) * (option != "--rates"))
-            for option in changed_options(self) if option not in ("-m", "--metric")
+            for option in changed_option_names(self) if option not in ("-m", "--metric")
         ]  # fmt: skip
-        refuse_if_any(
+        raise_first_applicable_error(
             "contradicting-options",
             (ranged and len(self.metrics) > 1, OptionValue("-m"),
              "the curve of cover is over success rates and not over k; name only cover", ()),
@@ -690,19 +703,19 @@ class CurveQuestion(Question, CurveOptions):
             ("--interval", method == "none", "a band needs an interval method"),
             ("--interval", fixed and method == "percentile",
              "for these tasks, a band needs hull or jackknife intervals, not percentile"),
-            ("--short-tasks", options.metrics.short_tasks == "drop",
+            ("--short-tasks", options.metric_options.short_tasks == "drop",
              "a band needs the same tasks at every k"),
             ("-m", self.further_metrics, "a band is only for pass@k and pass^k"),
         )  # fmt: skip
         place, without_band = OptionValue("--band", SIMULTANEOUS), SuggestedFix({"--band": None})
-        refuse_if_any("invalid-method", *(
+        raise_first_applicable_error("invalid-method", *(
             (self.band == SIMULTANEOUS and holds, place, problem,
              (SuggestedFix({option: None}), without_band))
             for option, holds, problem in reasons
         ))  # fmt: skip
 
     def report(self, study: Analysis) -> Report:
-        if any(metric.kind.ranged for metric in self.metrics):
+        if any(metric.definition.is_known_only_as_range for metric in self.metrics):
             return cover_report(study)
         together, grid, confidence = self.band == SIMULTANEOUS, self.grid, study.confidence
         measurement = CurveComputation(
@@ -712,7 +725,7 @@ class CurveQuestion(Question, CurveOptions):
         sections = curve_sections(study, models, grid, levels, chart_curves)
         ends = [model.ks[-1] for model in models]
         decided: dict[str, Any] = {
-            "curves": ",".join(models[0].measured_curves),
+            "curves": ",".join(models[0].measured_curve_names),
             "max_k": number_range(min(ends), max(ends)).replace("–", "-"),
             "points": ",".join(map(str, sorted(self.k))) or self.points,
             **confidence.signature(),
@@ -722,8 +735,8 @@ class CurveQuestion(Question, CurveOptions):
             if together or (self.delta and confidence.population != THESE_TASKS):
                 decided |= confidence.resample_arguments
         if self.delta:
-            decided["delta"] = EVEN_FROM[confidence.population]
-        messages = study.messages([p for model in models for p in model.measured_points], short=())
+            decided["delta"] = EQUALLY_HARD_ESTIMATORS[confidence.population]
+        messages = study.messages([p for model in models for p in model.measured_results], short=())
         messages += [
             *one_task_warning(study.counts, study.confidence),
             *lacking_tasks_message(study.counts),

@@ -30,7 +30,7 @@ class DescribeOptions:
     # fmt: off
     init: Annotated[str | None, Option(
         "--init", "FILE", "Write a map of the columns and ask about uncertain columns.",
-        file="written",
+        file_use="written",
         detail="A map defines the meaning of columns. passk reads passk.toml next to the data, or"
         " the file of --map. If passk cannot ask you, it writes a draft in which uncertain columns"
         " are comments. passk never overwrites a file.")] = None
@@ -40,5 +40,5 @@ class DescribeOptions:
 
 
 COMMAND = Command(
-    DescribeOptions, (Request,), view="passk_cli.commands.describe.view:DescribeQuestion"
+    DescribeOptions, (Request,), runner_path="passk_cli.commands.describe.view:DescribeRunner"
 )

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Ints, group_by
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.describe import DescribeOptions
-from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING
 from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
-from passk_cli.files.roles import UNITS
+from passk_cli.files.roles import AMOUNT_UNITS
 from passk_cli.metrics.registry import FAMILIES
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ColumnChoice, FileReading
@@ -34,40 +34,40 @@ from passk_cli.report.data_types import (
 )
 from passk_cli.report.phrases import count_range, names_that_fit, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.completeness import models_lacking_attempts
 from passk_cli.study.missing_outcomes import missing_outcome_words
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
-from passk_cli.study.values import Series
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
 # Without --full, a report lists at most _GROUPS groups of files and at most _MODELS models, and a
 # list is at most _WIDE characters wide.
 _GROUPS, _MODELS, _WIDE = 4, 8, 80
-# Without --full, a report shows at most _COLUMNS columns of the data.
-_COLUMNS = 10
+# Without --full, a report shows at most _MAX_SHOWN_COLUMNS columns of the data.
+_MAX_SHOWN_COLUMNS = 10
 
 
 # Maps each placeholder in an answer to the option that replaces the placeholder.
-_DECIDED_BY = {
+_OPTION_BY_PLACEHOLDER = {
     "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
 }  # fmt: skip
-DRAFTS = (
+MAP_DRAFT_ANSWERS = (
     Answer("draft-with-choices", lambda draft: draft["open"],
            "{path} is a draft. Choose {open} in the draft."),
     Answer("draft-without-choices", lambda draft: True,
            "{path} is a draft that defines every role."),
 )  # fmt: skip
-ReadingFact = tuple[str, Cell]
+ReadingProperty = tuple[str, Cell]
 
 
-class ReadingSummary(Section[ReadingFact]):
+class ReadingSummary(Section[ReadingProperty]):
     """A row per property of the data, for example its format, columns and missing outcomes."""
 
     columns = (
-        Column("fact", cell=lambda fact: fact[0], meaning="Property of the data."),
-        Column("how the file was read", cell=lambda fact: fact[1],
+        Column("fact", cell_of_record=lambda fact: fact[0], meaning="Property of the data."),
+        Column("how the file was read", cell_of_record=lambda fact: fact[1],
                meaning="Format, column of each role, number of attempts, or missing outcomes."),
     )  # fmt: skip
 
@@ -76,52 +76,52 @@ class ReadingSummary(Section[ReadingFact]):
                "{models:model}, {tasks:task}, {attempts} each: enough for k ≤ {k}."),
     )  # fmt: skip
     further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = (
-        Answer("attempts-differ-in", lambda section: section.fields["settings"],
+        Answer("attempts-differ-in", lambda section: section.sentence_fields["settings"],
                "Attempts at one task differ in {settings} ({by})."),
-        Answer("attempts-without-outcome", lambda section: section.fields["missing"],
+        Answer("attempts-without-outcome", lambda section: section.sentence_fields["missing"],
                "{missing:attempt} {missing:has|have} no outcome{?undecided| ({decide})}."),
-        Answer("outcomes-not-understood", lambda section: section.fields["unclear"],
+        Answer("outcomes-not-understood", lambda section: section.sentence_fields["unclear"],
                "{unclear:outcome} neither {unclear:passes nor fails|pass nor fail} ({threshold})."),
         Answer("repeated-numbers",
-               lambda section: section.fields["repeated"] and section.fields["settings"],
+               lambda section: section.sentence_fields["repeated"] and section.sentence_fields["settings"],
                "{repeated:row} {repeated:has|have} the attempt number of another row."),
         Answer("repeated-rows",
-               lambda section: section.fields["repeated"] and not section.fields["settings"],
+               lambda section: section.sentence_fields["repeated"] and not section.sentence_fields["settings"],
                "{repeated:duplicate row}{?kept| ({duplicates})}."),
         Answer("nothing-missing-or-repeated",
-               lambda section: section.clean and section.study.counts.facts.duplicates_checked,
+               lambda section: section.has_no_problem and section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, and no attempt is duplicated."),
         Answer("nothing-missing", 
-               lambda section: section.clean and not section.study.counts.facts.duplicates_checked,
+               lambda section: section.has_no_problem and not section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing; duplicates cannot be found."),
     )  # fmt: skip
 
     @cached_property
-    def fields(self) -> dict[str, Any]:
+    def sentence_fields(self) -> dict[str, Any]:
         counts = self.study.counts
-        facts = counts.facts
+        facts = counts.read_facts
         has_message = any(message.name == "missing-outcome" for message in facts.messages)
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": count_range(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
-            "settings": [column.column for column in facts.columns if column.pooled],
-            "missing": facts.missing, "unclear": facts.not_understood,
-            "repeated": facts.duplicates, "kept": facts.duplicates_policy == "error",
+            "settings": [column.column for column in facts.column_choices if column.varies_within_tasks],
+            "missing": facts.missing_outcome_count, "unclear": facts.unclear_outcomes,
+            "repeated": facts.duplicate_count, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not has_message,
             **{name: OptionHint("choose", OptionValue(option)) for name, option
-            in _DECIDED_BY.items()},
+            in _OPTION_BY_PLACEHOLDER.items()},
         }  # fmt: skip
 
     @property
-    def clean(self) -> bool:
-        return not any(self.fields[name] for name in ("settings", "missing", "unclear", "repeated"))
+    def has_no_problem(self) -> bool:
+        return not any(self.sentence_fields[name] for name in ("settings", "missing", "unclear", "repeated"))
 
 
 class FileTable(ReadingSummary):
     """The rows that show how each file was read."""
 
     title = "Each file"
-    shown = FULL
+    visibility = FULL
     answers = further_answers = ()
 
 
@@ -130,11 +130,11 @@ class ColumnTable(Section[tuple[str, Cell, str]]):
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("role", cell=lambda row: row[0], meaning="Role of the column, or role that the"
+        Column("role", cell_of_record=lambda row: row[0], meaning="Role of the column, or role that the"
                " column could have; empty for a column without a role."),
-        Column("option", cell=lambda row: row[1], meaning="Option that chooses the column, or the"
+        Column("option", cell_of_record=lambda row: row[1], meaning="Option that chooses the column, or the"
                " name of the column."),
-        Column("values", cell=lambda row: row[2], meaning="Most frequent values of the column."),
+        Column("values", cell_of_record=lambda row: row[2], meaning="Most frequent values of the column."),
     )  # fmt: skip
 
 
@@ -145,41 +145,41 @@ class ModelSize(NamedTuple):
         some attempts neither pass nor fail.
     """
 
-    series: Series
+    series: SeriesKey
     n: Ints
-    rate: Cell
+    pass_rate: Cell
 
 
-class ModelTable(Section[ModelSize]):
+class ModelSizeTable(Section[ModelSize]):
     """A row per model with the number of tasks and attempts, and the largest possible k."""
 
     title = "Models"
-    separate_schema = True
+    has_own_schema = True
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL, GROUPS,
-        Column("tasks", "count", name="tasks", cell=lambda size: len(size.n),
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("tasks", "count", field_name="tasks", cell_of_record=lambda size: len(size.n),
                meaning="Number of tasks with attempts."),
-               Column("attempts each", cell=lambda size: _range_text(size.n),
+               Column("attempts each", cell_of_record=lambda size: _attempts_range_text(size.n),
                       meaning="Smallest and largest number of attempts per task."),
         data_field("attempts", "Number of attempts.", lambda size: int(size.n.sum())),
         data_field("n_min", "", lambda size: int(size.n.min())),
         data_field("n_median", "Median number of attempts per task.",
                    lambda size: float(median(size.n.tolist()))),
         data_field("n_max", "", lambda size: int(size.n.max())),
-        Column("pass rate", "share", name="pass_rate", cell=lambda size: size.rate,
+        Column("pass rate", "share", field_name="pass_rate", cell_of_record=lambda size: size.pass_rate,
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
-                           lambda size: _end_text(size, 0)),
-                           where=lambda section: section.has_missing_outcomes),
+                           lambda size: _pass_rate_limit(size, 0)),
+                           exists_in_section=lambda section: section.has_missing_outcomes),
         replace(data_field("pass_rate_high", "Pass rate if every missing outcome passed.",
-                           lambda size: _end_text(size, 1)),
-                           where=lambda section: section.has_missing_outcomes),
-        Column("every task supports", cell=lambda size: f"k ≤ {size.n.min()}",
+                           lambda size: _pass_rate_limit(size, 1)),
+                           exists_in_section=lambda section: section.has_missing_outcomes),
+        Column("every task supports", cell_of_record=lambda size: f"k ≤ {size.n.min()}",
                meaning="Largest k for which every task has enough attempts."),
                Column("some support", meaning="Largest k for which some tasks have enough"
                       " attempts.",
-                      cell=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
+                      cell_of_record=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
                if size.n.max() > size.n.min() else ""),
         data_field("k_every_task", "Largest k for which every task has enough attempts.",
                    lambda size: int(size.n.min())),
@@ -195,23 +195,23 @@ class ModelTable(Section[ModelSize]):
     def has_different_sizes(self) -> bool:
         return len({(len(size.n), size.n.min(), size.n.max()) for size in self.records}) > 1
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         if not self.has_different_sizes:
             yield OptionHint("each model")
-        elif self.study.counts.facts.not_understood:
+        elif self.study.counts.read_facts.unclear_outcomes:
             yield "–: some outcomes neither pass nor fail"
 
     def tables(self) -> Iterator[Table]:
         for table in super().tables():
-            yield replace(table, shown=ALWAYS if self.has_different_sizes else FULL)
+            yield replace(table, visibility=ALWAYS if self.has_different_sizes else FULL)
 
 
-class DescribeQuestion(Question, DescribeOptions):
-    sections = (ReadingSummary, ColumnTable, ModelTable)
+class DescribeRunner(CommandRunner, DescribeOptions):
+    sections = (ReadingSummary, ColumnTable, ModelSizeTable)
 
-    of_metrics: ClassVar[bool] = False
-    uncorrected = ""
-    tolerant: ClassVar[bool] = True
+    reports_metrics: ClassVar[bool] = False
+    label_refusal = ""
+    tolerates_invalid_data: ClassVar[bool] = True
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         if self.init is None:
@@ -223,10 +223,12 @@ class DescribeQuestion(Question, DescribeOptions):
         lines = tuple((line,) for line in text.splitlines())
         table = Table((Column(path),), lines)
         answer = tuple(
-            first_true(DRAFTS, {"path": path, "open": [f"{r} =" for r in draft.open_questions]})
+            first_true_sentence(
+                MAP_DRAFT_ANSWERS, {"path": path, "open": [f"{r} =" for r in draft.open_questions]}
+            )
         )
         commit = partial(write_map, path, text)
-        return Report((table,), lambda: table, commit=commit, answer=answer)
+        return Report((table,), lambda: table, write_command_file=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
         # `passk describe` shows labels as columns, so labels must not correct the pass rates, too.
@@ -235,45 +237,45 @@ class DescribeQuestion(Question, DescribeOptions):
         ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]
         sizes = []
         for s, series in enumerate(counts.series):
-            n = counts.n[counts.rows_of(s)]
-            low, high = (float(c[counts.rows_of(s)].sum() / n.sum()) for c in ends)
-            rate = None if counts.facts.not_understood else number_or_range(low, high)
+            n = counts.n[counts.slice_of_series(s)]
+            low, high = (float(c[counts.slice_of_series(s)].sum() / n.sum()) for c in ends)
+            rate = None if counts.read_facts.unclear_outcomes else number_or_range(low, high)
             sizes.append(ModelSize(series, n, rate))
         odd = [model.series for model in models_lacking_attempts(counts)]
         sizes.sort(key=lambda size: odd.index(size.series) if size.series in odd else len(odd))
-        inputs = counts.facts.inputs
-        columns = bool(counts.facts.columns)
+        inputs = counts.read_facts.file_readings
+        columns = bool(counts.read_facts.column_choices)
         short = list(_file_group_rows(inputs, columns=columns))
         file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
         sections: list[Section[Any]] = [
-            ReadingSummary(study, [*short, *_count_rows(counts)]),
-            ColumnTable(study, list(_column_rows(counts.facts.columns)), first=_COLUMNS),
+            ReadingSummary(study, [*short, *_outcome_count_rows(counts)]),
+            ColumnTable(study, list(_column_rows(counts.read_facts.column_choices)), rows_without_full=_MAX_SHOWN_COLUMNS),
             FileTable(study, file_facts if set(file_facts) - set(short) else []),
-            ModelTable(study, sizes, first=max(_MODELS, len(odd))),
+            ModelSizeTable(study, sizes, rows_without_full=max(_MODELS, len(odd))),
         ]
         messages = [message for message in study.messages(()) if message.severity == WARNING]
         report = build_report(study, sections, messages=messages, interval=None)
-        column_list = [{**column._asdict(), "option": str(column.option or "")}
-                  for column in counts.facts.columns]  # fmt: skip
-        return replace(report, lists={"columns": column_list})
+        column_list = [{**column._asdict(), "option": str(column.suggested_option or "")}
+                  for column in counts.read_facts.column_choices]  # fmt: skip
+        return replace(report, further_lists={"columns": column_list})
 
 
 def _column_rows(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, str]]:
-    used_roles = {choice.role for choice in columns if choice.used}
-    names = [choice.option or choice.column for choice in columns]
-    room = _WIDE - max((len(str(name)) for name in names[:_COLUMNS]), default=0)
+    used_roles = {choice.role for choice in columns if choice.has_role}
+    names = [choice.suggested_option or choice.column for choice in columns]
+    room = _WIDE - max((len(str(name)) for name in names[:_MAX_SHOWN_COLUMNS]), default=0)
     for choice in columns:
-        role = f"or {choice.role}" if choice.role in used_roles and not choice.used else choice.role
-        name = Phrase((OptionHint("", choice.option),)) if choice.option else choice.column
-        yield role, name, truncated(choice.values, max(room - 14, 20))
+        role = f"or {choice.role}" if choice.role in used_roles and not choice.has_role else choice.role
+        name = Phrase((OptionHint("", choice.suggested_option),)) if choice.suggested_option else choice.column
+        yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
-def _end_text(size: ModelSize, at: int) -> Cell:
-    return size.rate.ends[at] if isinstance(size.rate, Estimate) else size.rate
+def _pass_rate_limit(size: ModelSize, at: int) -> Cell:
+    return size.pass_rate.range_ends[at] if isinstance(size.pass_rate, Estimate) else size.pass_rate
 
 
-def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingFact]:
-    groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles(file)))
+def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterator[ReadingProperty]:
+    groups = group_by(inputs, lambda file: (dirname(file.name), file.format, _roles_text(file)))
     if len(groups) == 1 and inputs:
         (_, name), *facts = _file_rows(inputs[0], _WIDE, columns=columns)
         several = f"{plural(len(inputs), 'file')}, as {name}"
@@ -291,19 +293,19 @@ def _file_group_rows(inputs: Sequence[FileReading], *, columns: bool) -> Iterato
 
 def _file_rows(
     file: FileReading, width: int = 0, *, columns: bool = False
-) -> Iterator[ReadingFact]:
+) -> Iterator[ReadingProperty]:
     def names(words: Sequence[str]) -> str:
         return names_that_fit(words, width, ", ") if width else ", ".join(words)
 
     yield "file", file.name
     yield "format", file.format
     if not columns:
-        yield "columns", _roles(file)
-    if len(file.outcomes) > 1:
-        yield "several outcomes", names(file.outcomes)
-    if file.in_path:
-        yield "from paths", names(file.in_path)
-    facts = [(role, column) for role, column in file.offered.items() if role not in UNITS]
+        yield "columns", _roles_text(file)
+    if len(file.outcome_names) > 1:
+        yield "several outcomes", names(file.outcome_names)
+    if file.columns_from_path:
+        yield "from paths", names(file.columns_from_path)
+    facts = [(role, column) for role, column in file.requestable_columns.items() if role not in AMOUNT_UNITS]
     if facts:
         yield "when asked", names([
             f"{role} = {column} ("
@@ -311,47 +313,47 @@ def _file_rows(
                          if kind.required_attempt_data == role) or "passk horizon") + ")"
             for role, column in facts
         ])  # fmt: skip
-    if len(facts) < len(file.offered):
-        amounts = [(role, file.offered[role]) for role in UNITS if role in file.offered]
+    if len(facts) < len(file.requestable_columns):
+        amounts = [(role, file.requestable_columns[role]) for role in AMOUNT_UNITS if role in file.requestable_columns]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
 
-def _roles(file: FileReading) -> str:
+def _roles_text(file: FileReading) -> str:
     roles = ", ".join(
         role if role == column else f"{role} = {column}" for role, column in file.roles.items()
     )
     return roles if "model" in file.roles else f"{roles}; model from the label or the file's name"
 
 
-def _count_rows(counts: Counts) -> Iterator[ReadingFact]:
-    facts = counts.facts
+def _outcome_count_rows(counts: Counts) -> Iterator[ReadingProperty]:
+    facts = counts.read_facts
     yield from _first_rows(
         "read as", [message.text for message in facts.messages if message.severity == NOTE]
     )
-    yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_range_text(counts.n)}"
-    missing = f"{plural(facts.missing, 'attempt')} without an outcome"
-    outcomes = [missing if facts.missing else "none missing"]
-    if facts.not_understood:
-        outcomes.append(f"{facts.not_understood:,} neither pass nor fail")
+    yield "attempts", f"{int(counts.n.sum()):,} in all; per task {_attempts_range_text(counts.n)}"
+    missing = f"{plural(facts.missing_outcome_count, 'attempt')} without an outcome"
+    outcomes = [missing if facts.missing_outcome_count else "none missing"]
+    if facts.unclear_outcomes:
+        outcomes.append(f"{facts.unclear_outcomes:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
     yield from _first_rows(
-        "no outcome", list(missing_outcome_words(counts.missing_outcomes, facts.reasons))
+        "no outcome", list(missing_outcome_words(counts.missing_outcomes, facts.missing_reasons_by_model))
     )
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:
-        yield "duplicates", plural(facts.duplicates, "row") if facts.duplicates else "none"
-    if facts.skipped:
-        yield "skipped", f"{plural(facts.skipped, 'line')} without a record"
+        yield "duplicates", plural(facts.duplicate_count, "row") if facts.duplicate_count else "none"
+    if facts.skipped_lines:
+        yield "skipped", f"{plural(facts.skipped_lines, 'line')} without a record"
 
 
-def _first_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingFact]:
+def _first_rows(name: str, texts: Sequence[str]) -> Iterator[ReadingProperty]:
     yield from ((name, text) for text in texts[:_GROUPS])
     if len(texts) > _GROUPS:
         yield name, f"and {len(texts) - _GROUPS:,} more"
 
 
-def _range_text(n: Ints) -> str:
+def _attempts_range_text(n: Ints) -> str:
     low, high = int(n.min()), int(n.max())
     if low == high:
         return str(low)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from passk_cli.commands.command import Command
-from passk_cli.files.request import NORMALISE, Request
+from passk_cli.files.request import NORMALISE_CHOICES, Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions, parse_k
@@ -33,7 +33,7 @@ class DiversityOptions:
 
     # fmt: off
     normalise: Annotated[str, Option(
-        "--normalise", help="How to compare solutions", choices=NORMALISE,
+        "--normalise", help="How to compare solutions", choices=NORMALISE_CHOICES,
         detail="With none, passk compares solutions without changing them. With space, passk"
         " replaces all white space by single spaces. With python, passk removes comments,"
         " docstrings and layout.")] = "none"
@@ -51,6 +51,6 @@ class DiversityOptions:
 
 
 COMMAND = Command(
-    DiversityOptions, (Request, MetricOptions, Confidence), without=("metrics", "bounds"),
-    charts=True,
-    view="passk_cli.commands.diversity.view:DiversityQuestion")  # fmt: skip
+    DiversityOptions, (Request, MetricOptions, Confidence), excluded_options=("metrics", "bounds"),
+    has_charts=True,
+    runner_path="passk_cli.commands.diversity.view:DiversityRunner")  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from passk_cli.metrics.diversity import distinct_solutions, duplicate_share, solution_agreement
+from passk_cli.metrics.diversity import distinct_solution_count, duplicate_share, solution_agreement
 from passk_cli.metrics.pass_k import pass_at_k, pass_hat_k
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import Estimate
@@ -18,9 +18,9 @@ from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
 # The variety of solutions is reported as small if it exceeds the smallest possible variety by at
-# most a share of _LITTLE.
-_LITTLE = 0.1
-FLAG = "little variety"
+# most a share of _LITTLE_VARIETY_MARGIN.
+_LITTLE_VARIETY_MARGIN = 0.1
+LITTLE_VARIETY_FLAG = "little variety"
 
 
 def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
@@ -40,13 +40,13 @@ def solution_results(study: Analysis, place: int) -> SeriesRow:
     all and for correct solutions, they also contain the number of different solutions per task,
     their effective number, and the share of duplicates.
     """
-    metrics = study.results(study.values(only=[place]))
+    metrics = study.results(study.task_values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
     gains = [fact for fact in metrics if fact.name.startswith("gain@")]
     facts = [*metrics]
     for gain in gains:
         facts += _gain_variety(gain, kinds[gain.k])
-    facts += _solutions(study, place)
+    facts += _distinct_solution_results(study, place)
     return SeriesRow(study.counts.series[place], {fact.name: fact for fact in facts})
 
 
@@ -67,37 +67,37 @@ def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
             for values in (kinds.values.values, verdicts)
         )
         certain = gain.estimate.low is not None and gain.estimate.low > 0
-        little = value < least + _LITTLE * min(least, k - least) - 1e-12
-        flag = FLAG if certain and little else ""
+        little = value < least + _LITTLE_VARIETY_MARGIN * min(least, k - least) - 1e-12
+        flag = LITTLE_VARIETY_FLAG if certain and little else ""
     for name, number in (("variety", value), ("least variety", least)):
         estimate = Estimate(number, reason=flag, unit="score")
         yield Result(gain.series, f"{name}@{k}", k, estimate, size=gain.size)
 
 
-def _solutions(study: Analysis, place: int) -> Iterator[Result]:
+def _distinct_solution_results(study: Analysis, place: int) -> Iterator[Result]:
     counts = study.counts
-    rows = counts.rows_of(place)
+    rows = counts.slice_of_series(place)
     series, tasks, n = counts.series[place], counts.task_codes[rows], counts.n[rows]
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
-    for kind, times, least in (("", bag.count, 1.0), (" correct", bag.passed, 0.0)):
-        kinds = distinct_solutions(bag.start, times).astype(np.float64)
+    for kind, times, least in (("", bag.count, 1.0), (" correct", bag.pass_count, 0.0)):
+        kinds = distinct_solution_count(bag.cell_offsets, times).astype(np.float64)
         # A task with fewer than two passes has no pair of passing attempts, so the task is left
         # out.
-        pairs, repeats = solution_agreement(bag.start, times), duplicate_share(bag.start, times)
-        yield study.mean(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
-        yield _effective_number(study.mean(series, f"effective{kind}", pairs, tasks, n))
-        yield study.mean(series, f"duplicates{kind}", repeats, tasks, n)
+        pairs, repeats = solution_agreement(bag.cell_offsets, times), duplicate_share(bag.cell_offsets, times)
+        yield study.mean_result(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
+        yield _effective_solution_number(study.mean_result(series, f"effective{kind}", pairs, tasks, n))
+        yield study.mean_result(series, f"duplicates{kind}", repeats, tasks, n)
 
 
-def _effective_number(fact: Result) -> Result:
+def _effective_solution_number(fact: Result) -> Result:
     chance, number = fact.estimate, replace(fact, se=None)
     if chance.value is None:
         return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))
     if chance.value == 0:
         reason = "all solutions differ: no two attempts agree"
-        return replace(number, estimate=Estimate(None, reason=reason, unit="score"), flaw="")
+        return replace(number, estimate=Estimate(None, reason=reason, unit="score"), interval_flaw="")
     low, high = (1 / limit if limit else None for limit in (chance.high, chance.low))
     open_ = "no upper limit: two attempts may never agree" if chance.low == 0 else ""
-    flaw = "; ".join(filter(None, (fact.flaw, open_)))
+    flaw = "; ".join(filter(None, (fact.interval_flaw, open_)))
     estimate = Estimate(1 / chance.value, None, low, high, chance.reason, unit="score")
-    return replace(number, estimate=estimate, flaw=flaw)
+    return replace(number, estimate=estimate, interval_flaw=flaw)

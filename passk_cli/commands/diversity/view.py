@@ -9,15 +9,15 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.diversity import DiversityOptions
 from passk_cli.commands.diversity.variety import (
     CORRECT,
     DISTINCT,
-    FLAG,
+    LITTLE_VARIETY_FLAG,
     diversity_metrics,
     solution_results,
 )
-from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
@@ -29,23 +29,27 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.data_notes import lacking_tasks_message
-from passk_cli.study.metric_selection import MetricOptions, supported_k, usual_k
+from passk_cli.study.metric_selection import (
+    MetricOptions,
+    largest_k_of_any_model,
+    largest_k_of_most_models,
+)
 from passk_cli.study.section import (
-    GROUPS,
-    MODEL,
-    NUMBER,
-    NumberColumn,
-    NumberTable,
+    GROUP_COLUMN,
+    METRIC_COLUMN,
+    MODEL_COLUMN,
+    MetricColumn,
     Section,
+    SeriesMetricTable,
     SeriesRow,
     build_report,
 )
 from passk_cli.study.value_range import name_with_groups, range_sentence
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
 _CURVE_POINTS = 16
 
-LITTLE_VARIETY = DiagnosticType(
+LITTLE_VARIETY_WARNING = DiagnosticType(
     "little-variety", WARNING,
     "gains of {models} from more attempts come with little variety of solutions",
     meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
@@ -58,7 +62,7 @@ LITTLE_VARIETY = DiagnosticType(
     example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
     " solutions",
 )  # fmt: skip
-UNPARSED_SOLUTIONS = DiagnosticType(
+UNPARSED_SOLUTIONS_NOTE = DiagnosticType(
     "unparsed-solutions", NOTE,
     "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares it"
     " as text with single spaces",
@@ -70,7 +74,7 @@ UNPARSED_SOLUTIONS = DiagnosticType(
     "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python; passk"
     " compares it as text with single spaces",
 )  # fmt: skip
-MIXED_OUTCOMES = DiagnosticType(
+MIXED_OUTCOMES_NOTE = DiagnosticType(
     "mixed-outcomes", NOTE,
     "{solutions:solution} passed in some attempts and failed in others",
     meaning="Equal solutions usually pass or fail together. Some equal solutions passed in one"
@@ -81,7 +85,7 @@ MIXED_OUTCOMES = DiagnosticType(
     advice="Check whether the tests of the affected tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip
-GROWING_DUPLICATES = DiagnosticType(
+GROWING_DUPLICATES_NOTE = DiagnosticType(
     "growing-duplicates", NOTE,
     "tasks have different numbers of attempts, which affect the share of duplicates but not"
     " distinct@k",
@@ -96,7 +100,7 @@ GROWING_DUPLICATES = DiagnosticType(
 )  # fmt: skip
 
 # With `--full`, the report explains the results that are not metrics.
-_MEANINGS = {
+_RESULT_MEANINGS = {
     "duplicates": "Share of the attempts that repeat the solution of an earlier attempt.",
     "distinct": "Number of different solutions per task, among all attempts.",
     "effective": "1 / probability that two attempts have the same solution. If all solutions are"
@@ -108,7 +112,7 @@ _MEANINGS = {
     " passing attempt.",
 }
 
-DIFFERENT_SOLUTIONS = Answer(
+DIFFERENT_SOLUTIONS_ANSWER = Answer(
     "different-solutions", lambda _: True,
     "{k:attempt} of {model} contain {different} different solutions; {correct} are correct.",
     lambda facts_and_groups: {
@@ -120,83 +124,87 @@ DIFFERENT_SOLUTIONS = Answer(
 
 
 @dataclass(frozen=True)
-class SolutionTable(NumberTable):
+class SolutionTable(SeriesMetricTable):
     """A row per model: different solutions and different correct solutions, and duplicates."""
 
     columns = (
-        MODEL, GROUPS,
-        replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == ALWAYS],
-                example=NumberColumn("distinct@K, distinct-correct@K, duplicates",
+        MODEL_COLUMN, GROUP_COLUMN,
+        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns if n.visibility == ALWAYS],
+                example=MetricColumn("distinct@K, distinct-correct@K, duplicates",
                                "Number of different solutions, number of different passing"
                                " solutions and share of duplicates among K attempts, for the"
                                " largest K.", "score")),
-        replace(NUMBER, across=lambda section: [n for n in section.numbers if n.shown == FULL],
-                shown=FULL,
-                example=NumberColumn("distinct, effective",
+        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns if n.visibility == FULL],
+                visibility=FULL,
+                example=MetricColumn("distinct, effective",
                                "Number of different solutions among all attempts, and 1 /"
                                " probability that two attempts have the same solution. The same"
                                " numbers are shown for passing solutions.", "score")),
     )  # fmt: skip
-    compared: str = ""
+    comparison_words: str = ""
 
     @cached_property
-    def headline_names(self) -> tuple[str, str, str]:
-        kinds = [fact for fact in self.facts() if fact.name.startswith(DISTINCT)]
+    def headline_metric_names(self) -> tuple[str, str, str]:
+        kinds = [fact for fact in self.results() if fact.name.startswith(DISTINCT)]
         valued = [fact for fact in kinds if fact.estimate.value is not None]
         k = max(fact.k or 0 for fact in valued or kinds)
         return f"{DISTINCT}{k}", f"{CORRECT}{k}", "duplicates"
 
     @cached_property
-    def numbers(self) -> list[NumberColumn]:
+    def metric_columns(self) -> list[MetricColumn]:
         return [
-            NumberColumn(
-                number.name, _MEANINGS.get(number.name, number.meaning), number.unit,
-                ALWAYS if number.name in self.headline_names else FULL,
+            MetricColumn(
+                number.name, _RESULT_MEANINGS.get(number.name, number.meaning), number.unit,
+                ALWAYS if number.name in self.headline_metric_names else FULL,
             )
-            for number in super().numbers
-            if number.name.startswith((DISTINCT, CORRECT)) or number.name in _MEANINGS
+            for number in super().metric_columns
+            if number.name.startswith((DISTINCT, CORRECT)) or number.name in _RESULT_MEANINGS
         ]  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
         groups = self.study.counts.group_names
         different, correct = (
-            [row.numbers[n] for row in self.records] for n in self.headline_names[:2]
+            [row.result_by_name[n] for row in self.records] for n in self.headline_metric_names[:2]
         )
         if len(different) > 1 or different[0].estimate.value is None:
             yield range_sentence(different, groups)
         else:
-            yield DIFFERENT_SOLUTIONS.sentence_about((different[0], correct[0], groups))
+            yield DIFFERENT_SOLUTIONS_ANSWER.sentence_about((different[0], correct[0], groups))
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         yield from self.study.sizes_and_intervals_text(
-            row.numbers[name] for row in self.records for name in self.headline_names
+            row.result_by_name[name] for row in self.records for name in self.headline_metric_names
         )
-        yield f"compared {self.compared}"
+        yield f"compared {self.comparison_words}"
 
     def messages(self) -> Iterator[Diagnostic]:
-        metrics = [row.numbers[m.name] for row in self.records for m in self.study.metrics]
+        metrics = [row.result_by_name[m.name] for row in self.records for m in self.study.metrics]
         short = [fact for fact in metrics if fact.name.startswith((DISTINCT, CORRECT))]
         yield from self.study.messages(metrics, short=short)
         yield from lacking_tasks_message(self.study.counts)
-        flagged = [fact.series for fact in self.facts() if fact.estimate.reason == FLAG]
+        flagged = [
+            fact.series for fact in self.results() if fact.estimate.reason == LITTLE_VARIETY_FLAG
+        ]
         if flagged:
-            yield LITTLE_VARIETY(models=[SeriesName(model) for model in dict.fromkeys(flagged)])
+            yield LITTLE_VARIETY_WARNING(
+                models=[SeriesName(model) for model in dict.fromkeys(flagged)]
+            )
         solutions = self.study.counts.attempts["solution"]
         if solutions.unparsed:
-            yield UNPARSED_SOLUTIONS(attempts=solutions.unparsed)
-        mixed = int(((solutions.passed > 0) & (solutions.passed < solutions.count)).sum())
+            yield UNPARSED_SOLUTIONS_NOTE(attempts=solutions.unparsed)
+        mixed = int(((solutions.pass_count > 0) & (solutions.pass_count < solutions.count)).sum())
         if mixed:
-            yield MIXED_OUTCOMES(solutions=mixed)
+            yield MIXED_OUTCOMES_NOTE(solutions=mixed)
         if len(set(self.study.counts.n.tolist())) > 1:
-            yield GROWING_DUPLICATES()
+            yield GROWING_DUPLICATES_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
-        top, points = supported_k(self.study.counts), np.arange(1, _CURVE_POINTS + 1)
+        top, points = largest_k_of_any_model(self.study.counts), np.arange(1, _CURVE_POINTS + 1)
         if top > _CURVE_POINTS:
             points = np.unique(np.geomspace(1, top, _CURVE_POINTS).round().astype(int))
         ks = points[points <= top].tolist()
         metrics = [Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks]
-        facts = self.study.results(self.study.values(metrics, self.study.best_first))
+        facts = self.study.results(self.study.task_values(metrics, self.study.series_by_pass_rate))
         rows = [
             fact.chart_point("solutions", k=fact.k, kind=f"{fact.name.removesuffix(str(fact.k))}k")
             for fact in facts
@@ -212,48 +220,48 @@ class SolutionTable(NumberTable):
 
 
 class GainAtK(NamedTuple):
-    series: Series
+    series: SeriesKey
     k: int
-    row: SeriesRow
+    model_results: SeriesRow
 
-    def at(self, family: str) -> Estimate:
-        return self.row.numbers[f"{family}@{self.k}"].estimate
+    def metric_estimate(self, family: str) -> Estimate:
+        return self.model_results.result_by_name[f"{family}@{self.k}"].estimate
 
 
 class GainVarietyTable(Section[GainAtK]):
     """The gain of k attempts over one attempt, and the variety of solutions with this gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
-        Column("k", "count", meaning="Number of attempts.", cell=lambda gain: gain.k),
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("k", "count", meaning="Number of attempts.", cell_of_record=lambda gain: gain.k),
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
-               cell=lambda gain: gain.at("pass").value),
-        Column("gain", "share", meaning="pass@k − pass@1.", cell=lambda gain: gain.at("gain")),
+               cell_of_record=lambda gain: gain.metric_estimate("pass").value),
+        Column("gain", "share", meaning="pass@k − pass@1.", cell_of_record=lambda gain: gain.metric_estimate("gain")),
         Column("variety", "score", meaning="Mean of distinct@k over tasks, weighted by the gain of"
                " each task.",
-               cell=lambda gain: gain.at("variety").value),
+               cell_of_record=lambda gain: gain.metric_estimate("variety").value),
         Column("least", "score",
                meaning="The smallest variety that a gain can have, with one solution that passes"
                " and one that fails.",
-               cell=lambda gain: gain.at("least variety").value),
+               cell_of_record=lambda gain: gain.metric_estimate("least variety").value),
         Column("distinct-pass@k", "share",
                meaning="Probability that one of k different solutions passes.",
-               cell=lambda gain: gain.at("distinct-pass").value),
-        Column("flag", cell=lambda gain: gain.at("variety").reason,
+               cell_of_record=lambda gain: gain.metric_estimate("distinct-pass").value),
+        Column("flag", cell_of_record=lambda gain: gain.metric_estimate("variety").reason,
                meaning="little variety: the interval of the gain is above 0, and the variety is at"
                " most a tenth above the smallest possible variety."),
     )  # fmt: skip
 
 
-_FORMS = {"none": "as text", "space": "with single spaces", "python": "as Python"}
+_NORMALISATION_WORDS = {"none": "as text", "space": "with single spaces", "python": "as Python"}
 
 
-class DiversityQuestion(Question, DiversityOptions):
+class DiversityRunner(CommandRunner, DiversityOptions):
     sections = (SolutionTable, GainVarietyTable)
 
-    unbounded: ClassVar[str] = (
+    missing_bounds_refusal: ClassVar[str] = (
         "the number of different solutions may be outside the range from all missing outcomes"
         " failing to all passing"
     )
@@ -264,18 +272,20 @@ class DiversityQuestion(Question, DiversityOptions):
             normalise=self.normalise, similarity=self.similarity,
         )  # fmt: skip
 
-    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return MetricOptions(metrics=tuple(diversity_metrics(diversity_ks(counts, self.k)))).choose(
             counts
         )
 
     def report(self, study: Analysis) -> Report:
-        study = replace(study, decided={"normalise": self.normalise, "similarity": self.similarity})
+        study = replace(study, signature_entries={"normalise": self.normalise, "similarity": self.similarity})
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
-        rows = [solution_results(study, place) for place in study.best_first]
+        rows = [solution_results(study, place) for place in study.series_by_pass_rate]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
         gains = [GainAtK(row.series, k, row) for row in rows for k in ks]
-        solutions = SolutionTable(study, rows, compared=_FORMS[self.normalise] + similarity_words)
+        solutions = SolutionTable(
+            study, rows, comparison_words=_NORMALISATION_WORDS[self.normalise] + similarity_words
+        )
         return build_report(study, [solutions, GainVarietyTable(study, gains)])
 
 
@@ -287,7 +297,7 @@ def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
     """
     if ks:
         return tuple(ks)
-    most = max(usual_k(counts), min(supported_k(counts), 2))
+    most = max(largest_k_of_most_models(counts), min(largest_k_of_any_model(counts), 2))
     if most < 2:
         raise ParameterError(
             "diversity needs two attempts at every task, but no model has two attempts at every"

@@ -39,5 +39,5 @@ class EstimateOptions:
 
 
 COMMAND = Command(
-    EstimateOptions, (Request, MetricOptions, Confidence), charts=True, methods=True,
-    view="passk_cli.commands.estimate.view:EstimateQuestion")  # fmt: skip
+    EstimateOptions, (Request, MetricOptions, Confidence), has_charts=True, has_methods_text=True,
+    runner_path="passk_cli.commands.estimate.view:EstimateRunner")  # fmt: skip

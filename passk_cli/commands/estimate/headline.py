@@ -36,22 +36,22 @@ class Leader(NamedTuple):
     """
 
     metric: str
-    end: ExtremeValue
-    models: int
-    tasks: int | None
+    extreme_value: ExtremeValue
+    model_count: int
+    task_count: int | None
     direction: int
 
     @property
     def is_one_model(self) -> bool:
         """Whether one model has the best value, whatever the missing outcomes are."""
-        return self.end.certain and len(self.end.names) == 1
+        return self.extreme_value.certain and len(self.extreme_value.names) == 1
 
 
 def _leader(facts: Sequence[Result]) -> Leader | None:
     valued = [fact for fact in facts if fact.estimate.value is not None]
     if len(valued) < 2:
         return None
-    sign = 1 if valued[0].values is None else valued[0].values.metric.sign
+    sign = 1 if valued[0].values is None else valued[0].values.metric.better_sign
     end = find_extreme(valued, (), sign)
     return Leader(valued[0].name, end, len(valued), valued[0].size.tasks, sign)
 
@@ -67,21 +67,21 @@ class Headline(ValueRange):
         super().__init__(self.numbers, study.counts.group_names)
 
     @cached_property
-    def _headline_facts(self) -> list[Result]:
+    def _headline_results(self) -> list[Result]:
         names = self.metric, *(fact.name for fact in self.facts_with_value[-1:])
         return [fact for fact in self.facts_with_value if fact.name in names]
 
     @cached_property
     def _results_on_shared_tasks(self) -> tuple[list[Result], str]:
-        return self.study.on_shared_tasks(self._headline_facts)
+        return self.study.on_shared_tasks(self._headline_results)
 
     @property
-    def where(self) -> str:
+    def shared_tasks_text(self) -> str:
         """The shared tasks as text, for example "the 3 tasks that …"; empty for all tasks."""
         return self._results_on_shared_tasks[1].removeprefix(" on ")
 
     @cached_property
-    def leaders(self) -> dict[tuple[str, ...], Leader]:
+    def leader_by_group(self) -> dict[tuple[str, ...], Leader]:
         """The leader for the first metric in each group with at least two comparable models."""
         first = [fact for fact in self._results_on_shared_tasks[0] if fact.name == self.metric]
         by_group = group_by(first, lambda fact: fact.series[1:])
@@ -91,19 +91,19 @@ class Headline(ValueRange):
 
     @property
     def shares_no_task(self) -> bool:
-        return bool(self.where) and not self.leaders and not self.groups
+        return bool(self.shared_tasks_text) and not self.leader_by_group and not self.groups
 
     @property
     def unreached_k(self) -> int:
         """The largest k for which some task has too few attempts; 0 if there is none."""
-        return self.study.largest_unsupported_k(self._headline_facts)
+        return self.study.largest_unsupported_k(self._headline_results)
 
     @property
-    def leader(self) -> Leader:
-        return next(iter(self.leaders.values()))
+    def first_leader(self) -> Leader:
+        return next(iter(self.leader_by_group.values()))
 
     @cached_property
-    def last_leader(self) -> Leader | None:
+    def last_metric_leader(self) -> Leader | None:
         """The only leader for the last metric, if it is compared with the same models and tasks."""
         last = self.facts_with_value[-1].name
         last_leader = _leader(
@@ -111,55 +111,55 @@ class Headline(ValueRange):
         )
         if last == self.metric or last_leader is None or not last_leader.is_one_model:
             return None
-        sizes = (last_leader.models, last_leader.tasks)
-        return last_leader if sizes == (self.leader.models, self.leader.tasks) else None
+        sizes = (last_leader.model_count, last_leader.task_count)
+        return last_leader if sizes == (self.first_leader.model_count, self.first_leader.task_count) else None
 
     @property
     def has_one_model(self) -> bool:
         return len({fact.series[0] for fact in self.numbers}) == 1
 
     @cached_property
-    def groups_of_leaders(self) -> dict[str, list[str]]:
+    def led_groups_by_model(self) -> dict[str, list[str]]:
         """Model → groups in which it is the only leader, with the model with most groups first."""
         groups: dict[str, list[str]] = {}
-        for group, led in self.leaders.items():
+        for group, led in self.leader_by_group.items():
             if led.is_one_model:
-                groups.setdefault(led.end.names[0], []).append(
+                groups.setdefault(led.extreme_value.names[0], []).append(
                     named_group_values(group, self.groups)
                 )
         return dict(sorted(groups.items(), key=lambda item: -len(item[1])))
 
     @property
-    def group_fields(self) -> Mapping[str, Any]:
-        ends = [led.end for led in self.leaders.values()]
+    def group_sentence_fields(self) -> Mapping[str, Any]:
+        ends = [led.extreme_value for led in self.leader_by_group.values()]
         leaders = [
             f"{model} ({', '.join(names) if len(names) <= _FEW_GROUPS else f'{len(names)} groups'})"
-            for model, names in self.groups_of_leaders.items()
+            for model, names in self.led_groups_by_model.items()
         ]
         return {
-            "metric": self.metric, "direction": next(iter(self.leaders.values())).direction,
+            "metric": self.metric, "direction": next(iter(self.leader_by_group.values())).direction,
             "ranked": len(ends), "groups": len({fact.series[1:] for fact in self.numbers}),
-            "by": self.groups, "leaders": leaders, "where": self.where,
-            "model": next(iter(self.groups_of_leaders), ""),
+            "by": self.groups, "leaders": leaders, "where": self.shared_tasks_text,
+            "model": next(iter(self.led_groups_by_model), ""),
             "shared": sum(end.certain and len(end.names) > 1 for end in ends),
             "unsure": sum(not end.certain for end in ends),
         }  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        led, last_leader = self.leader, self.last_leader
+    def sentence_fields(self) -> Mapping[str, Any]:
+        led, last_leader = self.first_leader, self.last_metric_leader
         further = {} if last_leader is None else {
-            "other": last_leader.metric, "other_model": last_leader.end.names[0],
-            "other_estimate": last_leader.end.estimate, "other_direction": last_leader.direction,
+            "other": last_leader.metric, "other_model": last_leader.extreme_value.names[0],
+            "other_estimate": last_leader.extreme_value.estimate, "other_direction": last_leader.direction,
         }  # fmt: skip
         return {
-            "metric": self.metric, "models": led.end.names, "count": len(led.end.names),
-            "model": led.end.names[0], "words": led.end.words, "estimate": led.end.estimate,
-            "direction": led.direction, "where": self.where, "without": self.without, **further,
+            "metric": self.metric, "models": led.extreme_value.names, "count": len(led.extreme_value.names),
+            "model": led.extreme_value.names[0], "words": led.extreme_value.words, "estimate": led.extreme_value.estimate,
+            "direction": led.direction, "where": self.shared_tasks_text, "without": self.without, **further,
         }  # fmt: skip
 
     @property
-    def only_series_fields(self) -> Mapping[str, Any]:
+    def single_series_sentence_fields(self) -> Mapping[str, Any]:
         fact, total_tasks = self.valued[0], len(self.study.counts.tasks)
         tasks = fact.size.tasks or 0
         return {
@@ -169,7 +169,7 @@ class Headline(ValueRange):
         }  # fmt: skip
 
     @cached_property
-    def at_largest_k(self) -> tuple[Result, Result] | None:
+    def pass_rates_at_largest_k(self) -> tuple[Result, Result] | None:
         """pass@k and pass^k of the only model at the largest k, if both exist."""
         if len(self.numbers) > 1 or not self.valued:
             return None
@@ -179,9 +179,9 @@ class Headline(ValueRange):
         return (at, hat) if at is not None and hat is not None else None
 
     @property
-    def largest_k_fields(self) -> Mapping[str, Any]:
-        assert self.at_largest_k is not None
-        at, hat = self.at_largest_k
+    def largest_k_sentence_fields(self) -> Mapping[str, Any]:
+        assert self.pass_rates_at_largest_k is not None
+        at, hat = self.pass_rates_at_largest_k
         total_tasks = len(self.study.counts.tasks)
         tasks = at.size.tasks or 0
         return {
@@ -191,73 +191,73 @@ class Headline(ValueRange):
         }  # fmt: skip
 
 
-_WHERE = "{?where| on {where}}"
-_WITHOUT = "{?without| No value of {metric}: {without}.}"
-# The answers in _UNRANKED are about several models that passk does not rank.
-_UNRANKED = (
-    replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leaders and headline.same),
-    replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leaders),
+_SHARED_TASKS_CLAUSE = "{?where| on {where}}"
+_MISSING_VALUES_CLAUSE = "{?without| No value of {metric}: {without}.}"
+# The answers in _UNRANKED_ANSWERS are about several models that passk does not rank.
+_UNRANKED_ANSWERS = (
+    replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leader_by_group and headline.same),
+    replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leader_by_group),
 )
-HEADLINES = (
+HEADLINE_ANSWERS = (
     Answer("estimate", lambda headline: len(headline.numbers) == 1 and bool(headline.valued),
            "{model}: {metric} {estimate}{?all| on {tasks} of {all:task}}.",
-           lambda headline: headline.only_series_fields),
+           lambda headline: headline.single_series_sentence_fields),
     *VALUE_RANGE_ANSWERS[:2],
     Answer("no-groups-ranked",
-           lambda headline: headline.groups and not headline.leaders and not headline.has_one_model,
+           lambda headline: headline.groups and not headline.leader_by_group and not headline.has_one_model,
            "No group of {by:and} has two models with {metric} on shared tasks, so no model is"
            " ranked.", lambda headline: {"by": headline.groups, "metric": headline.metric}),
-    *_UNRANKED,
+    *_UNRANKED_ANSWERS,
     Answer("highest-in-groups",
-           lambda headline: headline.groups and len(headline.groups_of_leaders) == 1
-           and all(led.is_one_model for led in headline.leaders.values()),
+           lambda headline: headline.groups and len(headline.led_groups_by_model) == 1
+           and all(led.is_one_model for led in headline.leader_by_group.values()),
            "{model} {direction:scores highest|is lowest} at {metric} in {ranked} of"
            " {groups:group} of {by:and}{?where|, on {where}}.",
-           lambda headline: headline.group_fields),
-    Answer("highest-by-group", lambda headline: headline.groups and headline.groups_of_leaders,
+           lambda headline: headline.group_sentence_fields),
+    Answer("highest-by-group", lambda headline: headline.groups and headline.led_groups_by_model,
            "{direction:Highest|Lowest} {metric} in {ranked} of {groups:group} of {by:and}:"
            " {leaders}{?shared|; several models share it in {shared:group}}"
            "{?unsure|; missing outcomes decide it in {unsure:group}}{?where|; on {where}}.",
-           lambda headline: headline.group_fields),
+           lambda headline: headline.group_sentence_fields),
     Answer("no-leader-in-groups", lambda headline: bool(headline.groups),
            "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
-           " {metric} by itself{?where|, on {where}}.", lambda headline: headline.group_fields),
-    Answer("highest-unsure", lambda headline: not headline.leader.end.certain,
-           "{words} {direction:scores highest|is lowest}" + _WHERE
-           + ": {metric} {estimate}; missing outcomes decide which." + _WITHOUT),
+           " {metric} by itself{?where|, on {where}}.", lambda headline: headline.group_sentence_fields),
+    Answer("highest-unsure", lambda headline: not headline.first_leader.extreme_value.certain,
+           "{words} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
+           + ": {metric} {estimate}; missing outcomes decide which." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates",
-           lambda headline: len(headline.leader.end.names) == headline.leader.models <= _NAMED,
-           "{models:and} have the same estimate" + _WHERE + ": {metric} {estimate}." + _WITHOUT),
+           lambda headline: len(headline.first_leader.extreme_value.names) == headline.first_leader.model_count <= _NAMED,
+           "{models:and} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates-of-all",
-           lambda headline: len(headline.leader.end.names) == headline.leader.models,
-           "All {count:model} have the same estimate" + _WHERE + ": {metric} {estimate}."
-           + _WITHOUT),
-    Answer("several-highest", lambda headline: 1 < len(headline.leader.end.names) <= _NAMED,
-           "{models:and} {direction:score highest|are lowest}, with the same estimate" + _WHERE
-           + ": {metric} {estimate}." + _WITHOUT),
-    Answer("many-highest", lambda headline: len(headline.leader.end.names) > 1,
-           "{count:model} {direction:score highest|are lowest}, with the same estimate" + _WHERE
-           + ": {metric} {estimate}." + _WITHOUT),
+           lambda headline: len(headline.first_leader.extreme_value.names) == headline.first_leader.model_count,
+           "All {count:model} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric} {estimate}."
+           + _MISSING_VALUES_CLAUSE),
+    Answer("several-highest", lambda headline: 1 < len(headline.first_leader.extreme_value.names) <= _NAMED,
+           "{models:and} {direction:score highest|are lowest}, with the same estimate" + _SHARED_TASKS_CLAUSE
+           + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
+    Answer("many-highest", lambda headline: len(headline.first_leader.extreme_value.names) > 1,
+           "{count:model} {direction:score highest|are lowest}, with the same estimate" + _SHARED_TASKS_CLAUSE
+           + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("highest-at-both",
-           lambda headline: headline.last_leader is not None
-           and (headline.last_leader.end.names[0], headline.last_leader.direction)
-           == (headline.leader.end.names[0], headline.leader.direction),
-           "{model} {direction:scores highest|is lowest}" + _WHERE
-           + ": {metric} {estimate}, {other} {other_estimate}." + _WITHOUT),
-    Answer("highest-per-metric", lambda headline: headline.last_leader is not None,
+           lambda headline: headline.last_metric_leader is not None
+           and (headline.last_metric_leader.extreme_value.names[0], headline.last_metric_leader.direction)
+           == (headline.first_leader.extreme_value.names[0], headline.first_leader.direction),
+           "{model} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
+           + ": {metric} {estimate}, {other} {other_estimate}." + _MISSING_VALUES_CLAUSE),
+    Answer("highest-per-metric", lambda headline: headline.last_metric_leader is not None,
            "{direction:Highest|Lowest} {metric}: {model} ({estimate});"
            " {other_direction:highest|lowest} {other}: {other_model} ({other_estimate})"
-           "{?where|; on {where}}." + _WITHOUT),
+           "{?where|; on {where}}." + _MISSING_VALUES_CLAUSE),
     Answer("highest", lambda headline: True,
-           "{model} {direction:scores highest|is lowest}" + _WHERE
-           + ": {metric} {estimate}." + _WITHOUT),
+           "{model} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
+           + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
 )  # fmt: skip
-ANY_AND_ALL = Answer(
-    "any-and-all-attempts", lambda headline: headline.at_largest_k is not None,
+ANY_AND_ALL_PASS_ANSWER = Answer(
+    "any-and-all-attempts", lambda headline: headline.pass_rates_at_largest_k is not None,
     "At least one of {k:attempt} passes with probability {at}, and all {k} pass with probability"
-    " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_fields,
+    " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_sentence_fields,
 )  # fmt: skip
-OWN_TASKS = Answer(
-    "own-tasks-below", lambda headline: bool(headline.where and headline.leaders),
+OWN_TASKS_ANSWER = Answer(
+    "own-tasks-below", lambda headline: bool(headline.shared_tasks_text and headline.leader_by_group),
     "The rows of the table use all tasks of each model.", lambda headline: {},
 )  # fmt: skip

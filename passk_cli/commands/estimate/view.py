@@ -7,9 +7,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from passk_cli.commands.runner import CommandRunner
 from passk_cli.commands.estimate import EstimateOptions
-from passk_cli.commands.estimate.headline import ANY_AND_ALL, HEADLINES, OWN_TASKS, Headline
-from passk_cli.commands.question import Question
+from passk_cli.commands.estimate.headline import (
+    ANY_AND_ALL_PASS_ANSWER,
+    HEADLINE_ANSWERS,
+    OWN_TASKS_ANSWER,
+    Headline,
+)
 from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
@@ -25,7 +30,7 @@ from passk_cli.report.data_types import (
 )
 from passk_cli.report.phrases import SeriesName, first_few, results_of_models_text
 from passk_cli.study.analysis import Analysis, sort_by_score
-from passk_cli.study.answer import first_true
+from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.cover_ranges import cover_sentences
 from passk_cli.study.data_notes import (
     SHORT_TASKS,
@@ -36,8 +41,8 @@ from passk_cli.study.data_notes import (
 from passk_cli.study.noise import NOISE_ANSWERS, NoiseSummary, SeriesNoise
 from passk_cli.study.result import Result
 from passk_cli.study.section import (
-    NumberColumn,
-    NumberTable,
+    MetricColumn,
+    SeriesMetricTable,
     SeriesRow,
     build_report,
     rows_by_series,
@@ -46,7 +51,7 @@ from passk_cli.study.value_range import NO_SHARED_TASK_ANSWERS
 from passk_cli.study.values import (
     NO_PASS_REASON,
     UNPRICED_REASON,
-    Series,
+    SeriesKey,
     TooFewAttempts,
     common_reason,
 )
@@ -57,12 +62,12 @@ if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
 # Maps the unit of a metric to the title of the axis.
-UNITS = {
+AXIS_TITLE_BY_UNIT = {
     "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
     "turns": "turns",
 }  # fmt: skip
 
-NOISY_ATTEMPTS = DiagnosticType(
+NOISY_ATTEMPTS_NOTE = DiagnosticType(
     "noisy-attempts", NOTE,
     "{numbers}: one more attempt at every task would narrow the interval more than the same number"
     " of attempts at new tasks", "",
@@ -80,106 +85,106 @@ NOISY_ATTEMPTS = DiagnosticType(
 )  # fmt: skip
 
 
-_FEW_ATTEMPTS = 1_000
+_MAX_CHECKED_ATTEMPTS = 1_000
 
 
-class EstimateTable(NumberTable):
+class EstimateTable(SeriesMetricTable):
     columns = (
-        *NumberTable.columns,
+        *SeriesMetricTable.columns,
         Column("{0.name} judged", "share",
                meaning="The value computed from the verdicts of the judge, uncorrected.",
-               across=lambda section: section.corrected_numbers, shown=FULL, name="judged",
-               cell=lambda row, number: row.numbers[number.name].more.get("judged"),
-               example=NumberColumn("METRIC", "", "share", FULL)),
-        Column("intraclass correlation", "score", shown=FULL,
+               repeated_items=lambda section: section.corrected_metric_columns, visibility=FULL, field_name="judged",
+               cell_of_record=lambda row, number: row.result_by_name[number.name].extra_fields.get("judged"),
+               example=MetricColumn("METRIC", "", "share", FULL)),
+        Column("intraclass correlation", "score", visibility=FULL,
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
                " the correlation is near 1, tasks always pass or always fail, and more attempts add"
                " little information.",
-               where=lambda section: any(map(_attempt_noise, section.records)),
-               cell=lambda row: _correlation(row)),
-        Column("noise floor", "points", shown=FULL,
+               exists_in_section=lambda section: any(map(_attempt_noise, section.records)),
+               cell_of_record=lambda row: _intraclass_correlation(row)),
+        Column("noise floor", "points", visibility=FULL,
                meaning="Difference by chance between two runs with one attempt per task, which is"
                " below this limit in 95 % of cases. passk uses the tasks with several attempts. The"
                " cell is empty if the attempts at each task agree.",
-               where=lambda section: any(map(_attempt_noise, section.records)),
-               cell=lambda row: _noise_floor(row)),
+               exists_in_section=lambda section: any(map(_attempt_noise, section.records)),
+               cell_of_record=lambda row: _noise_floor(row)),
     )  # fmt: skip
 
     @property
-    def corrected_numbers(self) -> list[NumberColumn]:
-        judged_names = {fact.name for fact in self.facts() if "judged" in fact.more}
+    def corrected_metric_columns(self) -> list[MetricColumn]:
+        judged_names = {fact.name for fact in self.results() if "judged" in fact.extra_fields}
         return [
-            number._replace(shown=FULL) for number in self.numbers if number.name in judged_names
+            number._replace(visibility=FULL) for number in self.metric_columns if number.name in judged_names
         ]
 
     def tables(self) -> Iterator[Table]:
-        visibility = self.shown if self.results_with_value else FULL
-        yield from (replace(table, shown=visibility) for table in super().tables())
+        visibility = self.visibility if self.results_with_value else FULL
+        yield from (replace(table, visibility=visibility) for table in super().tables())
 
     @property
     def results_with_value(self) -> list[Result]:
-        return [fact for fact in self.facts() if fact.estimate.value is not None or fact.is_range]
+        return [fact for fact in self.results() if fact.estimate.value is not None or fact.is_range]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        facts, metrics = self.facts(), self.study.metrics
-        ranged = [metric for metric in metrics if metric.kind.ranged]
+        facts, metrics = self.results(), self.study.metrics
+        ranged = [metric for metric in metrics if metric.definition.is_known_only_as_range]
         if len(ranged) < len(metrics):
             names = [metric.name for metric in ranged]
             headline = Headline(self.study, [fact for fact in facts if fact.name not in names])
-            yield from first_true(HEADLINES, headline)
-            yield from first_true((ANY_AND_ALL,), headline)
+            yield from first_true_sentence(HEADLINE_ANSWERS, headline)
+            yield from first_true_sentence((ANY_AND_ALL_PASS_ANSWER,), headline)
             if any(
-                m.k == 1 and not m.kind.required_attempt_data and not m.kind.ranged for m in metrics
+                m.k == 1 and not m.definition.required_attempt_data and not m.definition.is_known_only_as_range for m in metrics
             ):
-                yield from first_true(NOISE_ANSWERS, NoiseSummary(self.study))
-            yield from first_true((OWN_TASKS,), headline)
+                yield from first_true_sentence(NOISE_ANSWERS, NoiseSummary(self.study))
+            yield from first_true_sentence((OWN_TASKS_ANSWER,), headline)
             if headline.shares_no_task:
-                yield from first_true(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
+                yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, headline.unreached_k)
         for metric in ranged:
             yield from cover_sentences(
                 self.study, [fact for fact in facts if fact.name == metric.name]
             )
 
-    def context(self) -> Iterator[str]:
-        yield from self.study.sizes_and_intervals_text(self.facts())
+    def footer_parts(self) -> Iterator[str]:
+        yield from self.study.sizes_and_intervals_text(self.results())
         empty = {
             fact.estimate.reason
-            for fact in self.facts()
+            for fact in self.results()
             if fact.estimate.value is None and (fact.values is None or fact.values.labels is None)
             and not fact.is_range
         }  # fmt: skip
         if self.results_with_value and empty - {UNPRICED_REASON, NO_PASS_REASON}:
             yield "–: fewer than k attempts"
 
-    def details(self) -> Iterator[str]:
-        yield self.study.hint
+    def full_footer_parts(self) -> Iterator[str]:
+        yield self.study.attempts_hint
 
     def messages(self) -> Iterator[Diagnostic]:
         confidence = self.study.confidence
         if confidence.population == THESE_TASKS or confidence.method == "none":
             return
-        visible_names = {number.name for number in self.numbers if number.shown == ALWAYS}
+        visible_names = {number.name for number in self.metric_columns if number.visibility == ALWAYS}
         noisy = [
             fact
-            for fact in self.facts()
+            for fact in self.results()
             if fact.name in visible_names and _attempts_help_more(fact)
         ]
         if noisy:
             pairs = [(fact.name, SeriesName(fact.series)) for fact in noisy]
-            yield NOISY_ATTEMPTS(numbers=results_of_models_text(pairs))
+            yield NOISY_ATTEMPTS_NOTE(numbers=results_of_models_text(pairs))
 
     def plots(self) -> tuple[Plot, ...]:
         from passk_cli.report.plot import forest
 
-        all_ks = {fact.k for fact in self.facts()}
+        all_ks = {fact.k for fact in self.results()}
         facts = [
             fact
-            for fact in self.facts()
+            for fact in self.results()
             if fact.estimate.value is not None and self.study.is_k_in_short_table(fact.k, all_ks)
         ]
-        subtitle = " · ".join(self.study.sizes_and_intervals_text(self.facts()))
+        subtitle = " · ".join(self.study.sizes_and_intervals_text(self.results()))
         pictures = []
-        for unit, title in UNITS.items():
+        for unit, title in AXIS_TITLE_BY_UNIT.items():
             rows = [
                 fact.chart_point("estimate", metric=fact.name, unit=unit)
                 for fact in facts
@@ -195,25 +200,25 @@ class EstimateTable(NumberTable):
 
 
 def _attempt_noise(row: SeriesRow) -> SeriesNoise | None:
-    all_values = [fact.values for fact in row.numbers.values() if fact.values is not None]
+    all_values = [fact.values for fact in row.result_by_name.values() if fact.values is not None]
     plain = [
         v
         for v in all_values
-        if not (v.metric.kind.required_attempt_data or v.labels or v.errors or v.passing)
+        if not (v.metric.definition.required_attempt_data or v.labels or v.judge_error_rates or v.values_if_missing_pass)
     ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
     return SeriesNoise(row.series, values.n, values.c) if several and values is not None else None
 
 
-def _correlation(row: SeriesRow) -> Estimate:
+def _intraclass_correlation(row: SeriesRow) -> Estimate:
     noise = _attempt_noise(row)
-    return noise.correlation if noise else Estimate(None, reason="one attempt per task")
+    return noise.intraclass_correlation if noise else Estimate(None, reason="one attempt per task")
 
 
 def _noise_floor(row: SeriesRow) -> Estimate:
     noise = _attempt_noise(row)
-    return Estimate(noise.noise_floor()) if noise and noise.flaky_tasks else Estimate(None)
+    return Estimate(noise.noise_floor()) if noise and noise.flaky_task_count else Estimate(None)
 
 
 def _attempts_help_more(fact: Result) -> bool:
@@ -225,9 +230,9 @@ def _attempts_help_more(fact: Result) -> bool:
     tasks is then unknown.
     """
     values = fact.values
-    if values is None or values.metric.kind.required_attempt_data or len(values.n) < 2:
+    if values is None or values.metric.definition.required_attempt_data or len(values.n) < 2:
         return False
-    if not 1 < values.metric.k < (n := int(values.n.min())) <= _FEW_ATTEMPTS:
+    if not 1 < values.metric.k < (n := int(values.n.min())) <= _MAX_CHECKED_ATTEMPTS:
         return False
     from passk_cli.inference.design import PilotEstimate
 
@@ -235,14 +240,14 @@ def _attempts_help_more(fact: Result) -> bool:
     return pilot.variance(n + 1) < pilot.variance(n) * n / (n + 1) * (1 - 1e-9)
 
 
-def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[Series]:
+def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[SeriesKey]:
     """The models in the order of the column `sort`; a leading "-" reverses the order.
 
     Names are sorted in ascending order, values from best to worst, and empty values come last.
     """
     name, back = sort.removeprefix("-"), sort.startswith("-")
     if not name:
-        return sort_by_score(_sort_values(facts, study.metrics[0], back))
+        return sort_by_score(_sort_value_by_series(facts, study.metrics[0], back))
     names, series = ("model", *study.counts.group_names), sorted(study.counts.series)
     if name in names:
         place = names.index(name)
@@ -258,20 +263,22 @@ def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[S
             f"the table has no such column; {question}",
             name="no-such-column",
         )
-    return sorted(series, key=_sort_values(facts, metric, back).__getitem__)
+    return sorted(series, key=_sort_value_by_series(facts, metric, back).__getitem__)
 
 
-def _sort_values(facts: Sequence[Result], metric: Metric, back: bool) -> dict[Series, float]:
-    sign = metric.sign * (1 if back else -1)
-    values = {fact.series: fact.estimate.middle for fact in facts if fact.name == metric.name}
+def _sort_value_by_series(
+    facts: Sequence[Result], metric: Metric, back: bool
+) -> dict[SeriesKey, float]:
+    sign = metric.better_sign * (1 if back else -1)
+    values = {fact.series: fact.estimate.value_or_midpoint for fact in facts if fact.name == metric.name}
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 
-class EstimateQuestion(Question, EstimateOptions):
+class EstimateRunner(CommandRunner, EstimateOptions):
     sections = (EstimateTable,)
-    sampled = True
-    ranged = True
-    uncorrected = ""
+    checks_independence = True
+    supports_range_metrics = True
+    label_refusal = ""
 
     def report(self, study: Analysis) -> Report:
         facts = study.results()
@@ -287,7 +294,7 @@ class EstimateQuestion(Question, EstimateOptions):
             raise ParameterError(
                 f"cannot compute {first_few(names)}: {common_reason(reasons)}",
                 name="too-few-attempts",
-                settles=[*filter(None, (fix.formatted(fields) for fix in SHORT_TASKS.settles))],
+                settles=[*filter(None, (fix.with_fields(fields) for fix in SHORT_TASKS.fixes))],
             )  # fmt: skip
         messages = (
             *study.messages(facts), *one_task_warning(study.counts, study.confidence),

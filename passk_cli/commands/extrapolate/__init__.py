@@ -8,20 +8,20 @@ from typing import Annotated, Any
 from passk_cli.commands.command import Command
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.limits import whole_number
+from passk_cli.limits import parse_whole_number
 from passk_cli.option import Option, split_at_commas
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-CURVES = ("pass@k", "pass^k")
+CURVE_NAMES = ("pass@k", "pass^k")
 
 
-def parse_to(value: Any) -> tuple[int, ...]:
+def parse_prediction_ks(value: Any) -> tuple[int, ...]:
     """Parse numbers of attempts such as "100,1000"; a ParameterError for other values."""
     text = ",".join(map(str, value))
     return tuple(
-        sorted({whole_number(OptionValue("--to", text), part) for part in text.split(",")})
+        sorted({parse_whole_number(OptionValue("--to", text), part) for part in text.split(",")})
     )
 
 
@@ -33,24 +33,24 @@ def parse_curves(value: Any) -> tuple[str, ...]:
     """
     names = tuple(name.lower() for name in split_at_commas(value))
     for name in names:
-        if name not in CURVES:
+        if name not in CURVE_NAMES:
             raise ParameterError(
                 OptionValue("-m", name),
                 "only pass@k and pass^k can be extrapolated",
                 name="unknown-metric",
             )
-    return names or CURVES[:1]
+    return names or CURVE_NAMES[:1]
 
 
-# Earlier versions accepted the fits in _REMOVED. A range that needs no assumption has replaced
+# Earlier versions accepted the fits in _REMOVED_FITS. A range that needs no assumption has replaced
 # these fits.
-_REMOVED = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
+_REMOVED_FITS = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power", "weighed")
 
 
 def parse_fit(value: Any) -> str:
     """Parse the name of a fit; a ParameterError if it is not log-logit."""
     name = str(value)
-    if name in _REMOVED:
+    if name in _REMOVED_FITS:
         raise ParameterError(
             OptionValue("--fit", name),
             "this fit was removed; passk now extrapolates a range without a fit",
@@ -81,15 +81,15 @@ class ExtrapolateOptions:
 
     # fmt: off
     to: Annotated[tuple[int, ...], Option(
-        "--to", "100,1000", "Predict the metric at these values of k.", parse=parse_to,
+        "--to", "100,1000", "Predict the metric at these values of k.", parse=parse_prediction_ks,
         detail="By default, k is 10 times the number of attempts.")] = ()
     target: Annotated[float | None, Option(
         "--target", "P", "Find the k at which pass@k reaches P, such as 0.9.", low=0,
-        high=1, between=True,
+        high=1, excludes_limits=True,
     )] = None
     metrics: Annotated[tuple[str, ...], Option(
         "-m --metric", "pass@k,pass^k", "Predict pass@k, pass^k or both. Default: pass@k.",
-        parse=parse_curves)] = CURVES[:1]
+        parse=parse_curves)] = CURVE_NAMES[:1]
     fit: Annotated[str | None, Option(
         "--fit", "log-logit", "Add a straight-line fit of logit pass@k in log k.",
         parse=parse_fit,
@@ -100,10 +100,10 @@ class ExtrapolateOptions:
 
 COMMAND = Command(
     ExtrapolateOptions, (Request, RequiredAttempts, Confidence),
-    without=("interval", "bounds", "resamples", "seed"), charts=True, methods=True,
-    lacking={
+    excluded_options=("interval", "bounds", "resamples", "seed"), has_charts=True, has_methods_text=True,
+    absent_option_reasons={
         "-k": "set the k's with --to", "k": "set the k's with to=",
         **dict.fromkeys(("--resamples", "resamples", "--seed", "seed"),
                         "the range is computed without resampling"),
     },
-    view="passk_cli.commands.extrapolate.view:ExtrapolateQuestion")  # fmt: skip
+    runner_path="passk_cli.commands.extrapolate.view:ExtrapolateRunner")  # fmt: skip

@@ -19,7 +19,7 @@ from passk_cli.metrics.registry import Metric
 from passk_cli.report.data_types import Cell, Estimate
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import SeriesKey, TaskValues
 
 # passk searches for the k of a target rate only up to LARGEST_SEARCH_K.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
@@ -27,26 +27,26 @@ LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)
-class PredictionTarget:
+class PredictionRequest:
     """Which curves to predict at which k's, and the target for which a k is searched."""
 
-    curves: tuple[str, ...]
+    curve_names: tuple[str, ...]
     ks: tuple[int, ...]
     target: float | None = None
-    fit: str | None = None
+    fit_name: str | None = None
 
 
 @dataclass(frozen=True)
 class _PredictedCurve:
-    rates: TaskValues
+    task_values: TaskValues
 
     @property
-    def series(self) -> Series:
-        return self.rates.series
+    def series(self) -> SeriesKey:
+        return self.task_values.series
 
     @property
-    def family(self) -> str:
-        return self.rates.metric.family
+    def metric_family(self) -> str:
+        return self.task_values.metric.family
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class UnpredictedCurve(_PredictedCurve):
     """A curve without a prediction.  facts : an empty result with the reason, per requested k."""
 
     reason: str
-    facts: tuple[Result, ...]
+    results: tuple[Result, ...]
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,14 @@ class Prediction(_PredictedCurve):
     further : results of the average of models, and of the log-logit line if it is requested.
     """
 
-    source: _PredictionComputation
-    numbers: Mapping[int, Result]
-    further: tuple[Result, ...]
-    reaches: tuple[Result, ...]
+    computation: _PredictionComputation
+    results_by_k: Mapping[int, Result]
+    model_based_results: tuple[Result, ...]
+    target_k_results: tuple[Result, ...]
 
     @property
     def extrapolation(self) -> Extrapolation:
-        return self.source.extrapolation
+        return self.computation.extrapolation
 
     @property
     def known_k(self) -> int:
@@ -80,42 +80,42 @@ class Prediction(_PredictedCurve):
         return self.extrapolation.largest_known_k
 
     @property
-    def measured(self) -> Result:
-        return self.numbers[self.known_k]
+    def result_at_known_k(self) -> Result:
+        return self.results_by_k[self.known_k]
 
     @property
-    def open_tasks(self) -> int:
+    def never_passed_task_count(self) -> int:
         """The number of tasks that never passed (for pass^k: never failed)."""
-        return int((self.extrapolation.passes == 0).sum())
+        return int((self.extrapolation.passes_or_failures == 0).sum())
 
     @property
-    def facts(self) -> Iterator[Result]:
-        yield from self.numbers.values()
-        yield from self.further
-        yield from self.reaches
+    def results(self) -> Iterator[Result]:
+        yield from self.results_by_k.values()
+        yield from self.model_based_results
+        yield from self.target_k_results
 
-    def at(self, k: int) -> Result:
+    def result_at(self, k: int) -> Result:
         """The result at k, which equals that of `passk estimate` if all tasks have k attempts."""
-        return self.source.at(k)
+        return self.computation.result_at(k)
 
-    def log_logit_line(self, k: int) -> Estimate:
-        name = f"{self.family}{k} by {LOG_LOGIT}"
-        return next(fact.estimate for fact in self.further if fact.name == name)
+    def log_logit_estimate(self, k: int) -> Estimate:
+        name = f"{self.metric_family}{k} by {LOG_LOGIT}"
+        return next(fact.estimate for fact in self.model_based_results if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
         """The number of further attempts that the prediction at k needs; None if none is enough."""
         return self.extrapolation.attempts_needed(k)
 
 
-def predict(
-    study: Analysis, rates: TaskValues, aim: PredictionTarget
+def predict_curve(
+    study: Analysis, rates: TaskValues, aim: PredictionRequest
 ) -> Prediction | UnpredictedCurve:
     """Predict one curve.  rates : values of the curve at k = 1.  aim : requested k's and target."""
     family, n, level = rates.metric.family, rates.n, study.confidence.level
     blank = Result(
         rates.series, "", None, Estimate(None), size=SampleSize(len(n), *rates.attempts_range),
         method=RANGE_METHOD,
-        level=level, more={"beyond": "yes"},
+        level=level, extra_fields={"beyond": "yes"},
     )  # fmt: skip
     if reason := refusal_reason(n, rates.c):
         nothing = replace(blank, estimate=Estimate(None, reason=reason))
@@ -125,46 +125,46 @@ def predict(
     numbers = _PredictionComputation(study, rates, ahead, blank)
     ks = sorted({ahead.largest_known_k, *aim.ks})
     further = _model_based_results(
-        numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit
+        numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit_name
     )
-    reaches = () if aim.target is None else (_target_k(numbers, aim.target),)
-    return Prediction(rates, numbers, {k: numbers.at(k) for k in ks}, tuple(further), reaches)
+    reaches = () if aim.target is None else (_target_k_result(numbers, aim.target),)
+    return Prediction(rates, numbers, {k: numbers.result_at(k) for k in ks}, tuple(further), reaches)
 
 
 @dataclass(frozen=True)
 class _PredictionComputation:
     study: Analysis
-    rates: TaskValues
+    task_values: TaskValues
     extrapolation: Extrapolation
-    blank: Result
+    result_template: Result
 
-    def at(self, k: int) -> Result:
+    def result_at(self, k: int) -> Result:
         """The result at k. Beyond the attempts made, only a narrow range has an estimate."""
-        metric, known_k = Metric(self.rates.metric.family, k), self.extrapolation.largest_known_k
-        if k <= self.rates.n.min():
-            values = metric.values(self.rates.n, self.rates.c)
-            fact = self.study.result(replace(self.rates, metric=metric, values=values))
-            return replace(fact, more={"beyond": "no"})
-        low, high = self.limits(k)
+        metric, known_k = Metric(self.task_values.metric.family, k), self.extrapolation.largest_known_k
+        if k <= self.task_values.n.min():
+            values = metric.values(self.task_values.n, self.task_values.c)
+            fact = self.study.result(replace(self.task_values, metric=metric, values=values))
+            return replace(fact, extra_fields={"beyond": "no"})
+        low, high = self.range_at(k)
         value = self.extrapolation.point_estimate(k)
         reason = "" if value is not None else f"{known_k} attempts per task do not determine it"
         if value is not None:
             value = min(max(value, low), high)
         estimate = Estimate(value, low=low, high=high, reason=reason)
         more: dict[str, Cell] = {"beyond": "yes" if k > known_k else "no"}
-        return replace(self.blank, name=metric.name, k=k, estimate=estimate, more=more)
+        return replace(self.result_template, name=metric.name, k=k, estimate=estimate, extra_fields=more)
 
-    def measured(self, k: int) -> float:
-        metric = Metric(self.rates.metric.family, k)
-        return float(metric.values(self.rates.n, self.rates.c).mean())
+    def mean_at(self, k: int) -> float:
+        metric = Metric(self.task_values.metric.family, k)
+        return float(metric.values(self.task_values.n, self.task_values.c).mean())
 
-    def limits(self, k: int) -> tuple[float, float]:
+    def range_at(self, k: int) -> tuple[float, float]:
         """The range at k, or the interval of a measured result; both are monotone in k."""
-        least = int(self.rates.n.min())
+        least = int(self.task_values.n.min())
         if k <= least:
-            estimate = self.at(k).estimate
+            estimate = self.result_at(k).estimate
             return estimate.low or 0.0, 1.0 if estimate.high is None else estimate.high
-        (low, high), (measured_low, measured_high) = self.extrapolation.range(k), self.limits(least)
+        (low, high), (measured_low, measured_high) = self.extrapolation.range(k), self.range_at(least)
         end = min if self.extrapolation.for_pass_hat_k else max
         return end(low, measured_low), end(high, measured_high)
 
@@ -177,14 +177,14 @@ def _model_based_results(
     at, ahead = np.array(ks), numbers.extrapolation
     averaged, line = ahead.model_average(at), ahead.logit_line(at) if fit else None
     for place, k in enumerate(ks):
-        name = f"{numbers.rates.metric.family}{k} by "
+        name = f"{numbers.task_values.metric.family}{k} by "
         more: dict[str, Cell] = {"beyond": "yes", "fit_k": k}
         value, low, high = (
-            float(part[place]) for part in (averaged.values, averaged.low, averaged.high)
+            float(part[place]) for part in (averaged.posterior_means, averaged.low, averaged.high)
         )
         yield replace(
-            numbers.blank, name=name + AVERAGE, estimate=Estimate(value, low=low, high=high),
-            method=AVERAGE, more=more,
+            numbers.result_template, name=name + AVERAGE, estimate=Estimate(value, low=low, high=high),
+            method=AVERAGE, extra_fields=more,
         )  # fmt: skip
         if line is not None:
             is_defined = not np.isnan(line[place])
@@ -194,28 +194,28 @@ def _model_based_results(
                 else Estimate(None, reason=f"{name[:5]}k is 0 or 1 at all but one k")
             )
             yield replace(
-                numbers.blank, name=name + LOG_LOGIT, estimate=estimate, method="none", level=None,
-                more=more,
+                numbers.result_template, name=name + LOG_LOGIT, estimate=estimate, method="none", level=None,
+                extra_fields=more,
             )  # fmt: skip
 
 
-def _target_k(numbers: _PredictionComputation, target: float) -> Result:
+def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
     """The k at which the curve reaches the target, by the average and by both limits of the range.
 
     pass@k reaches the target at the first k with at least this value. pass^k keeps the target up to
     the last such k, or 0 if there is none. The result is None above LARGEST_SEARCH_K.
     """
-    ahead, family = numbers.extrapolation, numbers.rates.metric.family
+    ahead, family = numbers.extrapolation, numbers.task_values.metric.family
     ks = _search_ks(ahead.largest_known_k)
     falling = ahead.for_pass_hat_k
-    by_low = _k_at_target(ks, lambda k: numbers.limits(k)[0], target, falling=falling)
-    by_high = _k_at_target(ks, lambda k: numbers.limits(k)[1], target, falling=falling)
+    by_low = _k_at_target(ks, lambda k: numbers.range_at(k)[0], target, falling=falling)
+    by_high = _k_at_target(ks, lambda k: numbers.range_at(k)[1], target, falling=falling)
     low, high = (by_low, by_high) if ahead.for_pass_hat_k else (by_high, by_low)
-    least = int(numbers.rates.n.min())
+    least = int(numbers.task_values.n.min())
     beyond = [k for k in ks if k > least]
-    means = dict(zip(beyond, ahead.model_average(np.array(beyond)).values.tolist(), strict=True))
+    means = dict(zip(beyond, ahead.model_average(np.array(beyond)).posterior_means.tolist(), strict=True))
     value = _k_at_target(
-        ks, lambda k: means[k] if k > least else numbers.measured(k), target,
+        ks, lambda k: means[k] if k > least else numbers.mean_at(k), target,
         falling=ahead.for_pass_hat_k,
     )  # fmt: skip
     if value is not None and value > least and not ahead.is_determined(value):
@@ -224,10 +224,10 @@ def _target_k(numbers: _PredictionComputation, target: float) -> Result:
         value = min(max(value, low or 0), value if high is None else high)
     reason = "" if value is not None else "the range at that k is too wide for a point"
     return replace(
-        numbers.blank,
+        numbers.result_template,
         name=f"k for {family}k = {target:g}",
         estimate=Estimate(value, low=low, high=high, reason=reason, unit="score"),
-        flaw=f"high: more than {LARGEST_SEARCH_K_WORDS}" if high is None else "",
+        interval_flaw=f"high: more than {LARGEST_SEARCH_K_WORDS}" if high is None else "",
     )
 
 

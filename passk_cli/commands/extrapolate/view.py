@@ -9,24 +9,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.activity import report_steps
+from passk_cli.activity import items_with_progress
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.headline import (
-    PREDICTED,
-    REACHED,
-    TOO_FEW_SHARED,
+    PREDICTION_ANSWERS,
+    TARGET_K_ANSWERS,
+    TOO_FEW_SHARED_TASKS_ANSWER,
     RankedPredictions,
-    TargetReached,
+    RankedTargetKs,
     ranking_value,
     target_k_text,
 )
 from passk_cli.commands.extrapolate.prediction import (
     Prediction,
-    PredictionTarget,
+    PredictionRequest,
     UnpredictedCurve,
-    predict,
+    predict_curve,
 )
-from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import (
@@ -36,7 +36,7 @@ from passk_cli.inference.extrapolation import (
     refusal_reason,
 )
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.limits import refuse_many_steps
+from passk_cli.limits import refuse_many_attempts
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
@@ -54,17 +54,17 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import first_true
+from passk_cli.study.answer import first_true_sentence
 from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 
-# The default of `--to` is _TIMES times the number of attempts.
-_TIMES = 10
-# A line in the chart has _DRAWN points.
-_DRAWN = 24
+# The default of `--to` is _DEFAULT_K_MULTIPLE times the number of attempts.
+_DEFAULT_K_MULTIPLE = 10
+# A line in the chart has _CHART_LINE_POINTS points.
+_CHART_LINE_POINTS = 24
 
-NO_PREDICTION = DiagnosticType(
+NO_PREDICTION_WARNING = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If the attempts at a task end with the first pass, their number depends on the"
     " outcomes. Models with attempts that end with the first pass have an empty row.",
@@ -74,7 +74,7 @@ NO_PREDICTION = DiagnosticType(
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",
 )  # fmt: skip
-HEURISTIC_FIT = DiagnosticType(
+HEURISTIC_FIT_WARNING = DiagnosticType(
     "heuristic-fit", WARNING,
     "the log-logit line is a heuristic without an interval; use the range instead",
     meaning="The line assumes that logit pass@k is linear in log k. In a few toy models, logit"
@@ -91,39 +91,39 @@ HEURISTIC_FIT = DiagnosticType(
 class PredictionTable(Section[Prediction]):
     """A row per model: one curve at the attempts made and beyond. The highest value comes first."""
 
-    family: str
-    aim: PredictionTarget
-    results: Sequence[Prediction | UnpredictedCurve]
+    metric_family: str
+    prediction_request: PredictionRequest
+    curve_predictions: Sequence[Prediction | UnpredictedCurve]
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
         Column("n", "count", meaning="Number of attempts that nearly all tasks have.",
-               cell=lambda row: row.known_k, where=lambda section: section.has_different_attempts),
+               cell_of_record=lambda row: row.known_k, exists_in_section=lambda section: section.has_different_attempts),
         Column("{}", "share", meaning="{}, computed from the attempts made.",
-               across=lambda section: [section.measured], example="pass@n",
-               cell=lambda row, name: Estimate(row.measured.estimate.value)),
+               repeated_items=lambda section: [section.measured_metric_name], example="pass@n",
+               cell_of_record=lambda row, name: Estimate(row.result_at_known_k.estimate.value)),
         Column("its interval", "share", True, "Confidence interval of the value in the column to"
                " the left.",
-               shown=FULL, cell=lambda row: Limits(row.measured.estimate.low,
-                                                   row.measured.estimate.high)),
+               visibility=FULL, cell_of_record=lambda row: Limits(row.result_at_known_k.estimate.low,
+                                                   row.result_at_known_k.estimate.high)),
         Column("{}", "share", meaning="Range that the counts allow for {}. If the range is at most"
                f" {MAX_RANGE_WIDTH} wide, an estimate comes before the range.",
-               across=lambda section: [f"{section.family}{k}" for k in section.aim.ks],
+               repeated_items=lambda section: [f"{section.metric_family}{k}" for k in section.prediction_request.ks],
                example="pass@K",
-               cell=lambda row, name: _estimate_or_range(row.numbers[int(name[5:])].estimate)),
+               cell_of_record=lambda row, name: _estimate_or_range(row.results_by_k[int(name[5:])].estimate)),
         Column("{} by log-logit", "share", meaning="{} from a straight line of its logit in log k,"
                " which is a heuristic (`--fit log-logit`).", example="pass@K",
-               across=lambda section: section.lines,
-               cell=lambda row, name: row.log_logit_line(int(name[5:]))),
+               repeated_items=lambda section: section.log_logit_metric_names,
+               cell_of_record=lambda row, name: row.log_logit_estimate(int(name[5:]))),
         Column("k for {:g}", meaning="Range of the smallest k at which the value {:g} is reached. A"
                " k beyond the attempts made is rounded to two digits.",
-               across=lambda section: (section.aim.target and [section.aim.target]) or (),
+               repeated_items=lambda section: (section.prediction_request.target and [section.prediction_request.target]) or (),
                example=0.9,
-               cell=lambda row, target: Phrase(tuple(target_k_text(row)))),
+               cell_of_record=lambda row, target: Phrase(tuple(target_k_text(row)))),
         Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
                " change the curve.",
-               shown=FULL, across=lambda section: [section.missing_outcome], example="passed",
-               cell=lambda row, _: row.open_tasks),
+               visibility=FULL, repeated_items=lambda section: [section.never_seen_outcome], example="passed",
+               cell_of_record=lambda row, _: row.never_passed_task_count),
         data_field("beyond", "Whether k is larger than the number of attempts made: yes or no."),
         data_field("fit_k", "The k of a result by the average or the line. The column k is empty"
                             " for such a result."),
@@ -131,35 +131,35 @@ class PredictionTable(Section[Prediction]):
 
     @property
     def is_first_curve(self) -> bool:
-        return self.family == self.aim.curves[0].removesuffix("k")
+        return self.metric_family == self.prediction_request.curve_names[0].removesuffix("k")
 
     @property
-    def missing_outcome(self) -> str:
+    def never_seen_outcome(self) -> str:
         """The outcome that the open tasks never had: passed or failed."""
-        return "passed" if self.family == "pass@" else "failed"
+        return "passed" if self.metric_family == "pass@" else "failed"
 
     @property
     def has_different_attempts(self) -> bool:
         return len({row.known_k for row in self.records}) > 1
 
     @property
-    def measured(self) -> str:
-        names = [row.measured.name for row in self.records]
-        return f"{self.family}n" if self.has_different_attempts or not names else names[0]
+    def measured_metric_name(self) -> str:
+        names = [row.result_at_known_k.name for row in self.records]
+        return f"{self.metric_family}n" if self.has_different_attempts or not names else names[0]
 
     @property
-    def lines(self) -> list[str]:
+    def log_logit_metric_names(self) -> list[str]:
         known_k = max((row.known_k for row in self.records), default=0)
-        return [f"{self.family}{k}" for k in self.aim.ks if self.aim.fit and k > known_k]
+        return [f"{self.metric_family}{k}" for k in self.prediction_request.ks if self.prediction_request.fit_name and k > known_k]
 
     @property
     def unpredicted_curves(self) -> list[UnpredictedCurve]:
         return [
-            r for r in self.results if isinstance(r, UnpredictedCurve) and r.family == self.family
+            r for r in self.curve_predictions if isinstance(r, UnpredictedCurve) and r.metric_family == self.metric_family
         ]
 
-    def facts(self) -> list[Result]:
-        return [fact for row in self.results if row.family == self.family for fact in row.facts]
+    def results(self) -> list[Result]:
+        return [fact for row in self.curve_predictions if row.metric_family == self.metric_family for fact in row.results]
 
     def tables(self) -> Iterator[Table]:
         table = self.table(self.records)
@@ -170,30 +170,30 @@ class PredictionTable(Section[Prediction]):
         yield replace(table, rows=(*table.rows, *refused))
 
     def answer(self) -> Iterator[AnswerSentence]:
-        models, k = list(self.records), self.aim.ks[-1]
-        facts = self.study.results([row.rates for row in models])
+        models, k = list(self.records), self.prediction_request.ks[-1]
+        facts = self.study.results([row.task_values for row in models])
         shared, where = self.study.on_shared_tasks(facts)
         if where:
-            predictions = [predict(self.study, fact.values, self.aim) for fact in shared
+            predictions = [predict_curve(self.study, fact.values, self.prediction_request) for fact in shared
                            if fact.values]  # fmt: skip
             models = [row for row in predictions if isinstance(row, Prediction)]
             models.sort(key=lambda row: ranking_value(row, k), reverse=True)
         if not models:
             if where:
-                yield TOO_FEW_SHARED.sentence_about(f"{self.family}{k}")
+                yield TOO_FEW_SHARED_TASKS_ANSWER.sentence_about(f"{self.metric_family}{k}")
             return
         where = where.removeprefix(" on ")
-        if self.aim.target:
-            yield from first_true(REACHED, TargetReached(models, self.aim.target, where))
+        if self.prediction_request.target:
+            yield from first_true_sentence(TARGET_K_ANSWERS, RankedTargetKs(models, self.prediction_request.target, where))
         else:
-            yield from first_true(PREDICTED, RankedPredictions(models, k, where))
+            yield from first_true_sentence(PREDICTION_ANSWERS, RankedPredictions(models, k, where))
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         if not self.is_first_curve:
             return
         confidence = self.study.confidence
         if self.records:
-            yield self.study.sizes(row.measured for row in self.records)
+            yield self.study.sizes_text(row.result_at_known_k for row in self.records)
             if self.unpredicted_curves:
                 models_text = plural(len(self.unpredicted_curves) + len(self.records), "model")
                 yield f"{len(self.records)} of {models_text} have a prediction"
@@ -205,15 +205,15 @@ class PredictionTable(Section[Prediction]):
 
     def messages(self) -> Iterator[Diagnostic]:
         for reason in dict.fromkeys(row.reason for row in self.unpredicted_curves):
-            names = [row.rates.name for row in self.unpredicted_curves if row.reason == reason]
-            yield NO_PREDICTION(models=list(dict.fromkeys(names)), reason=reason)
-        if self.aim.fit and self.is_first_curve:
-            yield HEURISTIC_FIT()
+            names = [row.task_values.name for row in self.unpredicted_curves if row.reason == reason]
+            yield NO_PREDICTION_WARNING(models=list(dict.fromkeys(names)), reason=reason)
+        if self.prediction_request.fit_name and self.is_first_curve:
+            yield HEURISTIC_FIT_WARNING()
 
     def plots(self) -> tuple[Plot, ...]:
         if not self.is_first_curve:
             return ()
-        predictions, aim = [row for row in self.results if isinstance(row, Prediction)], self.aim
+        predictions, aim = [row for row in self.curve_predictions if isinstance(row, Prediction)], self.prediction_request
         known_ks = {row.known_k for row in predictions}
         rules = (
             [ReferenceLine(x=float(max(known_ks)), text="attempts made")]
@@ -226,37 +226,37 @@ class PredictionTable(Section[Prediction]):
         rows = [row for prediction in predictions for row in _curve_points(prediction, end)]
         marks = {f * 10**d for d in range(7) for f in (1, 2, 5)}
         points = [row for row in rows if row["k"] in marks | known_ks and row["measured"]]
-        names = ", ".join(aim.curves)
+        names = ", ".join(aim.curve_names)
         chart = curves(
             rows, x="k", y="value", low="low", high="high", colour="model",
-            facet="metric" if len(aim.curves) > 1 else "",
+            facet="metric" if len(aim.curve_names) > 1 else "",
             points=[{key: row[key] for key in ("model", "metric", "k", "value")} for row in points],
             rules=rules,
             keys={"points": "measured", "line": "average of models", "band": "range"},
             title=f"{names} beyond the attempts made",
-            subtitle=" · ".join(part for part in self.context() if isinstance(part, str)),
+            subtitle=" · ".join(part for part in self.footer_parts() if isinstance(part, str)),
             x_title="k (attempts)",
             y_title=names, log_x=True,
         )  # fmt: skip
         return (chart,)
 
 
-class AverageTable(Section[Result]):
+class ModelAverageTable(Section[Result]):
     """A row per prediction: the average of models, with its interval."""
 
     title = "Average of models"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL,
-        GROUPS,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
         Column("prediction", meaning="The predicted metric and the method.",
-               cell=lambda fact: fact.name),
+               cell_of_record=lambda fact: fact.name),
         Column("value", "share", meaning="Value and interval if success rates of tasks have a"
                " beta or logit-normal distribution, possibly with many tasks at one rate.",
-               cell=lambda fact: fact.estimate),
+               cell_of_record=lambda fact: fact.estimate),
     )  # fmt: skip
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         if self.records:
             yield ("the average assumes beta or logit-normal success rates, possibly with many"
                    " tasks at one rate")  # fmt: skip
@@ -267,64 +267,64 @@ def _estimate_or_range(estimate: Estimate) -> Cell:
 
 
 def _curve_points(prediction: Prediction, end: int) -> list[dict[str, Any]]:
-    least = int(prediction.rates.n.min())
-    ks = np.unique(np.geomspace(1, end, _DRAWN).round().astype(np.int64)).tolist()
+    least = int(prediction.task_values.n.min())
+    ks = np.unique(np.geomspace(1, end, _CHART_LINE_POINTS).round().astype(np.int64)).tolist()
     marks = {f * 10**d for d in range(7) for f in (1, 2, 5) if f * 10**d <= least}
     ks = sorted({*ks, *marks, prediction.known_k})
     return [
         {
-            "model": prediction.rates.name, "metric": f"{prediction.family}k", "k": k,
+            "model": prediction.task_values.name, "metric": f"{prediction.metric_family}k", "k": k,
             "value": number.estimate.value, "low": number.estimate.low,
             "high": number.estimate.high, "measured": k <= prediction.known_k,
         }
         for k in ks
-        for number in [prediction.at(k)]
+        for number in [prediction.result_at(k)]
     ]  # fmt: skip
 
 
-class ExtrapolateQuestion(Question, ExtrapolateOptions):
-    sections = (PredictionTable, AverageTable)
-    sampled = True
+class ExtrapolateRunner(CommandRunner, ExtrapolateOptions):
+    sections = (PredictionTable, ModelAverageTable)
+    checks_independence = True
 
-    of_metrics: ClassVar[bool] = False
+    reports_metrics: ClassVar[bool] = False
 
-    unbounded: ClassVar[str] = (
+    missing_bounds_refusal: ClassVar[str] = (
         "pass@k beyond the attempts made may be outside the ranges with all missing outcomes"
         " failing and with all passing"
     )
 
-    def require(self, options: SharedOptions, counts: Counts) -> None:
-        rows = [counts.rows_of(place) for place in range(len(counts.series))]
+    def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
+        rows = [counts.slice_of_series(place) for place in range(len(counts.series))]
         reasons = [refusal_reason(counts.n[part], counts.c[part]) for part in rows]
         if all(reasons):
             raise DataError(SeriesName(counts.series[0]), reasons[0])
 
     def report(self, study: Analysis) -> Report:
         most, confidence = int(study.counts.n.max()), study.confidence
-        refuse_many_steps("extrapolation", most, remedy="thin out the attempts")
+        refuse_many_attempts("extrapolation", most, remedy="thin out the attempts")
         families = [curve.removesuffix("k") for curve in self.metrics]
         series_values = [
-            rates for family in families for rates in study.values([Metric(family, 1)])
+            rates for family in families for rates in study.task_values([Metric(family, 1)])
         ]
         attempts = max(largest_known_k(rates.n) for rates in series_values)
-        to = self.to or (min(_TIMES * attempts, MAX_K),)
-        aim = PredictionTarget(self.metrics, to, self.target, self.fit)
+        to = self.to or (min(_DEFAULT_K_MULTIPLE * attempts, MAX_K),)
+        aim = PredictionRequest(self.metrics, to, self.target, self.fit)
         with ThreadPoolExecutor() as pool:
-            computed = pool.map(lambda rates: predict(study, rates, aim), series_values)
-            results = list(report_steps(computed, "computing", "models", len(series_values)))
+            computed = pool.map(lambda rates: predict_curve(study, rates, aim), series_values)
+            results = list(items_with_progress(computed, "computing", "models", len(series_values)))
         predictions = [row for row in results if isinstance(row, Prediction)]
         if not predictions:
-            raise DataError(results[0].rates.name, getattr(results[0], "reason", ""))
-        further = [fact for row in predictions for fact in row.further]
+            raise DataError(results[0].task_values.name, getattr(results[0], "reason", ""))
+        further = [fact for row in predictions for fact in row.model_based_results]
         predictions.sort(key=lambda p: (-ranking_value(p, aim.ks[-1]), p.series))
         sections = [
             PredictionTable(
-                study, [p for p in predictions if p.family == family], family, aim, results
+                study, [p for p in predictions if p.metric_family == family], family, aim, results
             )
             for family in families
         ]
         return build_report(
-            study, [*sections, AverageTable(study, further)],
+            study, [*sections, ModelAverageTable(study, further)],
             messages=(*study.messages(()), *lacking_tasks_message(study.counts)),
             extrapolate=",".join(self.metrics), to=",".join(map(str, aim.ks)), target=self.target,
             fit=self.fit, interval=None, level=confidence.level, population=confidence.population,

@@ -29,9 +29,9 @@ class FormatsOptions:
 
     name: Annotated[str | None, Option(
         "NAME", help="Show one format with an example.",
-        complete="passk_cli.commands.formats.view:complete_format_names")] = None  # fmt: skip
+        completion_function_name="passk_cli.commands.formats.view:complete_format_names")] = None  # fmt: skip
 
 
 COMMAND = Command(
-    FormatsOptions, (), without=("digits", "percent", "no_signature"), files="none",
-    view="passk_cli.commands.formats.view:FormatsQuestion")  # fmt: skip
+    FormatsOptions, (), excluded_options=("digits", "percent", "no_signature"), file_requirement="none",
+    runner_path="passk_cli.commands.formats.view:FormatsRunner")  # fmt: skip

@@ -18,15 +18,15 @@ from passk_cli.commands.gate.rules import (
     MustPass,
     NoRegression,
 )
-from passk_cli.commands.trend import SKIP_RUN
+from passk_cli.commands.trend import SKIP_RUN_OPTION
 from passk_cli.files.request import Request
-from passk_cli.option import DATA, Option
+from passk_cli.option import ANY_DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 TRUST_RULES = Annotated[bool, Option(
-    "--trust-rules", help="Allow the rules file to name files anywhere.", rare=True,
+    "--trust-rules", help="Allow the rules file to name files anywhere.", only_in_full_help=True,
     detail="Without this option, a rules file may name only files in its folder and in subfolders."
     " URLs, absolute paths, and links out of the folder are refused. Use this option only for rules"
     " that you wrote.",
@@ -60,18 +60,18 @@ class GateOptions(
     """
 
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "Read suites and rules from a TOML file.", file="read",
+        "--rules", "FILE", "Read suites and rules from a TOML file.", file_use="read",
         detail="Without files and --rules, passk reads passk.toml in the current folder, or"
         " [tool.passk] in pyproject.toml. Options on the command line replace options of the file.",
     )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
-        "--tier", "NAME", "Run only the suites of this tier in the rules file.", rare=True,
+        "--tier", "NAME", "Run only the suites of this tier in the rules file.", only_in_full_help=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
-    baseline: Annotated[DATA, Option(
+    baseline: Annotated[ANY_DATA, Option(
         "--baseline", "FILE|NAME", "Compare the run with this file or model.",
-        file="read", of_models=True,
+        file_use="read", is_model_name=True,
         detail="Several files are read as one baseline. history.parquet:last5 pools the last 5 runs"
         " of a history (see passk record). If the baseline has several runs, the intervals also"
         " include the variation between runs.")] = None  # fmt: skip
@@ -81,7 +81,7 @@ class GateOptions(
         " not judged. Without this option, a missing baseline is an error (exit code 3). With this"
         " option, an existing baseline is an error.",
     )] = False  # fmt: skip
-    skip_run: SKIP_RUN = ()
+    skip_run: SKIP_RUN_OPTION = ()
     on_undecided: Annotated[
         str, Option("--on-undecided", help="What an undecided rule counts as", choices=(PASS, FAIL))
     ] = PASS
@@ -93,24 +93,24 @@ class GateOptions(
     max_false_alarms: Annotated[float | None, Option(
         "--max-false-alarms", "SHARE", "Fail if more than SHARE of the rehearsals are false"
         " alarms.",
-        low=0.0, high=1.0, rare=True,
+        low=0.0, high=1.0, only_in_full_help=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip
     # `book` contains the rules file, and `later` contains the rules that wait for a first baseline.
-    book: Any = None
-    later: Any = ()
+    rulebook: Any = None
+    rules_awaiting_baseline: Any = ()
 
 
-_NO_CEILING = (
+_MAX_OPTION_ADVICE = (
     "passk gate limits costs only relative to a baseline: --baseline FILE --max-increase cost=10%"
     " fails if the cost rises by significantly more than 10 %"
 )
 COMMAND = Command(
     GateOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
-    without=("test", "family", "margin"),
-    lacking={
-        **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _NO_CEILING),
+    excluded_options=("test", "family", "margin"),
+    absent_option_reasons={
+        **dict.fromkeys(("--max", "--maximum", "max", "maximum"), _MAX_OPTION_ADVICE),
         **dict.fromkeys(("--first", "first"), "use --first-run once, for the first run"),
     },
-    files="optional",
-    judges=True, view="passk_cli.commands.gate.question:GateQuestion")  # fmt: skip
+    file_requirement="optional",
+    gives_verdict=True, runner_path="passk_cli.commands.gate.runner:GateRunner")  # fmt: skip

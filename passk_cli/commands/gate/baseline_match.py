@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from passk_cli.arrays import Ints, group_by
-from passk_cli.commands.gate.evidence import OF, CountEvidence, Coverage
+from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, CountEvidence, TaskCoverage
 from passk_cli.errors import ParameterError
 from passk_cli.files.sources.arguments import missing_baseline_error
 from passk_cli.outcomes.counts import Counts
@@ -19,12 +19,12 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.baseline import baseline_label, merged_clusters
 from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
 # If a simulation compares the run with itself, the label of the baseline is ITSELF.
-ITSELF = "itself"
+SELF_BASELINE_LABEL = "itself"
 
-_NONE = np.zeros(0, dtype=np.int64)
+_EMPTY_INTS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -40,22 +40,22 @@ class CandidateAttempts:
         are equal, or all tasks have the same share of the baseline's attempts.
     """
 
-    cells: Ints
+    cell_indices: Ints
     attempts: Ints
-    expected: Ints | None = None
-    other_attempts: Ints = field(default_factory=lambda: _NONE)
-    declared: bool = False
-    design: bool = True
+    expected_attempts: Ints | None = None
+    attempts_at_extra_tasks: Ints = field(default_factory=lambda: _EMPTY_INTS)
+    expected_from_option: bool = False
+    looks_planned: bool = True
 
     @property
-    def complete(self) -> bool:
-        return self.expected is None or bool(np.array_equal(self.attempts, self.expected))
+    def has_expected_attempts(self) -> bool:
+        return self.expected_attempts is None or bool(np.array_equal(self.attempts, self.expected_attempts))
 
-    def deviating_tasks(self, counts: Counts) -> str:
+    def deviating_tasks_text(self, counts: Counts) -> str:
         """Name the tasks with unexpected numbers of attempts, for example "fewer at t1, t2"."""
-        expected = self.attempts if self.expected is None else self.expected
+        expected = self.attempts if self.expected_attempts is None else self.expected_attempts
         lists = {
-            relation: [counts.tasks[code] for code in counts.task_codes[self.cells[places]]]
+            relation: [counts.tasks[code] for code in counts.task_codes[self.cell_indices[places]]]
             for relation, places in (
                 ("fewer", self.attempts < expected),
                 ("more", self.attempts > expected),
@@ -64,58 +64,58 @@ class CandidateAttempts:
         return ", ".join(f"{rel} at {first_few(names)}" for rel, names in lists.items() if names)
 
     @property
-    def count(self) -> CountEvidence | None:
+    def count_evidence(self) -> CountEvidence | None:
         """The number of attempts out of the expected number, or None if no number is expected.
 
         The text is "33 of 60" if attempts are missing, and "209 for 200" if there are more attempts
         than expected. "118 of 120, 2 more" means that 2 attempts are missing and 2 are unplanned.
         """
-        if self.expected is None:
+        if self.expected_attempts is None:
             return None
-        expected, most = int(self.expected.sum()), int(self.attempts.sum())
-        within_plan = int(np.minimum(self.attempts, self.expected).sum())
+        expected, most = int(self.expected_attempts.sum()), int(self.attempts.sum())
+        within_plan = int(np.minimum(self.attempts, self.expected_attempts).sum())
         if within_plan == expected < most:
             return CountEvidence(most, expected, "{0:,} for {1:,}")
         more = f", {most - within_plan:,} more" if most > within_plan else ""
-        return CountEvidence(within_plan, expected, OF + more)
+        return CountEvidence(within_plan, expected, PART_OF_TOTAL_TEMPLATE + more)
 
     @property
     def summary(self) -> str:
         """The attempts in words, for example "3 to 5 attempts per task, the baseline 5"."""
-        if self.expected is None or self.declared or self.complete:
-            return attempts_per_task(self.attempts)
-        expected_words = attempts_per_task(self.expected).partition(" attempt")[0]
-        if attempts_per_task(self.attempts).startswith(expected_words):
-            tasks = plural(int((self.attempts != self.expected).sum()), "task")
+        if self.expected_attempts is None or self.expected_from_option or self.has_expected_attempts:
+            return attempts_per_task_text(self.attempts)
+        expected_words = attempts_per_task_text(self.expected_attempts).partition(" attempt")[0]
+        if attempts_per_task_text(self.attempts).startswith(expected_words):
+            tasks = plural(int((self.attempts != self.expected_attempts).sum()), "task")
             return f"other numbers of attempts than the baseline at {tasks}"
-        return f"{attempts_per_task(self.attempts)}, the baseline {expected_words}"
+        return f"{attempts_per_task_text(self.attempts)}, the baseline {expected_words}"
 
     @property
-    def deviations(self) -> list[str]:
+    def deviation_notes(self) -> list[str]:
         """Notes on unexpected numbers of attempts.
 
         An example is "fewer attempts than in the baseline at 12 tasks (33 of 60), more at 1 task (7
         for 5)". If no number is expected, an example is "2 to 5 attempts per task".
         """
-        if self.expected is None:
+        if self.expected_attempts is None:
             equal = np.all(self.attempts == self.attempts[0])
-            return [] if equal else [attempts_per_task(self.attempts)]
+            return [] if equal else [attempts_per_task_text(self.attempts)]
         than = "in the baseline"
-        if self.declared:
-            than = f"the {self.expected[0]:,} declared"
+        if self.expected_from_option:
+            than = f"the {self.expected_attempts[0]:,} declared"
         words: list[str] = []
         for relation, places, link in (
-            ("fewer", self.attempts < self.expected, "of"),
-            ("more", self.attempts > self.expected, "for"),
+            ("fewer", self.attempts < self.expected_attempts, "of"),
+            ("more", self.attempts > self.expected_attempts, "for"),
         ):
             if places.any():
                 tasks = plural(int(places.sum()), "task")
-                numbers = f"{self.attempts[places].sum():,} {link} {self.expected[places].sum():,}"
+                numbers = f"{self.attempts[places].sum():,} {link} {self.expected_attempts[places].sum():,}"
                 number = relation if words else f"{relation} attempts than {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
-        if set(self.other_attempts.tolist()) - set(self.attempts.tolist()):
-            number = attempts_per_task(self.other_attempts)
+        if set(self.attempts_at_extra_tasks.tolist()) - set(self.attempts.tolist()):
+            number = attempts_per_task_text(self.attempts_at_extra_tasks)
             words.append(f"{number} at the tasks that the baseline lacks")
         return words
 
@@ -130,11 +130,11 @@ class BaselineMatch:
     """
 
     counts: Counts
-    candidates: tuple[int, ...]
+    candidate_indices: tuple[int, ...]
     baseline: Counts | None = None
-    bases: tuple[int, ...] = ()
-    label: str = ""
-    separate_file: bool = False
+    baseline_indices: tuple[int, ...] = ()
+    baseline_label: str = ""
+    baseline_is_other_file: bool = False
     latest: Counts | None = None
 
     @classmethod
@@ -167,12 +167,12 @@ class BaselineMatch:
         """
         tasks = sorted({*counts.tasks, *baseline.tasks})
         clusters = merged_clusters(counts, baseline, label)
-        pair = [side.over_tasks(tasks) for side in (counts, baseline)]
+        pair = [side.with_longer_task_list(tasks) for side in (counts, baseline)]
         if clusters is not None:
             codes = tuple(clusters[task] for task in tasks)
             pair = [replace(side, clusters=codes) for side in pair]
         candidates, bases = (tuple(range(len(side.series))) for side in pair)
-        return cls(pair[0], candidates, pair[1], bases, label, separate_file=True)
+        return cls(pair[0], candidates, pair[1], bases, label, baseline_is_other_file=True)
 
     @classmethod
     def from_study(cls, study: Analysis, baseline: Any) -> BaselineMatch:
@@ -182,64 +182,64 @@ class BaselineMatch:
         if study.baseline is None:
             return cls.from_one_run(study.counts, baseline)
         sides = cls.from_two_files(study.counts, study.baseline, baseline_label(baseline))
-        if study.past is None:
+        if study.pooled_baseline is None:
             return sides
-        return replace(sides, latest=study.past.latest.over_tasks(sides.counts.tasks))
+        return replace(sides, latest=study.pooled_baseline.latest_run_counts.with_longer_task_list(sides.counts.tasks))
 
     @property
-    def series(self) -> list[Series]:
-        return [self.counts.series[s] for s in self.candidates]
+    def series(self) -> list[SeriesKey]:
+        return [self.counts.series[s] for s in self.candidate_indices]
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def task_positions(self) -> dict[str, int]:
         return {task: place for place, task in enumerate(self.counts.tasks)}
 
     @cached_property
-    def tasks(self) -> dict[Series, Ints]:
-        return _task_codes_by_series(self.counts, self.candidates)
+    def task_codes(self) -> dict[SeriesKey, Ints]:
+        return _task_codes_by_series(self.counts, self.candidate_indices)
 
     @cached_property
-    def baseline_tasks(self) -> dict[Series, Ints]:
-        return {} if self.baseline is None else _task_codes_by_series(self.baseline, self.bases)
+    def baseline_task_codes(self) -> dict[SeriesKey, Ints]:
+        return {} if self.baseline is None else _task_codes_by_series(self.baseline, self.baseline_indices)
 
     @cached_property
     def base_models(self) -> set[str]:
-        return {model for model, *_ in self.baseline_tasks}
+        return {model for model, *_ in self.baseline_task_codes}
 
     def base_model(self, model: str) -> str | None:
         """The only model of the baseline or, among several models, the model of the same name."""
         only = next(iter(self.base_models)) if len(self.base_models) == 1 else model
         return only if only in self.base_models else None
 
-    def base_series(self, series: Series) -> Series | None:
+    def base_series(self, series: SeriesKey) -> SeriesKey | None:
         """The series of the baseline that a candidate is compared with, or None."""
         base = (self.base_model(series[0]) or "", *series[1:])
-        return base if base in self.baseline_tasks else None
+        return base if base in self.baseline_task_codes else None
 
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
         """Count missing outcomes as passes, or as failures, and the opposite in the baseline."""
         baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
         return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)
 
-    def reason_not_compared(self, series: Series) -> str:
+    def reason_not_compared(self, series: SeriesKey) -> str:
         if self.base_model(series[0]) is None:
             models = ", ".join(sorted(self.base_models))
-            return f"{self.label} has no model {series[0]}, only {models}"
-        return f"{self.label} has no attempts in this group"
+            return f"{self.baseline_label} has no model {series[0]}, only {models}"
+        return f"{self.baseline_label} has no attempts in this group"
 
     @cached_property
-    def missing_series(self) -> dict[Series, Coverage]:
+    def missing_series(self) -> dict[SeriesKey, TaskCoverage]:
         models = sorted({model for model, *_ in self.series})
-        gone: dict[Series, Coverage] = {}
-        for base, tasks in self.baseline_tasks.items():
+        gone: dict[SeriesKey, TaskCoverage] = {}
+        for base, tasks in self.baseline_task_codes.items():
             rivals = [model for model in models if self.base_model(model) == base[0]]
             for model in rivals or [base[0]]:
-                if (model, *base[1:]) not in self.tasks:
-                    gone[(model, *base[1:])] = Coverage(0, len(tasks))
+                if (model, *base[1:]) not in self.task_codes:
+                    gone[(model, *base[1:])] = TaskCoverage(0, len(tasks))
         return gone
 
     @property
-    def renamed(self) -> list[tuple[str, str]]:
+    def possible_renamings(self) -> list[tuple[str, str]]:
         """Pairs of names (old, new) that may be one renamed model.
 
         The old model is only in the baseline, and the new model has the same tasks and similar
@@ -256,70 +256,70 @@ class BaselineMatch:
         return [*renamed_models(self.baseline, gone, self.counts, possible_names)]
 
     @property
-    def renamed_model(self) -> tuple[str, str] | None:
+    def sole_possible_renaming(self) -> tuple[str, str] | None:
         """The names (old, new) if baseline and run have one model each that may have been renamed.
 
         Two names in a history always count as a possible renaming. In other data, the pass rates
         must be similar, and the names must come from the data.
         """
         models = {model for model, *_ in self.series}
-        if self.baseline is None or not self.separate_file or models == self.base_models:
+        if self.baseline is None or not self.baseline_is_other_file or models == self.base_models:
             return None
         if len(models) != 1 or len(self.base_models) != 1:
             return None
         (old,), (new,) = self.base_models, models
-        inputs = [*self.counts.facts.inputs, *self.baseline.facts.inputs]
+        inputs = [*self.counts.read_facts.file_readings, *self.baseline.read_facts.file_readings]
         if self.latest is None:
             similar = [*renamed_models(self.baseline, [old], self.counts, [new])]
             if not similar or not inputs or any("model" not in file.roles for file in inputs):
                 return None
         return old, new
 
-    def coverage(self, series: Series) -> Coverage | None:
+    def coverage(self, series: SeriesKey) -> TaskCoverage | None:
         base = self.base_series(series)
         if base is None:
             return None
-        task_codes, base_codes = self.tasks[series], self.baseline_tasks[base]
+        task_codes, base_codes = self.task_codes[series], self.baseline_task_codes[base]
         shared = len(np.intersect1d(task_codes, base_codes, assume_unique=True))
-        return Coverage(shared, len(base_codes), len(task_codes) - shared)
+        return TaskCoverage(shared, len(base_codes), len(task_codes) - shared)
 
-    def lost_tasks(self, series: Series) -> list[str]:
+    def lost_tasks(self, series: SeriesKey) -> list[str]:
         base = self.base_series(series)
-        if base is None or series not in self.tasks:
+        if base is None or series not in self.task_codes:
             return []
-        lost = np.setdiff1d(self.baseline_tasks[base], self.tasks[series], assume_unique=True)
+        lost = np.setdiff1d(self.baseline_task_codes[base], self.task_codes[series], assume_unique=True)
         return [self.counts.tasks[code] for code in lost.tolist()]
 
-    def coverage_of_rivals(self, series: Series) -> Coverage:
+    def coverage_within_group(self, series: SeriesKey) -> TaskCoverage:
         """Number of tasks that a candidate has, out of the tasks of all candidates in its group."""
-        return Coverage(len(self.tasks[series]), self._tasks_of_groups[series[1:]])
+        return TaskCoverage(len(self.task_codes[series]), self._task_count_by_group[series[1:]])
 
     @cached_property
-    def _tasks_of_groups(self) -> dict[Series, int]:
-        groups = group_by(self.tasks, lambda series: series[1:])
+    def _task_count_by_group(self) -> dict[SeriesKey, int]:
+        groups = group_by(self.task_codes, lambda series: series[1:])
         return {
-            group: len(np.unique(np.concatenate([self.tasks[series] for series in rivals])))
+            group: len(np.unique(np.concatenate([self.task_codes[series] for series in rivals])))
             for group, rivals in groups.items()
         }
 
-    def attempts_by_series(self, declared: int | None = None) -> dict[Series, CandidateAttempts]:
+    def attempts_by_series(self, declared: int | None = None) -> dict[SeriesKey, CandidateAttempts]:
         """Map each candidate to its observed and expected numbers of attempts.
 
         declared : the value of --attempts. If it is None, the baseline sets the expected attempts,
             and candidates that share no task with their baseline are left out.
         """
-        by_series: dict[Series, CandidateAttempts] = {}
+        by_series: dict[SeriesKey, CandidateAttempts] = {}
         for series in self.series:
             cells, attempts = _cells_and_attempts(self.counts, series)
             base = self.base_series(series)
             if declared is not None:
                 expected = np.full(len(attempts), declared)
-                by_series[series] = CandidateAttempts(cells, attempts, expected, declared=True)
+                by_series[series] = CandidateAttempts(cells, attempts, expected, expected_from_option=True)
             elif base is None or self.baseline is None:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:
                 _, shared, base_shared = np.intersect1d(
-                    self.tasks[series], self.baseline_tasks[base], assume_unique=True,
+                    self.task_codes[series], self.baseline_task_codes[base], assume_unique=True,
                     return_indices=True,
                 )  # fmt: skip
                 if len(shared):
@@ -330,62 +330,62 @@ class BaselineMatch:
                     )  # fmt: skip
         for plan in self._series_with_same_attempt_plan(list(by_series)):
             parts = {series: by_series[series] for series in plan}
-            complete = all(part.complete for part in parts.values())
+            complete = all(part.has_expected_attempts for part in parts.values())
             if not complete and (declared is not None or not _looks_planned(parts.values())):
-                by_series |= {s: replace(part, design=part.complete) for s, part in parts.items()}
+                by_series |= {s: replace(part, looks_planned=part.has_expected_attempts) for s, part in parts.items()}
         return by_series
 
     def _series_with_same_attempt_plan(
-        self, all_series: Sequence[Series]
-    ) -> Iterator[list[Series]]:
+        self, all_series: Sequence[SeriesKey]
+    ) -> Iterator[list[SeriesKey]]:
         """Yield lists of series that should have the same number of attempts per task.
 
         Groups that share tasks, for example temperatures, may have different numbers of attempts.
         """
         for model in dict.fromkeys(series[0] for series in all_series):
             groups = [series for series in all_series if series[0] == model]
-            tasks = np.concatenate([self.tasks[series] for series in groups])
+            tasks = np.concatenate([self.task_codes[series] for series in groups])
             if len(np.unique(tasks)) == len(tasks):
                 yield groups
             else:
                 yield from ([series] for series in groups)
 
-    def data_notes(self, series: Series) -> list[str]:
-        words = left_out_words(self.counts.facts, series)
+    def data_notes(self, series: SeriesKey) -> list[str]:
+        words = left_out_words(self.counts.read_facts, series)
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
-            facts = self.baseline.facts
-            facts = facts if self.separate_file else replace(facts, skipped=0, empty_files=0)
+            facts = self.baseline.read_facts
+            facts = facts if self.baseline_is_other_file else replace(facts, skipped_lines=0, empty_file_count=0)
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
 
-def attempts_per_task(numbers: Ints) -> str:
+def attempts_per_task_text(numbers: Ints) -> str:
     least, most = int(numbers.min()), int(numbers.max())
     number = plural(most, "attempt")
     return f"{number} per task" if least == most else f"{least:,} to {number} per task"
 
 
 def _looks_planned(parts: Iterable[CandidateAttempts]) -> bool:
-    pairs = [(part.attempts, part.expected) for part in parts if part.expected is not None]
+    pairs = [(part.attempts, part.expected_attempts) for part in parts if part.expected_attempts is not None]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])
     return bool(same_share or np.all(attempts == attempts[0]))
 
 
-def _task_codes_by_series(counts: Counts, places: Iterable[int]) -> dict[Series, Ints]:
-    return {counts.series[s]: counts.task_codes[counts.rows_of(s)] for s in places}
+def _task_codes_by_series(counts: Counts, places: Iterable[int]) -> dict[SeriesKey, Ints]:
+    return {counts.series[s]: counts.task_codes[counts.slice_of_series(s)] for s in places}
 
 
-def _cells_and_attempts(counts: Counts, series: Series) -> tuple[Ints, Ints]:
-    rows = counts.rows_of(counts.series.index(series))
+def _cells_and_attempts(counts: Counts, series: SeriesKey) -> tuple[Ints, Ints]:
+    rows = counts.slice_of_series(counts.series.index(series))
     cells, attempts = np.arange(rows.start, rows.stop), counts.n[rows]
-    losses = counts.facts.missing_outcomes
+    losses = counts.read_facts.missing_outcomes
     model, *groups = series
     if losses is None or model not in losses.models:
         return cells, attempts
     at = losses.rows_of_model(model)
-    units = [losses.units[u] for u in losses.unit_codes[at]]
-    read = dict(zip(units, losses.attempts[at].tolist(), strict=True))
+    units = [losses.task_keys[u] for u in losses.task_key_codes[at]]
+    read = dict(zip(units, losses.attempt_counts[at].tolist(), strict=True))
     units_of_tasks = ((counts.tasks[task], *groups) for task in counts.task_codes[rows].tolist())
     return cells, np.maximum(attempts, [read.get(unit, 0) for unit in units_of_tasks])

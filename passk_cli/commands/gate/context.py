@@ -8,8 +8,12 @@ from functools import cached_property
 from typing import Any, Self
 
 from passk_cli.arrays import Ints
-from passk_cli.commands.gate.baseline_match import ITSELF, BaselineMatch, CandidateAttempts
-from passk_cli.commands.gate.evidence import Coverage
+from passk_cli.commands.gate.baseline_match import (
+    SELF_BASELINE_LABEL,
+    BaselineMatch,
+    CandidateAttempts,
+)
+from passk_cli.commands.gate.evidence import TaskCoverage
 from passk_cli.commands.gate.judgement import Judgement, join_worst_and_best
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.inference.intervals import Interval
@@ -23,11 +27,11 @@ from passk_cli.study.comparison import Comparison
 from passk_cli.study.duplicate_runs import DuplicateRun, copies_between
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import NOT_JUDGED
-from passk_cli.study.values import Series, TaskValues
+from passk_cli.study.values import SeriesKey, TaskValues
 
-# A simulation of the gate uses _RESAMPLES resamples per test, because more resamples would hardly
+# A simulation of the gate uses _MAX_SIMULATION_RESAMPLES resamples per test, because more resamples would hardly
 # increase the power of the test.
-_RESAMPLES = 1_000
+_MAX_SIMULATION_RESAMPLES = 1_000
 
 
 def can_rehearse_metric(metric: Metric) -> bool:
@@ -36,12 +40,12 @@ def can_rehearse_metric(metric: Metric) -> bool:
     The metric must depend only on passes and failures, it must fall if passes are lost, and its
     intervals must be fast to compute.
     """
-    return not metric.kind.required_attempt_data and metric.kind.monotone and not metric.kind.ranged
+    return not metric.definition.required_attempt_data and metric.definition.is_monotone_in_passes and not metric.definition.is_known_only_as_range
 
 
 def replace_passes(counts: Counts, c: Ints) -> Counts:
     """Replace the numbers of passes, and remove the data about single attempts."""
-    return replace(counts, c=c, attempts={}, numbering=None)
+    return replace(counts, c=c, attempts={}, attempt_numbering=None)
 
 
 @dataclass(frozen=True)
@@ -54,111 +58,111 @@ class GateContext:
     """
 
     study: Analysis
-    sides: BaselineMatch
-    general: Sequence[Metric]
-    unpaired: str
-    attempts: int | None = None
+    baseline_match: BaselineMatch
+    general_metrics: Sequence[Metric]
+    unpaired_policy: str
+    declared_attempts: int | None = None
 
     @property
     def missing_outcome_cases(self) -> tuple[GateContext, ...]:
         """The contexts for the worst and the best case of missing outcomes."""
         if not self.study.has_ranges:
             return (self,)
-        sides = (self.sides.with_missing_filled(passing=passing) for passing in (False, True))
-        return tuple(replace(self, sides=match) for match in sides)
+        sides = (self.baseline_match.with_missing_filled(passing=passing) for passing in (False, True))
+        return tuple(replace(self, baseline_match=match) for match in sides)
 
     @property
-    def for_simulation(self) -> GateContext:
+    def simulation_context(self) -> GateContext:
         """The context for judging simulated runs, with only `rehearsable` metrics."""
         study, confidence = self.study, self.study.confidence
         study = replace(
             study, metrics=tuple(filter(can_rehearse_metric, study.metrics)),
-            confidence=replace(confidence, resamples=min(confidence.resamples, _RESAMPLES)),
+            confidence=replace(confidence, resamples=min(confidence.resamples, _MAX_SIMULATION_RESAMPLES)),
         )  # fmt: skip
-        return replace(self, study=study, general=tuple(filter(can_rehearse_metric, self.general)))
+        return replace(self, study=study, general_metrics=tuple(filter(can_rehearse_metric, self.general_metrics)))
 
     @property
-    def extremes(self) -> tuple[GateContext, GateContext]:
+    def all_pass_and_all_fail(self) -> tuple[GateContext, GateContext]:
         """Two contexts: every attempt of the new run passes, and every attempt fails."""
-        counts, base = self.sides.counts, self.sides.baseline
+        counts, base = self.baseline_match.counts, self.baseline_match.baseline
         all_pass, all_fail = replace_passes(counts, counts.n), replace_passes(counts, 0 * counts.n)
         best, worst = replace(all_pass, missing=None), replace(all_fail, missing=None)
         return self.with_counts(best, base), self.with_counts(worst, base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
-        return replace(self, sides=replace(self.sides, counts=counts, baseline=baseline))
+        return replace(self, baseline_match=replace(self.baseline_match, counts=counts, baseline=baseline))
 
     @cached_property
-    def candidates(self) -> list[TaskValues]:
-        return replace(self.study, counts=self.sides.counts).values(only=self.sides.candidates)
+    def candidate_values(self) -> list[TaskValues]:
+        return replace(self.study, counts=self.baseline_match.counts).task_values(only=self.baseline_match.candidate_indices)
 
     @cached_property
-    def baseline_values(self) -> dict[tuple[Metric, Series], TaskValues]:
+    def baseline_values(self) -> dict[tuple[Metric, SeriesKey], TaskValues]:
         """(metric, series of the baseline) → task values of the baseline."""
-        if self.sides.baseline is None:
+        if self.baseline_match.baseline is None:
             return {}
-        values = replace(self.study, counts=self.sides.baseline).values(only=self.sides.bases)
+        values = replace(self.study, counts=self.baseline_match.baseline).task_values(only=self.baseline_match.baseline_indices)
         return {(rates.metric, rates.series): rates for rates in values}
 
     @cached_property
-    def coverages(self) -> dict[Series, Coverage | None]:
-        return {series: self.sides.coverage(series) for series in self.sides.series}
+    def coverages(self) -> dict[SeriesKey, TaskCoverage | None]:
+        return {series: self.baseline_match.coverage(series) for series in self.baseline_match.series}
 
     @cached_property
-    def expected_attempts(self) -> list[dict[Series, CandidateAttempts]]:
+    def candidate_attempts(self) -> list[dict[SeriesKey, CandidateAttempts]]:
         """The attempts of each candidate, first for --attempts if given, then for the baseline."""
-        by_source = [] if self.attempts is None else [self.sides.attempts_by_series(self.attempts)]
-        if self.sides.baseline is not None or not by_source:
-            by_source.append(self.sides.attempts_by_series())
+        by_source = [] if self.declared_attempts is None else [self.baseline_match.attempts_by_series(self.declared_attempts)]
+        if self.baseline_match.baseline is not None or not by_source:
+            by_source.append(self.baseline_match.attempts_by_series())
         return by_source
 
-    def retry_warning(self, series: Series) -> str:
+    def retry_warning(self, series: SeriesKey) -> str:
         """A warning if gaps in the attempt numbers suggest retries of failed attempts, or ""."""
-        counts, numbers = self.sides.counts, self.sides.counts.numbering
+        counts, numbers = self.baseline_match.counts, self.baseline_match.counts.attempt_numbering
         if numbers is None:
             return ""
-        cells = self.expected_attempts[0][series].cells
-        columns = (counts.n, counts.c, numbers.attempts_made, numbers.last_passed)
+        cells = self.candidate_attempts[0][series].cell_indices
+        columns = (counts.n, counts.c, numbers.attempts_without_gaps, numbers.last_passed)
         end = detect_optional_stopping(*(values[cells] for values in columns))
-        retried = end is not None and end.kind == REPLACED and end.chance < EVIDENCE_LEVEL
+        retried = end is not None and end.kind == REPLACED and end.chance_without_stopping < EVIDENCE_LEVEL
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
     @cached_property
-    def failed_attempts(self) -> dict[str, dict[Series, tuple[int, int]]]:
+    def failed_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
         """Kind of failure → candidate → (number of failed attempts, number of attempts).
 
         Attempts without an outcome are failed attempts of both kinds, "missing" and "errors".
         """
-        missing, errors, counts = {}, {}, self.sides.counts
-        for series in self.sides.series:
+        missing, errors, counts = {}, {}, self.baseline_match.counts
+        for series in self.baseline_match.series:
             lost, attempts = missing[series] = counts.missing_outcomes.missing_and_attempts(series)
-            with_error = counts.facts.error_outcomes
+            with_error = counts.read_facts.error_outcomes
             silent, erring = with_error.missing_and_attempts(series) if with_error else (0, 0)
             errors[series] = lost + erring - silent, attempts
         return {"missing": missing, "errors": errors}
 
     @cached_property
     def duplicate_runs(self) -> list[DuplicateRun]:
-        sides, past, copies = self.sides, self.study.past, list[DuplicateRun]()
-        if not sides.separate_file or sides.label == ITSELF or self.study.has_ranges:
+        sides, past, copies = self.baseline_match, self.study.pooled_baseline, list[DuplicateRun]()
+        if not sides.baseline_is_other_file or sides.baseline_label == SELF_BASELINE_LABEL or self.study.has_ranges:
             return copies
-        for place, series in zip(sides.candidates, sides.series, strict=True):
+        for place, series in zip(sides.candidate_indices, sides.series, strict=True):
             base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
-            rivals, base_counts = {sides.label: sides.baseline.series.index(base)}, sides.baseline
+            rivals, base_counts = {sides.baseline_label: sides.baseline.series.index(base)}, sides.baseline
             if past is not None:
                 base_counts = past.runs_by_amount[""].history
-                rivals = past.runs_by_amount[""].setups[base].series_indices(base_counts)
+                rivals = past.runs_by_amount[""].run_groups[base].series_index_by_run(base_counts)
             copies += copies_between(sides.counts, place, base_counts, rivals, SeriesName(series))
         return copies
 
-    def pairs(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
+    def paired_values(self, metrics: Collection[Metric]) -> list[tuple[TaskValues, TaskValues]]:
         return [
             (rates, self.baseline_values[rates.metric, base])
-            for rates in self.candidates
+            for rates in self.candidate_values
             if rates.metric in metrics
-            and (base := self.sides.base_series(rates.series)) is not None
+            and (base := self.baseline_match.base_series(rates.series)) is not None
         ]
 
     def unpaired_values(self, metrics: Collection[Metric]) -> list[TaskValues]:
@@ -166,57 +170,57 @@ class GateContext:
 
         With --unpaired drop, a model is left out if the baseline has this model in another group.
         """
-        sides, dropped = self.sides, self.unpaired == "drop"
+        sides, dropped = self.baseline_match, self.unpaired_policy == "drop"
         return [
             rates
-            for rates in self.candidates
+            for rates in self.candidate_values
             if rates.metric in metrics and sides.base_series(rates.series) is None
             and not (dropped and sides.base_model(rates.series[0]) is not None)
         ]  # fmt: skip
 
-    def empty_result(self, series: Series, metric: Metric | None = None) -> Result:
+    def empty_result(self, series: SeriesKey, metric: Metric | None = None) -> Result:
         """A result without an estimate, for a rule that uses a count or cannot be checked."""
         name, k = ("", None) if metric is None else (metric.name, metric.k)
-        tasks = len(self.sides.tasks.get(series, ()))
+        tasks = len(self.baseline_match.task_codes.get(series, ()))
         return Result(series, name, k, Estimate(None), size=SampleSize(tasks))
 
-    def widen(self, c: Comparison, limits: Interval) -> Interval:
-        past = self.study.past
+    def widen_for_run_variation(self, c: Comparison, limits: Interval) -> Interval:
+        past = self.study.pooled_baseline
         return limits if past is None else past.widen(c, limits)
 
-    def reach_of_runs(self, c: Comparison) -> float:
+    def run_variation_half_width(self, c: Comparison) -> float:
         """The part of an interval's half-width that the variation between runs causes."""
-        past = self.study.past
-        return 0.0 if past is None else past.reach(c, self.study.confidence.level)
+        past = self.study.pooled_baseline
+        return 0.0 if past is None else past.interval_limit_shift(c, self.study.confidence.level)
 
-    def with_details(self, line: Judgement) -> Judgement:
+    def add_notes(self, line: Judgement) -> Judgement:
         """Add notes on the tasks and attempts that the estimate of the judgement leaves out."""
-        series, name = line.fact.series, line.fact.name
+        series, name = line.result.series, line.result.name
         cover = self.coverages.get(series)
         if not name:
-            return replace(line, covered=cover or self.sides.missing_series.get(series))
-        noun = "shared" if line.fact.against else "baseline"
-        base = self.sides.base_series(series) if line.fact.against else None
-        values = [*self.candidates, *self.baseline_values.values()] if base else self.candidates
+            return replace(line, task_coverage=cover or self.baseline_match.missing_series.get(series))
+        noun = "shared" if line.result.against else "baseline"
+        base = self.baseline_match.base_series(series) if line.result.against else None
+        values = [*self.candidate_values, *self.baseline_values.values()] if base else self.candidate_values
         words = [rates.reason for rates in values if rates.has_values and rates.metric.name == name
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
             words.append(f"{cover.shared:,} of {cover.expected:,} {noun} tasks")
-        details = (*line.details, *words, *self.deviations(series))
-        return replace(line, details=details, covered=cover)
+        details = (*line.detail_notes, *words, *self.deviation_notes(series))
+        return replace(line, detail_notes=details, task_coverage=cover)
 
-    def deviations(self, series: Series) -> list[str]:
-        words, cover, sides = [], self.coverages[series], self.sides
+    def deviation_notes(self, series: SeriesKey) -> list[str]:
+        words, cover, sides = [], self.coverages[series], self.baseline_match
         if sides.baseline is None:
-            rivals = sides.coverage_of_rivals(series)
+            rivals = sides.coverage_within_group(series)
             if rivals.lost:
                 words.append(f"{rivals.shared:,} of {rivals.expected:,} tasks in the data")
-        for by_series in self.expected_attempts:
-            words += by_series[series].deviations if series in by_series else []
-        if cover is not None and cover.more:
-            verb = "is" if cover.more == 1 else "are"
-            words.append(f"{plural(cover.more, 'task')} {verb} not in the baseline")
-        if self.unpaired == "drop":
+        for by_series in self.candidate_attempts:
+            words += by_series[series].deviation_notes if series in by_series else []
+        if cover is not None and cover.extra:
+            verb = "is" if cover.extra == 1 else "are"
+            words.append(f"{plural(cover.extra, 'task')} {verb} not in the baseline")
+        if self.unpaired_policy == "drop":
             # Models that are only in the baseline have no row in the table, so the notes list these
             # models.
             words += [
@@ -230,12 +234,12 @@ class GateContext:
 class JudgedRun:
     """A run, the `GateQuestion` with the rules, and the judgements of the run."""
 
-    gate: Any
+    gate_runner: Any
     context: GateContext
-    lines: Sequence[Judgement] = ()
+    judgements: Sequence[Judgement] = ()
 
     @property
-    def name(self) -> str:
+    def suite_name(self) -> str:
         """The name of the suite, or "" if the run does not belong to a suite."""
         return ""
 
@@ -245,28 +249,28 @@ class JudgedRun:
 
     def judge(self, level: float) -> Self:
         """Judge all candidates by all rules.  level : confidence level of each verdict."""
-        confidence, gate = replace(self.context.study.confidence, level=level), self.gate
+        confidence, gate = replace(self.context.study.confidence, level=level), self.gate_runner
         context = replace(self.context, study=replace(self.context.study, confidence=confidence))
         lines = []
         for place, rule in enumerate(gate.active_rules):
             lines_by_case = (rule.judge([case])[0] for case in context.missing_outcome_cases)
             for cases in zip(*lines_by_case, strict=True):
-                judged = [context.with_details(line) for line in cases]
+                judged = [context.add_notes(line) for line in cases]
                 line = join_worst_and_best(*judged) if len(judged) > 1 else judged[0]
-                lines.append(line.with_failing(gate.on_undecided, place))
-        return replace(self, context=context, lines=lines)
+                lines.append(line.with_gate_failure(gate.on_undecided, place))
+        return replace(self, context=context, judgements=lines)
 
     @property
-    def rows(self) -> list[Judgement]:
-        return [*map(self.row_of, self.lines), *self.rows_not_judged]
+    def report_rows(self) -> list[Judgement]:
+        return [*map(self.report_row, self.judgements), *self.rows_not_judged]
 
-    def row_of(self, line: Judgement) -> Judgement:
+    def report_row(self, line: Judgement) -> Judgement:
         return line
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
         groups = ("",) * len(self.context.study.counts.group_names)
-        return [row_without_number(words, groups, "no baseline yet") for words in self.gate.waiting]
+        return [row_without_number(words, groups, "no baseline yet") for words in self.gate_runner.names_awaiting_baseline]
 
 
 def row_without_number(
@@ -277,5 +281,5 @@ def row_without_number(
     name = "".join(groups)
     return Judgement(
         "{words}", fact, verdict, "{?suite|{suite}: }{why}",
-        {"words": Phrase(words), "suite": name, "why": reason}, reason, name=name, **more,
+        {"words": Phrase(words), "suite": name, "why": reason}, reason, subject_name=name, **more,
     )  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-OF = "{0:,} of {1:,}"
-SHARED = " on the shared tasks"
+PART_OF_TOTAL_TEMPLATE = "{0:,} of {1:,}"
+SHARED_TASKS_SUFFIX = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
@@ -17,14 +17,14 @@ class CountEvidence(NamedTuple):
 
     part: int
     total: int
-    words: str = OF
+    template: str = PART_OF_TOTAL_TEMPLATE
 
     def __str__(self) -> str:
-        return self.words.format(self.part, self.total)
+        return self.template.format(self.part, self.total)
 
 
 @dataclass(frozen=True)
-class Coverage:
+class TaskCoverage:
     """Number of expected tasks that a candidate has.
 
     expected : number of tasks of the baseline, or of all candidates together.
@@ -33,7 +33,7 @@ class Coverage:
 
     shared: int
     expected: int
-    more: int = 0
+    extra: int = 0
 
     @property
     def lost(self) -> int:

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from passk_cli.commands.gate.evidence import CountEvidence, Coverage
+from passk_cli.commands.gate.evidence import CountEvidence, TaskCoverage
 from passk_cli.diagnostic import fill_template
 from passk_cli.report.data_types import Estimate, GateCheck, Phrase, Sentence
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.result import Result, range_between
 from passk_cli.study.significance_options import ERROR, FAIL, PASS, UNDECIDED
 
-UNCHECKED = "cannot be checked: "
-_UNCHECKED = "{rule} of {model} " + UNCHECKED + "{reason}"
-_BOTH_CASES = "{model}, {rule}: {evidence}; {cases}"
+UNCHECKED_PREFIX = "cannot be checked: "
+_UNCHECKED_TEMPLATE = "{rule} of {model} " + UNCHECKED_PREFIX + "{reason}"
+_BOTH_CASES_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
 
 
 @dataclass(frozen=True)
@@ -34,85 +34,85 @@ class Judgement:
     noun : word for what `name` names, if the row is not about a model, group or suite.
     """
 
-    phrase: str
-    fact: Result
+    rule_template: str
+    result: Result
     verdict: str = PASS
-    template: str = ""
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    finding_template: str = ""
+    template_fields: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
-    details: tuple[str, ...] = ()
-    count: CountEvidence | None = None
+    detail_notes: tuple[str, ...] = ()
+    count_evidence: CountEvidence | None = None
     limit: float | None = None
-    absent: bool = False
-    covered: Coverage | None = None
-    place: int = -1
-    shut: bool = False
-    failing: bool = False
-    name: str = ""
-    noun: str = ""
+    lacks_data: bool = False
+    task_coverage: TaskCoverage | None = None
+    rule_index: int = -1
+    fails_in_some_case: bool = False
+    fails_gate: bool = False
+    subject_name: str = ""
+    subject_noun: str = ""
 
     @property
-    def words(self) -> Sentence:
+    def rule_sentence(self) -> Sentence:
         """The rule in words, with each number as a separate piece."""
-        return tuple(filter(None, fill_template(self.phrase, self.fields)))
+        return tuple(filter(None, fill_template(self.rule_template, self.template_fields)))
 
     @property
-    def rule(self) -> str:
-        return sentence_text(self.words)
+    def rule_text(self) -> str:
+        return sentence_text(self.rule_sentence)
 
     @property
-    def finding(self) -> Sentence:
+    def finding_sentence(self) -> Sentence:
         """The sentence about the evidence, in pieces."""
-        fields = {"rule": Phrase(self.words), "model": SeriesName(self.fact.series), **self.fields}
+        fields = {"rule": Phrase(self.rule_sentence), "model": SeriesName(self.result.series), **self.template_fields}
         return tuple(
-            piece for piece in flatten_phrases(fill_template(self.template, fields)) if piece
+            piece for piece in flatten_phrases(fill_template(self.finding_template, fields)) if piece
         )
 
     @property
-    def clause(self) -> str:
-        return sentence_text(self.finding)
+    def finding_text(self) -> str:
+        return sentence_text(self.finding_sentence)
 
     @property
     def evidence(self) -> Estimate | str:
-        return str(self.count) if self.count else self.fact.estimate
+        return str(self.count_evidence) if self.count_evidence else self.result.estimate
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.reason, *self.details)))
+        return tuple(filter(None, (self.reason, *self.detail_notes)))
 
     def as_error(self, reason: str, *, absent: bool = False) -> Judgement:
         """Turn the judgement into an error, because the rule cannot be checked for this reason."""
-        fact = replace(self.fact, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
-                       more={})  # fmt: skip
+        fact = replace(self.result, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
+                       extra_fields={})  # fmt: skip
         return replace(
-            self, fact=fact, verdict=ERROR, template=_UNCHECKED, reason=UNCHECKED + reason,
-            fields={**self.fields, "reason": reason}, count=None, absent=absent,
+            self, result=fact, verdict=ERROR, finding_template=_UNCHECKED_TEMPLATE, reason=UNCHECKED_PREFIX + reason,
+            template_fields={**self.template_fields, "reason": reason}, count_evidence=None, lacks_data=absent,
         )  # fmt: skip
 
-    def with_failing(self, on_undecided: str, place: int = -1) -> Judgement:
+    def with_gate_failure(self, on_undecided: str, place: int = -1) -> Judgement:
         """Copy the judgement, and set `failing`, `place` and `name`.
 
         on_undecided : "fail" if undecided rules fail the gate.  A rule that cannot be checked, or
             that fails for some values of the missing outcomes, always fails the gate.
         """
-        undecided = self.verdict == UNDECIDED and (self.shut or on_undecided == FAIL)
+        undecided = self.verdict == UNDECIDED and (self.fails_in_some_case or on_undecided == FAIL)
         return replace(
-            self, failing=undecided or self.verdict in (FAIL, ERROR), place=place,
-            name=SeriesName(self.fact.series),
+            self, fails_gate=undecided or self.verdict in (FAIL, ERROR), rule_index=place,
+            subject_name=SeriesName(self.result.series),
         )  # fmt: skip
 
     @property
-    def check(self) -> GateCheck:
-        return GateCheck(self.name, self.rule, self.verdict, self.notes, self.failing, self.finding)
+    def gate_check(self) -> GateCheck:
+        return GateCheck(self.subject_name, self.rule_text, self.verdict, self.notes, self.fails_gate, self.finding_sentence)
 
     @property
     def row(self) -> Result:
         # A rule that uses an interval has no test, so the test fields of the rule are None instead
         # of empty strings.
-        tested = {name: None if value == "" else value for name, value in self.fact.more.items()}
+        tested = {name: None if value == "" else value for name, value in self.result.extra_fields.items()}
         return replace(
-            self.fact, estimate=replace(self.fact.estimate, reason=""),
-            flaw="; ".join(self.notes), verdict=self.verdict, more=tested,
+            self.result, estimate=replace(self.result.estimate, reason=""),
+            interval_flaw="; ".join(self.notes), verdict=self.verdict, extra_fields=tested,
         )  # fmt: skip
 
 
@@ -153,10 +153,10 @@ def join_worst_and_best(worst: Judgement, best: Judgement) -> Judgement:
         verdict = UNDECIDED
         reason = cases = f"worst case: {worst.verdict}, best case: {best.verdict}"
     line = replace(
-        worst, fact=range_between(worst.fact, best.fact), verdict=verdict, reason=reason,
-        details=(*case_notes, *shared), shut=bool(reason) and FAIL in verdicts,
+        worst, result=range_between(worst.result, best.result), verdict=verdict, reason=reason,
+        detail_notes=(*case_notes, *shared), fails_in_some_case=bool(reason) and FAIL in verdicts,
     )  # fmt: skip
-    if not reason and worst.count is not None:
+    if not reason and worst.count_evidence is not None:
         return line
-    fields = {**line.fields, "evidence": line.evidence, "cases": cases}
-    return replace(line, template=_BOTH_CASES, fields=fields)
+    fields = {**line.template_fields, "evidence": line.evidence, "cases": cases}
+    return replace(line, finding_template=_BOTH_CASES_TEMPLATE, template_fields=fields)

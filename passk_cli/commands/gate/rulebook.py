@@ -24,16 +24,22 @@ from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.mapping import NO_MAP, TABLE, FoundMapPath, read_maps
+from passk_cli.files.toml_map import NO_MAP, TABLE, FoundMapPath, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import (
     has_result_suffix,
     is_file_argument,
-    points_outside,
+    is_outside_folder,
     split_label,
 )
 from passk_cli.limits import MOST_TOML
-from passk_cli.option import DeclaredOption, Option, by_flag, fill_options, options_by_field
+from passk_cli.option import (
+    DeclaredOption,
+    Option,
+    declared_options_by_flag,
+    fill_options,
+    options_by_field,
+)
 from passk_cli.report.phrases import plural
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.significance_options import BH, HOLM, MIN_P, UNADJUSTED
@@ -54,23 +60,23 @@ _REMOVED_KEYS = {
     "first": "leave this key out, and use `passk gate --first-run` once, for the first run",
 }
 # Options in SHARED must be the same for all suites. A rules file cannot contain the options in
-# _NOT_IN_FILE.
-SHARED = ("level", "population")
-_NOT_IN_FILE = (
+# _FORBIDDEN_OPTIONS.
+SHARED_OPTIONS = ("level", "population")
+_FORBIDDEN_OPTIONS = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
     "ignore",
 )  # fmt: skip
-PATHS = ("runs", "history", "map", "price", "truth_from")
-PATHS_OR_NAMES = ("baseline", "truth")
-TASKS = ("must_pass", "only_tasks", "exclude_tasks")
+PATH_FIELDS = ("runs", "history", "map", "price", "truth_from")
+PATH_OR_NAME_FIELDS = ("baseline", "truth")
+TASK_LIST_FIELDS = ("must_pass", "only_tasks", "exclude_tasks")
 
-_RECORD = "record"
-_NO_RECORD = (
+_RECORD_KEYWORD = "record"
+_RECORD_KEYWORD_ERROR = (
     "baseline: name the file that the first run will create, for example history.parquet:last5, and"
     " use `passk gate --first-run` once, for the first run"
 )
-_NO_HISTORY = "history is missing; name the file that `passk record` writes"
-_NO_SUITE = "the file has no suite; write [[suite]] with a name and runs"
+_NO_HISTORY_ERROR = "history is missing; name the file that `passk record` writes"
+_NO_SUITE_ERROR = "the file has no suite; write [[suite]] with a name and runs"
 
 
 class QuarantinedTask(NamedTuple):
@@ -88,7 +94,7 @@ class QuarantinedTask(NamedTuple):
     c: int = 0
 
     @property
-    def active(self) -> bool:
+    def is_active(self) -> bool:
         """Whether the quarantine includes today (in UTC)."""
         return datetime.datetime.now(datetime.UTC).date() <= self.until
 
@@ -141,8 +147,8 @@ class Suite:
         " warning.")] = ()  # fmt: skip
 
     @property
-    def quarantined(self) -> list[QuarantinedTask]:
-        return [task for task in self.quarantine if task.active]
+    def active_quarantine(self) -> list[QuarantinedTask]:
+        return [task for task in self.quarantine if task.is_active]
 
 
 @dataclass(frozen=True)
@@ -164,7 +170,7 @@ class TrendEntry:
 
     history: str
     values: Mapping[str, Any]
-    refused: Callable[[ParameterError], ParameterError] = field(repr=False)
+    error_with_line: Callable[[ParameterError], ParameterError] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -178,9 +184,9 @@ class SuiteEntry:
 
     suite: Suite
     values: Mapping[str, Any]
-    refused: Callable[[ParameterError], ParameterError] = field(repr=False)
-    gate: Any = None
-    options: Any = None
+    error_with_line: Callable[[ParameterError], ParameterError] = field(repr=False)
+    gate_runner: Any = None
+    shared_options: Any = None
 
     @contextmanager
     def locate_errors(self, flags: Collection[str] = ()) -> Iterator[None]:
@@ -195,10 +201,10 @@ class SuiteEntry:
         except ParameterError as error:
             if isinstance(error.place, OptionValue) and error.place.option in flags:
                 raise
-            raise self.refused(error) from None
+            raise self.error_with_line(error) from None
 
 
-def with_file_keys(message: Diagnostic) -> Diagnostic:
+def replace_options_with_keys(message: Diagnostic) -> Diagnostic:
     """Replace the options that a message suggests by keys of the rules file.
 
     An option on the command line would apply to all suites.
@@ -209,18 +215,18 @@ def with_file_keys(message: Diagnostic) -> Diagnostic:
     >>> with_file_keys(pooled).text
     'effort differs; by = "effort"'
     """
-    keys = "; ".join(_fix_as_keys(fix) for fix in message.settles if not fix.command)
+    keys = "; ".join(_fix_as_keys(fix) for fix in message.fixes if not fix.command)
     if not keys:
-        return replace(message, settles=())
+        return replace(message, fixes=())
     words = "; ".join(filter(None, [message.remedy, "{keys}"]))
-    return replace(message, remedy=words, fields={**message.fields, "keys": keys}, settles=())
+    return replace(message, remedy=words, fields={**message.fields, "keys": keys}, fixes=())
 
 
 def _fix_as_keys(fix: SuggestedFix) -> str:
     key_names = {"--alias": "aliases"}
     keys = {key_names.get(flag, flag.lstrip("-")): value for flag, value in fix.options.items()}
     parts = (f"without {k}" if v is None else f"{k} = {_toml_value(v)}" for k, v in keys.items())
-    return f"{', '.join(parts)} {fix.why}".strip()
+    return f"{', '.join(parts)} {fix.effect}".strip()
 
 
 def _toml_value(value: Any) -> str:
@@ -242,33 +248,33 @@ class Rulebook:
     quarantined : number of tasks in quarantine.
     """
 
-    name: str
-    entries: tuple[SuiteEntry, ...]
-    trend: TrendEntry | None = None
+    path: str
+    suite_entries: tuple[SuiteEntry, ...]
+    trend_entry: TrendEntry | None = None
     other_suites: tuple[str, ...] = ()
     tier: str = ""
     digest: str = ""
     level: float = 0.0
-    statements: int = 0
-    quarantined: int = 0
+    fallible_verdict_count: int = 0
+    quarantined_task_count: int = 0
 
     @property
     def verdict_level(self) -> float:
         """The confidence level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
-        return self.level if self.statements < 2 else 1.0 - (1.0 - self.level) / self.statements
+        return self.level if self.fallible_verdict_count < 2 else 1.0 - (1.0 - self.level) / self.fallible_verdict_count
 
     @property
-    def level_words(self) -> str:
-        if self.statements < 2:
-            return f"{100 * self.level:g} %" if self.statements else ""
+    def level_text(self) -> str:
+        if self.fallible_verdict_count < 2:
+            return f"{100 * self.level:g} %" if self.fallible_verdict_count else ""
         level, per_verdict = (f"{100 * share:.4g} %" for share in (self.level, self.verdict_level))
-        return f"{level} for {self.statements} verdicts together ({per_verdict} each)"
+        return f"{level} for {self.fallible_verdict_count} verdicts together ({per_verdict} each)"
 
     @property
-    def omissions(self) -> list[str]:
+    def omission_notes(self) -> list[str]:
         notes = []
-        if self.quarantined:
-            notes.append(f"{plural(self.quarantined, 'task')} in quarantine")
+        if self.quarantined_task_count:
+            notes.append(f"{plural(self.quarantined_task_count, 'task')} in quarantine")
         if self.other_suites:
             notes.append(f"{plural(len(self.other_suites), 'suite')} not in tier {self.tier}")
         return notes
@@ -288,22 +294,22 @@ class Rulebook:
             with entry.locate_errors(flags):
                 values = {**entry.values, **overrides, "rules": None, "tier": None, "check": None}
                 gate, options = ask(values, entry.values["runs"], requires_data=True)
-                in_quarantine = [task.task for task in entry.suite.quarantined]
+                in_quarantine = [task.task for task in entry.suite.active_quarantine]
                 if tasks := [task for task in in_quarantine if task in gate.must_pass]:
                     problem = "this task is in quarantine; remove it from must-pass or quarantine"
                     place = OptionValue("--must-pass", tasks[0])
                     raise ParameterError(place, problem, name="bad-rules")
-                if options.rules.adjust in (BH, UNADJUSTED):
+                if options.comparison_options.adjust in (BH, UNADJUSTED):
                     raise ParameterError(
-                        OptionValue("--adjust", options.rules.adjust),
+                        OptionValue("--adjust", options.comparison_options.adjust),
                         "this adjustment cannot keep one significance level for all suites",
                         name="invalid-method",
                         settles=[SuggestedFix({"--adjust": name}) for name in (MIN_P, HOLM)],
                     )  # fmt: skip
                 gate.require_rules()
-                return replace(entry, gate=gate, options=options)
+                return replace(entry, gate_runner=gate, shared_options=options)
 
-        return replace(self, entries=tuple(map_and_join_errors(with_question, self.entries)))
+        return replace(self, suite_entries=tuple(map_and_join_errors(with_question, self.suite_entries)))
 
 
 def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -319,22 +325,24 @@ def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> lis
     first, *more_errors = wrong.values()
     if not more_errors:
         raise first
-    if any(error.settles != first.settles for error in more_errors):
+    if any(error.fixes != first.fixes for error in more_errors):
         raise ParameterError(join_clauses(*wrong), name=first.name)
     problems = (str(error.args[0]) for error in (first, *more_errors))
-    raise ParameterError(join_clauses(*problems), name=first.name, settles=first.settles)
+    raise ParameterError(join_clauses(*problems), name=first.name, settles=first.fixes)
 
 
 def gate_keys() -> dict[str, DeclaredOption]:
     """Key → option, for the options of `passk gate` that a rules file may contain."""
-    declared_options = [option for option in COMMAND.options() if option.field not in _NOT_IN_FILE]
-    keys = {flag.lstrip("-"): option for flag, option in by_flag(declared_options).items()}
+    declared_options = [
+        option for option in COMMAND.options() if option.field not in _FORBIDDEN_OPTIONS
+    ]
+    keys = {flag.lstrip("-"): option for flag, option in declared_options_by_flag(declared_options).items()}
     return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
 
 
 def trend_keys() -> dict[str, DeclaredOption]:
     options = [option for option in TREND_COMMAND.options() if option.field in _TREND_FIELDS]
-    keys = {flag.lstrip("-"): option for flag, option in by_flag(options).items()}
+    keys = {flag.lstrip("-"): option for flag, option in declared_options_by_flag(options).items()}
     return {"history": options_by_field(TrendTable)["history"], **keys}
 
 
@@ -367,10 +375,10 @@ class _RuleFile:
     trusted : whether the file may name URLs and files outside its folder.
     """
 
-    name: str
+    path: str
     text: str
     tables: Mapping[str, Any]
-    prefix: str = ""
+    table_prefix: str = ""
     trusted: bool = False
 
     @classmethod
@@ -384,7 +392,7 @@ class _RuleFile:
             raise ParameterError(f"{path}: {problem}", name="bad-rules")
         return cls(path, text, tool["passk"], "tool.passk.")
 
-    def refused(
+    def error_with_line(
         self, error: ParameterError | str, at: int | str = -1, name: str = ""
     ) -> ParameterError:
         """Add the file, the line and the suite to an error.
@@ -396,27 +404,27 @@ class _RuleFile:
         text, kind = error, "bad-rules"
         if isinstance(error, ParameterError):
             start = f"{str(error.place).lstrip('-')}: " if error.place else ""
-            text = "; ".join([start + error.problem, *map(_fix_as_keys, error.settles)])
+            text = "; ".join([start + error.problem, *map(_fix_as_keys, error.fixes)])
             kind = error.name
         key = (re.match(r"[\w-]*", str(text)) or [""])[0].replace("_", "-")
         lines, top = self._line_numbers(at), self._line_numbers(-1)
         line = lines.get(key) or top.get(key) or lines.get("")
         table = at if isinstance(at, str) else SUITE
         about = "" if at == -1 else f"{' '.join(filter(None, (table, name)))}: "
-        place = f"{self.name}:{line}" if line else self.name
+        place = f"{self.path}:{line}" if line else self.path
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _line_numbers(self, at: int | str) -> dict[str, int]:
         """Key → line, in suite `at`, in [trend], or above the suites (-1); "" → line of the
         header."""
-        lines, suite, inside = dict[str, int](), -1, not self.prefix
+        lines, suite, inside = dict[str, int](), -1, not self.table_prefix
         place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
-                name = header[1].removeprefix(self.prefix)
+                name = header[1].removeprefix(self.table_prefix)
                 suite += name == SUITE
                 table = name.partition(".")[0]
-                inside = table in (SUITE, TREND) or f"{name}." == self.prefix
+                inside = table in (SUITE, TREND) or f"{name}." == self.table_prefix
                 place = TREND if table == TREND else suite
                 key = "" if name in (SUITE, at) else name.removeprefix(f"{SUITE}.")
             elif key_match := re.match(r"\s*[\"']?([\w@^-]+)[\"']?\s*[.=]", line):
@@ -430,15 +438,15 @@ class _RuleFile:
     def rulebook(self, tier: str | None) -> Rulebook:
         """Parse the file, and keep the suites of one tier. If `tier` is None, keep all suites."""
         if TABLE in self.tables:
-            read_maps(self.name)
+            read_maps(self.path)
         suites = self.tables.get(SUITE) or [None]
         if not isinstance(suites, list) or not all(isinstance(suite, dict) for suite in suites):
-            raise self.refused(_NO_SUITE)
+            raise self.error_with_line(_NO_SUITE_ERROR)
         top = dict[str, Any]()
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
 
         def read_shared_options() -> None:
-            top.update(self._option_values(shared, gate_keys(), self.refused, (SUITE, TREND)))
+            top.update(self._option_values(shared, gate_keys(), self.error_with_line, (SUITE, TREND)))
 
         steps = [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
         all_steps = [read_shared_options, *steps, self._trend]
@@ -446,20 +454,20 @@ class _RuleFile:
         names = [entry.suite.name for entry in entries]
         twice = next((at for at, name in enumerate(names) if names.index(name) < at), None)
         if twice is not None:
-            raise self.refused("name: another suite has the same name", twice, names[twice])
+            raise self.error_with_line("name: another suite has the same name", twice, names[twice])
         tiers = list(dict.fromkeys(name for entry in entries for name in entry.suite.tier))
         if tier is not None and tier not in tiers:
             question = did_you_mean_or_list(tier, tiers) if tiers else "no suite has a tier"
-            problem = f"no suite of {self.name} has this tier; {question}"
+            problem = f"no suite of {self.path} has this tier; {question}"
             raise ParameterError(OptionValue("--tier", tier), problem)
         selected = [tier is None or tier in entry.suite.tier for entry in entries]
         run = tuple(compress(entries, selected))
         other_suites = tuple(compress(names, [not is_selected for is_selected in selected]))
         digest = hashlib.sha256(self.text.encode()).hexdigest()[:12]
-        return Rulebook(self.name, run, trend, other_suites, tier or "", digest)
+        return Rulebook(self.path, run, trend, other_suites, tier or "", digest)
 
     def _entry(self, at: int, table: Mapping[str, Any], top: Mapping[str, Any]) -> SuiteEntry:
-        refused = partial(self.refused, at=at, name=str(table.get("name", "")))
+        refused = partial(self.error_with_line, at=at, name=str(table.get("name", "")))
         suite_options = {option.option.name: option for option in options_by_field(Suite).values()}
         keys = {**gate_keys(), **suite_options}
         values = self._option_values(table, keys, refused, of_suite=True)
@@ -470,22 +478,22 @@ class _RuleFile:
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
         values = {**top, **{k: v for k, v in values.items() if k not in options_by_field(Suite)}}
-        if values.get("baseline") == _RECORD:
-            raise refused(_NO_RECORD)
+        if values.get("baseline") == _RECORD_KEYWORD:
+            raise refused(_RECORD_KEYWORD_ERROR)
         values = self._resolve_paths({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
-            values.setdefault("map", FoundMapPath(self.name))
+            values.setdefault("map", FoundMapPath(self.path))
         return SuiteEntry(suite, values, refused)
 
     def _trend(self) -> TrendEntry | None:
         table = self.tables.get(TREND)
         if table is None:
             return None
-        refused = partial(self.refused, at=TREND)
+        refused = partial(self.error_with_line, at=TREND)
         table = table if isinstance(table, dict) else {}
         values = self._option_values(table, trend_keys(), refused)
         if not isinstance(values.get("history"), str):
-            raise refused(_NO_HISTORY)
+            raise refused(_NO_HISTORY_ERROR)
         history = self._resolve_paths(values, refused)["history"]
         del values["history"]
         try:
@@ -511,11 +519,11 @@ class _RuleFile:
                 key_names = [k.replace("-", "_") if "_" in key else k for k in (*keys, *other_keys)]
                 question = did_you_mean_or_list(key, key_names, "`passk help gate` lists them")
                 raise refused(f"{key}: unknown key; {question}")
-            if of_suite and option.field in SHARED:
+            if of_suite and option.field in SHARED_OPTIONS:
                 raise refused(f"{key}: all suites must share this key; write it above [[suite]]")
             if option.field in values:
                 raise refused(f"{key}: this key is given twice; remove one")
-            if isinstance(value, dict) and option.base is not Mapping:
+            if isinstance(value, dict) and option.base_type is not Mapping:
                 placeholder = option.option.value_placeholder or "a value"
                 raise refused(f"{key}: write {placeholder} and not a table")
             values[option.field] = value
@@ -533,7 +541,10 @@ class _RuleFile:
         located, runs = dict(values), options_by_field(Suite)["runs"]
         for key, option in {**gate_keys(), **trend_keys(), "runs": runs}.items():
             value = values.get(option.field)
-            if option.field not in (*PATHS, *PATHS_OR_NAMES, *TASKS) or value is None:
+            if (
+                option.field not in (*PATH_FIELDS, *PATH_OR_NAME_FIELDS, *TASK_LIST_FIELDS)
+                or value is None
+            ):
                 continue
             several = value if isinstance(value, list) else [value]
             paths = [self._resolve_path(option.field, key, part, refused) for part in several]
@@ -545,7 +556,7 @@ class _RuleFile:
         self, field: str, key: str, value: Any, refused: Callable[..., ParameterError]
     ) -> Any:
         is_file: Callable[[str], bool] = os.path.isfile
-        if field in TASKS:
+        if field in TASK_LIST_FIELDS:
             label, path = None, str(value)
         elif not isinstance(value, str) or (field == "map" and value == NO_MAP):
             return value
@@ -555,14 +566,14 @@ class _RuleFile:
         kind = "an address" if "://" in path else "an absolute path" if os.path.isabs(path) else ""
         moved = path if kind or path == "-" else self._path_from_rules(path)
         located = moved if label is None else f"{label}={moved}"
-        if field not in PATHS and not is_file(located):
-            is_path = has_result_suffix(path) and field in PATHS_OR_NAMES
+        if field not in PATH_FIELDS and not is_file(located):
+            is_path = has_result_suffix(path) and field in PATH_OR_NAME_FIELDS
             is_past = ":last" in path or (os.sep in path and not kind)
             if not is_path and not (is_past and field == "baseline"):
                 if not is_file(str(value)):
                     return str(value)
                 located = str(value)
-        if not kind and points_outside(located, os.path.dirname(self.name)):
+        if not kind and is_outside_folder(located, os.path.dirname(self.path)):
             kind = "outside the folder of the rules file"
         if kind and not self.trusted:
             problem = f"{key}: {value} is {kind}; name a file in the folder of the rules file"
@@ -573,4 +584,4 @@ class _RuleFile:
         return located
 
     def _path_from_rules(self, path: str) -> str:
-        return os.path.join(os.path.dirname(self.name), path)
+        return os.path.join(os.path.dirname(self.path), path)

@@ -16,16 +16,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from passk_cli.commands.gate.evidence import SHARED, CountEvidence
+from passk_cli.commands.gate.evidence import SHARED_TASKS_SUFFIX, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.diagnostic import fill_template
-from passk_cli.errors import ParameterError, refuse_if_any
+from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.files.request import ListedTask, matches_pattern, parse_tasks, unmatched_task_lists
 from passk_cli.inference.populations import THESE_TASKS
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.option import Option
 from passk_cli.report.data_types import POINTS_COLUMN, Column, Estimate, Phrase, Sentence
-from passk_cli.report.phrases import first_few, p_relation, plural
+from passk_cli.report.phrases import first_few, p_text_with_sign, plural
 from passk_cli.study.metric_selection import is_corrected, refuse_ranged_metrics
 from passk_cli.study.significance_options import (
     ADJUSTMENT_NAMES,
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# _BY maps each choice of --min-by to the words for the choice in the name of the rule and in its
+# _MIN_BY_WORDS maps each choice of --min-by to the words for the choice in the name of the rule and in its
 # sentence.
-MIN_BY = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
-_BY = {
+MIN_BY_CHOICES = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
+_MIN_BY_WORDS = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
@@ -60,12 +60,12 @@ _BY = {
 # _POWER and the confidence level _LEVEL.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
-COMPARING = "Rules that need --baseline"
-_WORSE = (PASS, UNDECIDED, FAIL, ERROR)
+BASELINE_RULES_TITLE = "Rules that need --baseline"
+_VERDICTS_BY_SEVERITY = (PASS, UNDECIDED, FAIL, ERROR)
 # The key of a judgement consists of the index of the rule, the series and the name of the metric.
-Line = tuple[int, tuple[str, ...], str]
+JudgementKey = tuple[int, tuple[str, ...], str]
 # Ends contains the lower and upper limits of an interval, or None if the interval has no limits.
-Ends = tuple[float | None, float | None]
+IntervalLimits = tuple[float | None, float | None]
 
 
 class RelativeLimit(float):
@@ -138,7 +138,7 @@ def parse_limits(
         place, share = OptionValue(option, metric.name), probable_share(digits)
         if option != "--min":
             refuse_ranged_metrics([metric], option)
-        refuse_if_any(
+        raise_first_applicable_error(
             "bad-option-value",
             (relative and number < 0, option_value, "write METRIC=X with X of at least 0", ()),
             (metric.unit == "share" and not 0.0 <= number <= 1.0, option_value,
@@ -147,16 +147,16 @@ def parse_limits(
         )  # fmt: skip
         other_option = "--max-drop" if amounts else "--max-increase"
         alternative = {other_option: Placeholder(f"{metric.name}=X")}
-        refuse_if_any(
+        raise_first_applicable_error(
             "unknown-metric",
             (metric.unit == "score" and part, place,
              "write a difference without %, because a score may be negative", ()),
-            ((metric.sign < 0) != amounts, place,
+            ((metric.better_sign < 0) != amounts, place,
              f"a {'higher' if amounts else 'lower'} value of this metric is better",
              (SuggestedFix({**alternative, option: None}, "limits this metric"),)),
         )  # fmt: skip
         twice = metric in limits, place, "this metric is given twice", ()
-        refuse_if_any("contradicting-options", twice)
+        raise_first_applicable_error("contradicting-options", twice)
         limits[metric] = RelativeLimit(number) if part else number
     return limits
 
@@ -180,26 +180,26 @@ class GateRule:
     """
 
     title: ClassVar[str] = "Rules about this run"
-    phrase: ClassVar[str]
-    findings: ClassVar[Mapping[str, str]]
-    compares: ClassVar[bool] = False
-    general: ClassVar[bool] = False
+    name_template: ClassVar[str]
+    finding_templates: ClassVar[Mapping[str, str]]
+    compares_with_baseline: ClassVar[bool] = False
+    uses_general_metrics: ClassVar[bool] = False
     can_simulate: ClassVar[bool] = True
 
     @property
-    def value(self) -> Any:
+    def option_value(self) -> Any:
         return getattr(self, fields(self)[0].name)
 
     @property
     def is_active(self) -> bool:
-        return is_given(self.value)
+        return is_given(self.option_value)
 
     @property
     def option_metrics(self) -> Sequence[Metric]:
-        return tuple(self.value) if isinstance(self.value, Mapping) else ()
+        return tuple(self.option_value) if isinstance(self.option_value, Mapping) else ()
 
-    def metrics_in(self, context: GateContext) -> Sequence[Metric]:
-        return context.general if self.general else self.option_metrics
+    def judged_metrics(self, context: GateContext) -> Sequence[Metric]:
+        return context.general_metrics if self.uses_general_metrics else self.option_metrics
 
     @property
     def signature(self) -> dict[str, object]:
@@ -217,23 +217,23 @@ class GateRule:
             entries[name] = "yes" if value is True else value
         return entries
 
-    def statements(self, context: GateContext) -> int:
+    def fallible_verdict_count(self, context: GateContext) -> int:
         """Number of verdicts that can be wrong by chance, because an interval or test decides."""
         return 0
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         """Judge each context. All contexts have the same tasks and attempts."""
-        return [list(self.judge_one(context)) for context in contexts]
+        return [list(self.judge_context(context)) for context in contexts]
 
-    def judge_one(self, context: GateContext) -> Iterable[Judgement]:
+    def judge_context(self, context: GateContext) -> Iterable[Judgement]:
         raise NotImplementedError
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         """The fields of the rule's templates that depend only on its options."""
         return {}
 
-    def words(self, metric: Metric | None = None) -> Sentence:
-        return tuple(filter(None, fill_template(self.phrase, self.name_fields(metric))))
+    def rule_sentence(self, metric: Metric | None = None) -> Sentence:
+        return tuple(filter(None, fill_template(self.name_template, self.name_fields(metric))))
 
     def judgement(
         self, fact: Result, verdict: str, metric: Metric | None = None, reason: str = "",
@@ -242,8 +242,8 @@ class GateRule:
     ) -> Judgement:  # fmt: skip
         """Create a judgement of this rule.  evidence : further fields of the sentence."""
         fields = {**self.name_fields(metric), **evidence}
-        template = self.findings.get(verdict, self.findings.get("", ""))
-        return Judgement(self.phrase, fact, verdict, template, fields, reason, tuple(notes),
+        template = self.finding_templates.get(verdict, self.finding_templates.get("", ""))
+        return Judgement(self.name_template, fact, verdict, template, fields, reason, tuple(notes),
                          count, limit)  # fmt: skip
 
 
@@ -258,10 +258,10 @@ class EveryTask(GateRule):
         " compares the tasks that both runs have. With drop, a number of attempts other than"
         " --attempts appears in the report, but does not make the gate fail.",
     )] = "fail"  # fmt: skip
-    title: ClassVar[str] = COMPARING
+    title: ClassVar[str] = BASELINE_RULES_TITLE
     can_simulate = False
-    phrase = EVERY
-    findings: ClassVar[Mapping[str, str]] = {
+    name_template = EVERY
+    finding_templates: ClassVar[Mapping[str, str]] = {
         FAIL: "{model} has no attempts at {lost} of the {expected:baseline task}",
         PASS: "{model} has attempts at {?several|all }{expected:baseline task}",
     }
@@ -270,9 +270,9 @@ class EveryTask(GateRule):
     def is_active(self) -> bool:
         return self.unpaired == "fail"
 
-    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
+    def judge_context(self, context: GateContext) -> Iterator[Judgement]:
         """Yield a judgement per candidate, and per model that only the baseline has."""
-        sides = context.sides
+        sides = context.baseline_match
         for series, covered in {**context.coverages, **sides.missing_series}.items():
             fact = context.empty_result(series)
             if covered is None:
@@ -280,13 +280,13 @@ class EveryTask(GateRule):
                     yield self.judgement(fact, ERROR).as_error(sides.reason_not_compared(series))
                 continue
             lost, names = covered.lost, first_few(sides.lost_tasks(series))
-            notes = [] if series in sides.missing_series else context.deviations(series)
+            notes = [] if series in sides.missing_series else context.deviation_notes(series)
             count = CountEvidence(covered.shared, covered.expected)
             line = self.judgement(
                 fact, FAIL if lost else PASS, None, f"lacks {names}" if names else "", None, notes,
                 count, lost=lost, expected=covered.expected, several=covered.expected > 1,
             )  # fmt: skip
-            yield line if not lost else replace(line, details=(line.clause, *notes))
+            yield line if not lost else replace(line, detail_notes=(line.finding_text, *notes))
 
 
 @dataclass(frozen=True)
@@ -305,8 +305,8 @@ class EveryAttempt(GateRule):
         " attempts.",
     )] = None  # fmt: skip
     can_simulate = False
-    phrase = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
-    findings: ClassVar[Mapping[str, str]] = {"": "{model} has {made}"}
+    name_template = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
+    finding_templates: ClassVar[Mapping[str, str]] = {"": "{model} has {made}"}
 
     @property
     def is_active(self) -> bool:
@@ -315,83 +315,83 @@ class EveryAttempt(GateRule):
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"declared": self.attempts, "baseline": self.attempts is None}
 
-    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        for series, attempts in context.expected_attempts[0].items():
-            if attempts.expected is None or context.unpaired == "drop":
+    def judge_context(self, context: GateContext) -> Iterator[Judgement]:
+        for series, attempts in context.candidate_attempts[0].items():
+            if attempts.expected_attempts is None or context.unpaired_policy == "drop":
                 continue
             reason = context.retry_warning(series)
-            verdict = PASS if attempts.design and not reason else FAIL
-            if not reason and not attempts.complete:
+            verdict = PASS if attempts.looks_planned and not reason else FAIL
+            if not reason and not attempts.has_expected_attempts:
                 reason = attempts.summary
                 if verdict == FAIL:
-                    reason = attempts.deviating_tasks(context.sides.counts)
-            count, covered = attempts.count, context.coverages.get(series)
+                    reason = attempts.deviating_tasks_text(context.baseline_match.counts)
+            count, covered = attempts.count_evidence, context.coverages.get(series)
             if count is not None and covered is not None and covered.lost:
-                count = count._replace(words=count.words + SHARED)
+                count = count._replace(template=count.template + SHARED_TASKS_SUFFIX)
             yield self.judgement(context.empty_result(series), verdict, None, reason, self.attempts,
-                                 context.deviations(series), count,
+                                 context.deviation_notes(series), count,
                                  made=attempts.summary)  # fmt: skip
 
 
 @dataclass(frozen=True)
-class ShareRule(GateRule):
+class FailedShareRule(GateRule):
     """The base class of rules that limit the share of failed attempts.
 
     noun : what is wrong with the attempts, for example "without an outcome".
     role : key of the attempts in `GateContext.failed_attempts`.
     """
 
-    noun: ClassVar[str]
-    role: ClassVar[str]
+    failure_words: ClassVar[str]
+    failure_kind: ClassVar[str]
     can_simulate = False
-    phrase = "attempts {noun} ≤ {limit}"
-    findings: ClassVar[Mapping[str, str]] = {
+    name_template = "attempts {noun} ≤ {limit}"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         "": "{wrong} of {made:attempt} by {model} {wrong:is|are} {noun} ({share})"
     }
 
     @property
     def is_active(self) -> bool:
-        return self.value is not None
+        return self.option_value is not None
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        return {"noun": self.noun, "limit": f"{100 * self.value:g} %"}
+        return {"noun": self.failure_words, "limit": f"{100 * self.option_value:g} %"}
 
-    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        for series, (wrong, attempts) in context.failed_attempts[self.role].items():
-            verdict = FAIL if wrong > self.value * attempts + 1e-9 else PASS
+    def judge_context(self, context: GateContext) -> Iterator[Judgement]:
+        for series, (wrong, attempts) in context.failed_attempts[self.failure_kind].items():
+            verdict = FAIL if wrong > self.option_value * attempts + 1e-9 else PASS
             yield self.judgement(
-                context.empty_result(series), verdict, limit=self.value,
+                context.empty_result(series), verdict, limit=self.option_value,
                 count=CountEvidence(wrong, attempts),
                 wrong=wrong, made=attempts, share=f"{100 * wrong / attempts:.1f} %",
             )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class MaxMissing(ShareRule):
+class MaxMissing(FailedShareRule):
     """The rule that limits the share of attempts without an outcome."""
 
     max_missing: Annotated[float | None, Option(
         "--max-missing", "SHARE", "Fail if more than SHARE of the attempts have no outcome.",
-        low=0.0, high=1.0, rare=True,
+        low=0.0, high=1.0, only_in_full_help=True,
         detail="For example, 2%. The option --missing sets how passk counts attempts without an"
         " outcome.",
     )] = None  # fmt: skip
-    noun = "without an outcome"
-    role = "missing"
+    failure_words = "without an outcome"
+    failure_kind = "missing"
 
 
 @dataclass(frozen=True)
-class MaxErrors(ShareRule):
+class MaxErrors(FailedShareRule):
     """The rule that limits the share of attempts without an outcome or with an error."""
 
     max_errors: Annotated[float | None, Option(
         "--max-errors", "SHARE", "Fail if more than SHARE of the attempts ended in an error.",
-        low=0.0, high=1.0, rare=True,
+        low=0.0, high=1.0, only_in_full_help=True,
         detail="For example, 5%. An attempt ended in an error if it has no outcome, or text in a"
         " column named error, errors, error_message or exception.",
     )] = None  # fmt: skip
-    noun = "without an outcome or with an error"
-    role = "errors"
+    failure_words = "without an outcome or with an error"
+    failure_kind = "errors"
 
 
 @dataclass(frozen=True)
@@ -404,13 +404,13 @@ class Minimum(GateRule):
         detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="Which number to compare with X of --min", choices=MIN_BY, rare=True,
+        "--min-by", help="Which number to compare with X of --min", choices=MIN_BY_CHOICES, only_in_full_help=True,
         detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
         " fails if the lower limit of the interval is below X. With estimate or lower, the rule is"
         " never undecided.",
     )] = BY_INTERVAL  # fmt: skip
-    phrase = "{metric} ≥ {limit}{by}"
-    findings: ClassVar[Mapping[str, str]] = {
+    name_template = "{metric} ≥ {limit}{by}"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         PASS: "{metric} of {model} is {?in|in }{estimate}; {end} is not below the minimum of"
         " {limit}",
         FAIL: "{metric} of {model} is {?in|in }{estimate}; {end} is below the minimum of {limit}",
@@ -422,12 +422,12 @@ class Minimum(GateRule):
     def signature(self) -> dict[str, object]:
         return {**super().signature, **({"min_by": self.min_by} if self.minimum else {})}
 
-    def statements(self, context: GateContext) -> int:
-        number = sum(rates.metric in self.minimum for rates in context.candidates)
+    def fallible_verdict_count(self, context: GateContext) -> int:
+        number = sum(rates.metric in self.minimum for rates in context.candidate_values)
         return 0 if self.min_by == BY_ESTIMATE else number
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        by, end = _BY[self.min_by]
+        by, end = _MIN_BY_WORDS[self.min_by]
         return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
@@ -435,7 +435,7 @@ class Minimum(GateRule):
         study = contexts[0].study
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
-        values = [[r for r in t.candidates if r.metric in self.minimum] for t in contexts]
+        values = [[r for r in t.candidate_values if r.metric in self.minimum] for t in contexts]
         facts = iter(study.results([rates for part in values for rates in part], confidence))
         return [
             [self._judge_values(context, rates, next(facts)) for rates in part]
@@ -447,17 +447,17 @@ class Minimum(GateRule):
         value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
         ends = {BY_INTERVAL: (low, high), BY_ESTIMATE: (value, value), BY_LOWER: (low, low)}
         verdict, words = _verdict(ends[self.min_by], least - 1e-12), dict[str, Any]()
-        if rates.metric.kind.ranged:
+        if rates.metric.definition.is_known_only_as_range:
             words = {"in": value is None}
             words |= {"end": "the range"} if self.min_by == BY_INTERVAL else {}
         elif verdict == UNDECIDED:
             truth = f" if {_default_distance(fact)} away"
-            to_decide = _needed_if_all_agree(fact, least, context)
+            to_decide = _tasks_to_decide_unanimous_text(fact, least, context)
             to_decide = to_decide or _tasks_to_decide_text(fact, context, 0.0, truth)
         words["estimate"] = fact.estimate.value_or_limits
         line = self.judgement(fact, verdict, rates.metric, to_decide, least, **words)
         if verdict == ERROR:
-            return line.as_error(fact.estimate.reason or fact.flaw, absent=not rates.has_values)
+            return line.as_error(fact.estimate.reason or fact.interval_flaw, absent=not rates.has_values)
         return line
 
 
@@ -465,23 +465,23 @@ class Minimum(GateRule):
 class BaselineRule(GateRule):
     """The base class of rules that compare the run with the baseline."""
 
-    title: ClassVar[str] = COMPARING
-    compares = True
+    title: ClassVar[str] = BASELINE_RULES_TITLE
+    compares_with_baseline = True
 
-    def statements(self, context: GateContext) -> int:
-        return len(context.pairs(self.metrics_in(context)))
+    def fallible_verdict_count(self, context: GateContext) -> int:
+        return len(context.paired_values(self.judged_metrics(context)))
 
     @property
-    def waiting(self) -> list[Sentence]:
-        return [self.words(metric) for metric in self.option_metrics]
+    def names_awaiting_baseline(self) -> list[Sentence]:
+        return [self.rule_sentence(metric) for metric in self.option_metrics]
 
-    def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
+    def comparisons(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
         """Compare the candidates of each context with their baselines, without tests."""
         from passk_cli.study.comparison import difference_intervals
 
-        pairs = [[self.matched(pair) for pair in t.pairs(self.metrics_in(t))] for t in contexts]
+        pairs = [[self.match_pair(pair) for pair in t.paired_values(self.judged_metrics(t))] for t in contexts]
         study = contexts[0].study
-        if study.past is not None and self.general:
+        if study.pooled_baseline is not None and self.uses_general_metrics:
             # The tests ignore the variation between runs, so passk uses Bonferroni-adjusted
             # intervals instead of tests.
             alpha = (1 - study.confidence.level) / max(sum(not c.reason for c in pairs[0]), 1)
@@ -492,21 +492,21 @@ class BaselineRule(GateRule):
         limits = iter(difference_intervals(limited, study.confidence))
         return [
             [
-                c if c.reason else c.with_changes(interval=context.widen(c, next(limits)))
+                c if c.reason else c.with_changes(interval=context.widen_for_run_variation(c, next(limits)))
                 for c in part
             ]
             for context, part in zip(contexts, pairs, strict=True)
         ]
 
-    def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
-        from passk_cli.study.comparison import match_tasks
+    def match_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+        from passk_cli.study.comparison import comparison_on_shared_tasks
 
-        return match_tasks(*pair)
+        return comparison_on_shared_tasks(*pair)
 
     def verdict(self, c: Comparison, tests: int) -> str:
         raise NotImplementedError
 
-    def evidence(
+    def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
         """The reason for the verdict, and the fields of the sentence about the evidence."""
@@ -514,13 +514,13 @@ class BaselineRule(GateRule):
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
         rows = []
-        for context, pairs in zip(contexts, self.compared(contexts), strict=True):
+        for context, pairs in zip(contexts, self.comparisons(contexts), strict=True):
             tests = sum(not c.reason for c in pairs)
             row = [self._judge_pair(context, c, tests, single=len(contexts) == 1) for c in pairs]
-            for rates in context.unpaired_values(self.metrics_in(context)):
+            for rates in context.unpaired_values(self.judged_metrics(context)):
                 fact = context.empty_result(rates.series, rates.metric)
                 line = self.judgement(fact, ERROR, rates.metric, limit=self._limit(rates.metric))
-                reason = context.sides.reason_not_compared(rates.series)
+                reason = context.baseline_match.reason_not_compared(rates.series)
                 row.append(line.as_error(reason, absent=True))
             rows.append(row)
         return rows
@@ -531,7 +531,7 @@ class BaselineRule(GateRule):
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
         fact = c.result(context.study.confidence)
         if verdict == ERROR:
-            missing = "no p-value" if self.general else getattr(c.interval, "reason", "")
+            missing = "no p-value" if self.uses_general_metrics else getattr(c.interval, "reason", "")
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
@@ -541,12 +541,12 @@ class BaselineRule(GateRule):
 
             change = relative_change(c, context.study.confidence)
             fact = replace(fact, estimate=change, se=None)
-        reason, fields = self.evidence(verdict, c, fact, tests, context)
+        reason, fields = self.reason_and_fields(verdict, c, fact, tests, context)
         fields |= _change_fields(fact.estimate)
         return self.judgement(fact, verdict, metric, reason, limit, **fields)
 
     def _limit(self, metric: Metric) -> float | None:
-        return None if self.general else self.value[metric]
+        return None if self.uses_general_metrics else self.option_value[metric]
 
 
 @dataclass(frozen=True)
@@ -561,51 +561,51 @@ class NoRegression(BaselineRule):
         detail="This rule is like --max-drop METRIC=0 for all metrics, adjusted for the number of"
         " metrics. This rule is undecided if a difference is not"
         " significant.")] = False  # fmt: skip
-    general = True
-    phrase = "{?metric|{metric} }no regression"
-    findings: ClassVar[Mapping[str, str]] = {
+    uses_general_metrics = True
+    name_template = "{?metric|{metric} }no regression"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         UNDECIDED: "{metric} of {model} {did} by {size}, not significantly{?tests| ({tests})}",
         "": "{metric} of {model} {did} by {size}, significantly{?tests| ({tests})}",
     }
 
     @property
-    def waiting(self) -> list[Sentence]:
+    def names_awaiting_baseline(self) -> list[Sentence]:
         # The metrics depend on the data, so the name of the rule contains no metric.
-        return [self.words()]
+        return [self.rule_sentence()]
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         return {"metric": metric and metric.name}
 
-    def statements(self, context: GateContext) -> int:
+    def fallible_verdict_count(self, context: GateContext) -> int:
         # The p-values are adjusted for the number of tests, so all tests of the rule together form
         # one verdict.
-        return min(super().statements(context), 1)
+        return min(super().fallible_verdict_count(context), 1)
 
-    def compared(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
+    def comparisons(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
         """Compare the candidates. For several contexts, compute only what decides the verdicts."""
         from passk_cli.study.pairwise_tests import compare_pairs, comparisons_with_p_values
 
-        study, pairs = contexts[0].study, [context.pairs(context.general) for context in contexts]
-        if study.past is not None:
-            return super().compared(contexts)
+        study, pairs = contexts[0].study, [context.paired_values(context.general_metrics) for context in contexts]
+        if study.pooled_baseline is not None:
+            return super().comparisons(contexts)
         if len(contexts) == 1:
-            return [compare_pairs(pairs[0], study.confidence, study.rules)]
+            return [compare_pairs(pairs[0], study.confidence, study.comparison_options)]
         if sum(first.has_values and second.has_values for first, second in pairs[0]) == 1:
-            return super().compared(contexts)
-        return comparisons_with_p_values(pairs, study.confidence, study.rules, verdicts=True)
+            return super().comparisons(contexts)
+        return comparisons_with_p_values(pairs, study.confidence, study.comparison_options, verdicts=True)
 
     def verdict(self, c: Comparison, tests: int) -> str:
         """The verdict by the interval or, if there are several tests, by the adjusted p-value."""
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
-            return _verdict(_improvement_limits(c.interval, c.first.metric.sign), 0.0)
+            return _verdict(_improvement_limits(c.interval, c.first.metric.better_sign), 0.0)
         return {WORSE: FAIL, BETTER: PASS}.get(c.verdict, UNDECIDED) if c.has_p_value else ERROR
 
-    def evidence(
+    def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        p = f"p {p_relation(c.adjusted)}" if c.has_p_value else ""
+        p = f"p {p_text_with_sign(c.adjusted)}" if c.has_p_value else ""
         many = (
             f", {ADJUSTMENT_NAMES[c.adjustment]} over {tests} tests"
             if c.adjustment in ADJUSTMENT_NAMES
@@ -617,9 +617,9 @@ class NoRegression(BaselineRule):
             p += " decides, not the interval" if tests > 1 else " does not decide"
         to_decide = ""
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
-            worse = "lower" if c.first.metric.sign > 0 else "higher"
+            worse = "lower" if c.first.metric.better_sign > 0 else "higher"
             truth = f" if {_default_distance(fact)} {worse}"
-            to_decide = _tasks_to_decide_text(fact, context, 0.0, truth, context.reach_of_runs(c))
+            to_decide = _tasks_to_decide_text(fact, context, 0.0, truth, context.run_variation_half_width(c))
         return "; ".join(filter(None, (to_decide, p))), {"tests": test_words}
 
 
@@ -630,9 +630,9 @@ class ToleranceRule(BaselineRule):
     change : article and noun of the change for the worse, for example "a" and "drop".
     """
 
-    change: ClassVar[tuple[str, str]]
-    phrase = "{metric} {change} ≤ {limit}"
-    findings: ClassVar[Mapping[str, str]] = {
+    change_words: ClassVar[tuple[str, str]]
+    name_template = "{metric} {change} ≤ {limit}"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         PASS: "{metric} of {model} {did} by {size}{?even|, not significantly}"
         "{?worse|, not more than {limit}}",
         FAIL: "{metric} of {model} {did} by {size}, more than {limit}",
@@ -641,30 +641,30 @@ class ToleranceRule(BaselineRule):
     }  # fmt: skip
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        a, change = self.change
-        return {"a": a, "change": change, **_limit_fields(metric, self.value, "points")}
+        a, change = self.change_words
+        return {"a": a, "change": change, **_limit_fields(metric, self.option_value, "points")}
 
-    def matched(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
+    def match_pair(self, pair: tuple[TaskValues, TaskValues]) -> Comparison:
         """Compare a candidate with its baseline. A relative limit scales the baseline."""
-        c, most = super().matched(pair), self.value[pair[0].metric]
-        return c if c.reason or not isinstance(most, RelativeLimit) else c.with_share(
-            1.0 - pair[0].metric.sign * most
+        c, most = super().match_pair(pair), self.option_value[pair[0].metric]
+        return c if c.reason or not isinstance(most, RelativeLimit) else c.with_factor_of_second(
+            1.0 - pair[0].metric.better_sign * most
         )  # fmt: skip
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        most = self.value[c.first.metric]
+        most = self.option_value[c.first.metric]
         limit = 0.0 if isinstance(most, RelativeLimit) else -most
-        return _verdict(_improvement_limits(c.interval, c.first.metric.sign), limit)
+        return _verdict(_improvement_limits(c.interval, c.first.metric.better_sign), limit)
 
-    def evidence(
+    def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        sign, most, value = c.first.metric.sign, self.value[c.first.metric], fact.estimate.value
+        sign, most, value = c.first.metric.better_sign, self.option_value[c.first.metric], fact.estimate.value
         to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
             truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
             to_decide = "" if verdict != UNDECIDED else _tasks_to_decide_text(
-                fact, context, most, truth, context.reach_of_runs(c)
+                fact, context, most, truth, context.run_variation_half_width(c)
             )  # fmt: skip
         return to_decide, {"worse": high is not None and high < 0}
 
@@ -678,7 +678,7 @@ class MaxDrop(ToleranceRule):
         parse=partial(parse_limits, "--max-drop", relative=True),
         detail="X is a difference (0.02 is two points) or a percentage of the baseline (5%).",
     )] = field(default_factory=dict)  # fmt: skip
-    change = "a", "drop"
+    change_words = "a", "drop"
 
 
 @dataclass(frozen=True)
@@ -692,7 +692,7 @@ class MaxIncrease(ToleranceRule):
         " METRIC can be cost, tokens, duration or turns, a median such as median-cost, or an amount"
         " per solved task such as cost-per-success.",
     )] = field(default_factory=dict)  # fmt: skip
-    change = "an", "increase"
+    change_words = "an", "increase"
 
 
 @dataclass(frozen=True)
@@ -706,8 +706,8 @@ class SingleTaskRule(GateRule):
 
         return (Metric("pass@", 1),) if self.is_active else ()
 
-    def judge_one(self, context: GateContext) -> Iterator[Judgement]:
-        for rates in context.candidates:
+    def judge_context(self, context: GateContext) -> Iterator[Judgement]:
+        for rates in context.candidate_values:
             if rates.metric in self.option_metrics:
                 yield self.judge_series(context, rates)
 
@@ -721,15 +721,15 @@ class MustPass(SingleTaskRule):
 
     must_pass: Annotated[tuple[str, ...], Option(
         "--must-pass", "TASKS|FILE", "Fail unless every attempt at TASKS passes.",
-        parse=partial(parse_tasks, "--must-pass"), several=True,
+        parse=partial(parse_tasks, "--must-pass"), is_repeatable=True,
         detail="TASKS are names or patterns such as a,b* ('*' for all tasks). FILE has one name per"
         " line, and no comments. Repeatable.",
     )] = ()  # fmt: skip
     must_pass_rate: Annotated[float, Option(
         "--must-pass-rate", "RATE", "Share of attempts that must pass at each task of --must-pass.",
         low=0.0, high=1.0)] = 1.0  # fmt: skip
-    phrase = "{tasks:named task} {tasks:passes|pass} {rate}"
-    findings: ClassVar[Mapping[str, str]] = {
+    name_template = "{tasks:named task} {tasks:passes|pass} {rate}"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         PASS: "{tasks} of {tasks:named task} {tasks:passes|pass} {rate} in {model}",
         FAIL: "{failing} of {tasks:named task} {failing:does|do} not pass {rate} in {model}",
     }
@@ -747,7 +747,7 @@ class MustPass(SingleTaskRule):
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
         import numpy as np
 
-        places = context.sides.places
+        places = context.baseline_match.task_positions
         matches = {
             name: [task for task in places if matches_pattern(task, name)]
             if set(name) & {*"*?["} else [name] * (name in places)
@@ -761,7 +761,7 @@ class MustPass(SingleTaskRule):
         n, c, rate = rates.n[at], rates.c[at], self.must_pass_rate
         below = c < rate * n - 1e-9
         tasks, passed = len(unknown) + len(codes), int((~below).sum())
-        lost = first_few([context.sides.counts.tasks[code] for code in codes[~run]])
+        lost = first_few([context.baseline_match.counts.tasks[code] for code in codes[~run]])
         all_passed = len(at) and run.all() and (c == n).all()
         notes = (
             f"no attempts at {lost}" if lost else "",
@@ -784,7 +784,7 @@ class MustPass(SingleTaskRule):
         if unlisted:
             remedy = _unknown_tasks_fix(unlisted, places)
             problems.append(f"the data has no task {cut_long_words(first_few(unlisted))}{remedy}")
-        return replace(line, details=()).as_error("; ".join(problems), absent=True)
+        return replace(line, detail_notes=()).as_error("; ".join(problems), absent=True)
 
 
 @dataclass(frozen=True)
@@ -798,28 +798,28 @@ class MinEach(SingleTaskRule):
         " passes if every task significantly reaches RATE, and is undecided otherwise. With 8/10,"
         " the rule fails if a task passes fewer than 8 of 10 attempts.",
     )] = None  # fmt: skip
-    phrase = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
-    findings: ClassVar[Mapping[str, str]] = {
+    name_template = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
+    finding_templates: ClassVar[Mapping[str, str]] = {
         FAIL: "{below:task} of {model} {below:is|are} significantly below a pass rate of {limit}",
         "": "{reached} of {tasks:task} of {model} have an observed pass rate of at least {limit}",
     }
-    counting: ClassVar[str] = (
+    counting_template: ClassVar[str] = (
         "{reached} of {tasks:task} of {model} {reached:passes|pass} {passes} of {attempts:attempt}"
     )
 
-    def statements(self, context: GateContext) -> int:
+    def fallible_verdict_count(self, context: GateContext) -> int:
         # The p-values are adjusted for the number of tasks, so the tests of all tasks together form
         # one verdict.
-        return 0 if isinstance(self.value, PassesOfAttempts) else len(context.sides.series)
+        return 0 if isinstance(self.option_value, PassesOfAttempts) else len(context.baseline_match.series)
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
-        if isinstance(self.value, PassesOfAttempts):
-            return {"passes": self.value.passes, "attempts": self.value.attempts}
-        return {"limit": Phrase(((self.value, Column("", "given")),))}
+        if isinstance(self.option_value, PassesOfAttempts):
+            return {"passes": self.option_value.passes, "attempts": self.option_value.attempts}
+        return {"limit": Phrase(((self.option_value, Column("", "given")),))}
 
     def judge_series(self, context: GateContext, rates: TaskValues) -> Judgement:
-        if isinstance(self.value, PassesOfAttempts):
-            return self._judge_counts(context, rates, self.value)
+        if isinstance(self.option_value, PassesOfAttempts):
+            return self._judge_counts(context, rates, self.option_value)
         return self._judge_tests(context, rates)
 
     def _judge_counts(
@@ -841,7 +841,7 @@ class MinEach(SingleTaskRule):
             rates.metric,
             reason, least, (), CountEvidence(reached, len(n)), reached=reached, tasks=len(n),
         )  # fmt: skip
-        return replace(line, template=self.counting)
+        return replace(line, finding_template=self.counting_template)
 
     def _judge_tests(self, context: GateContext, rates: TaskValues) -> Judgement:
         import numpy as np
@@ -849,7 +849,7 @@ class MinEach(SingleTaskRule):
         from passk_cli.inference.adjust import holm
         from passk_cli.inference.binomial_rate import below_rate_p_values, rate_lower_limits
 
-        n, c, least, level = rates.n, rates.c, self.value, context.study.confidence.level
+        n, c, least, level = rates.n, rates.c, self.option_value, context.study.confidence.level
         p = holm(below_rate_p_values(n, c, least))
         below = np.flatnonzero(p <= 1 - level + 1e-12)
         all_reached = np.all(rate_lower_limits(n, c, level) >= least - 1e-12)
@@ -866,10 +866,10 @@ class MinEach(SingleTaskRule):
 
 
 def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = None) -> str:
-    names = context.sides.counts.tasks
+    names = context.baseline_match.counts.tasks
     return first_few([
         f"{names[rates.tasks[i]]} passed {rates.c[i]:,} of {rates.n[i]:,}"
-        f"{'' if p is None else f' (p {p_relation(p[i])})'}"
+        f"{'' if p is None else f' (p {p_text_with_sign(p[i])})'}"
         for i in places.tolist()
     ])  # fmt: skip
 
@@ -899,7 +899,7 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
     if value is None:
         return {"did": "changed", "size": "an unknown amount"}
     even = low is not None and high is not None and low <= 0 <= high
-    if even or abs(value) < ROUNDING:
+    if even or abs(value) < ROUNDING_TOLERANCE:
         size = Phrase(((replace(estimate, signed=True), POINTS_COLUMN),))
         return {"did": "changed", "size": size, "even": even}
     if value < 0:
@@ -908,13 +908,13 @@ def _change_fields(estimate: Estimate) -> dict[str, Any]:
     return {"did": "rose" if value == estimate.value else "fell", "size": size}
 
 
-def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> Ends:
+def _improvement_limits(limits: Estimate | Interval | None, sign: int) -> IntervalLimits:
     if limits is None or limits.low is None or limits.high is None:
         return None, None
     return (limits.low, limits.high) if sign > 0 else (-limits.high, -limits.low)
 
 
-def _verdict(ends: Ends, limit: float) -> str:
+def _verdict(ends: IntervalLimits, limit: float) -> str:
     low, high = ends
     if low is None or high is None:
         return ERROR
@@ -958,15 +958,15 @@ def _tasks_to_decide_text(
     away : distance from the limit.  0 means 5 points or, for costs, a tenth of the estimate.
     truth : the assumption in words.  of_runs : r.  Power: benchmarks/gate.md.
     """
-    from passk_cli.inference.weighted_means import NORMAL
+    from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
     value, low, high = fact.estimate.value, fact.estimate.low, fact.estimate.high
     if value is None or low is None or high is None or math.isinf(high - low):
         return ""
     if not away:
         away = {"share": _AWAY, "%": 0.1}.get(fact.estimate.unit, 0.1 * abs(value))
-    level = NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
-    reach, most = (high - low) / 2, away / (1 + NORMAL.inv_cdf(_POWER) / level)
+    level = STANDARD_NORMAL.inv_cdf(1 - (1 - (fact.level or _LEVEL)) / 2)
+    reach, most = (high - low) / 2, away / (1 + STANDARD_NORMAL.inv_cdf(_POWER) / level)
     number, fixed = _sample_size(fact, context)
     if 0 < of_runs >= most:
         return "runs differ too much to decide"
@@ -976,7 +976,7 @@ def _tasks_to_decide_text(
     return _needed_sample_text(count, truth, fixed=fixed) if 0 < count <= 10_000_000 else ""
 
 
-def _needed_if_all_agree(fact: Result, least: float, context: GateContext) -> str:
+def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateContext) -> str:
     """Words with the number of tasks that would decide the rule if all attempts pass, like until
     now.
 
@@ -1010,34 +1010,34 @@ def _needed_sample_text(count: float, truth: str, *, fixed: bool) -> str:
 
 def verdicts_by_judgement(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
-) -> list[dict[Line, str]]:
+) -> list[dict[JudgementKey, str]]:
     """One mapping per context: key of a judgement → verdict, only for rules that can be simulated.
 
     places : indices of the rules, or None for all rules.
     If outcomes are missing, the worst and the best case are judged, and the worse verdict counts.
     """
-    lines: list[dict[Line, str]] = [{} for _ in contexts]
+    lines: list[dict[JudgementKey, str]] = [{} for _ in contexts]
     ends = list(zip(*(context.missing_outcome_cases for context in contexts), strict=True))
     for place in range(len(rules)) if places is None else places:
         for end in ends if rules[place].can_simulate else ():
             for verdicts, judgements in zip(lines, rules[place].judge(end), strict=True):
                 for line in judgements:
-                    key = place, line.fact.series, line.fact.name
+                    key = place, line.result.series, line.result.name
                     candidates = verdicts.get(key, PASS), line.verdict
-                    if not line.absent:
-                        verdicts[key] = max(candidates, key=_WORSE.index)
+                    if not line.lacks_data:
+                        verdicts[key] = max(candidates, key=_VERDICTS_BY_SEVERITY.index)
     return lines
 
 
 def all_pass_and_all_fail_verdicts(
     rules: Sequence[GateRule], context: GateContext
-) -> dict[Line, tuple[str, str]]:
+) -> dict[JudgementKey, tuple[str, str]]:
     """Key of a judgement → verdicts if every attempt passes and if every attempt fails.
 
     Rules that cannot be simulated are left out.
     """
-    context = context.for_simulation
-    if not context.study.metrics or is_corrected(context.sides.counts):
+    context = context.simulation_context
+    if not context.study.metrics or is_corrected(context.baseline_match.counts):
         return {}
-    best, worst = verdicts_by_judgement(rules, context.extremes)
+    best, worst = verdicts_by_judgement(rules, context.all_pass_and_all_fail)
     return {line: (best[line], worst[line]) for line in best if line in worst}

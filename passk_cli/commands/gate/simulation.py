@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.activity import report_steps
+from passk_cli.activity import items_with_progress
 from passk_cli.arrays import Floats, Ints, group_pairs
-from passk_cli.commands.gate.baseline_match import ITSELF
+from passk_cli.commands.gate.baseline_match import SELF_BASELINE_LABEL
 from passk_cli.commands.gate.context import (
     GateContext,
     JudgedRun,
@@ -22,8 +22,13 @@ from passk_cli.commands.gate.context import (
 )
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import Rulebook
-from passk_cli.commands.gate.rules import GateRule, Line, verdicts_by_judgement
-from passk_cli.commands.gate.view import FIELDS, LEADING, RuleTable, with_notes
+from passk_cli.commands.gate.rules import GateRule, JudgementKey, verdicts_by_judgement
+from passk_cli.commands.gate.view import (
+    JUDGEMENT_DATA_FIELDS,
+    LEADING_COLUMNS,
+    RuleTable,
+    with_notes,
+)
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType, fill_template
 from passk_cli.inference.binomial_rate import rate_limits
 from passk_cli.inference.hierarchical_model import draw_rates
@@ -44,12 +49,12 @@ from passk_cli.report.data_types import (
 )  # fmt: skip
 from passk_cli.report.phrases import plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.history import PooledBaseline, shift_logits
 from passk_cli.study.result import Result
 from passk_cli.study.section import data_field
 from passk_cli.study.significance_options import ERROR, FAIL, NOT_JUDGED, PASS, UNDECIDED
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 
 # A simulation has _UNCHANGED runs without a change and _PLANTED runs per planted drop. If intervals
 # are slow to compute, the numbers of simulated runs are divided by _FEWER.
@@ -60,18 +65,18 @@ _OF_ESTIMATED, _DRAWN = 10, 50
 # The search for a drop tries at least _LEAST runs. The search stops when the share of failing runs
 # differs from the power by more than _CLEAR standard errors.
 _LEAST, _CLEAR = 20, 3.0
-_TOGETHER = 100
+_RUNS_PER_BATCH = 100
 # A drop is detectable if the rule fails with the probability POWER. _DEVIATE is the normal quantile
 # of 0.8.
 POWER, _DEVIATE = 0.8, 0.8416
 # The bisection for the detectable drop stops when the error is 3 % of the drop, or 0.1 % of all
 # passes.
 _NEAR, _NEAREST = 0.03, 1e-3
-# The variance of a number between 0 and 1 is at most _LARGEST.
-_LARGEST = 0.25
-WHOLE = "the whole gate"
+# The variance of a number between 0 and 1 is at most _MAX_VARIANCE.
+_MAX_VARIANCE = 0.25
+WHOLE_GATE = "the whole gate"
 
-NOT_REHEARSED = DiagnosticType(
+NOT_REHEARSED_WARNING = DiagnosticType(
     "not-rehearsed", WARNING,
     "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
     meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
@@ -82,7 +87,7 @@ NOT_REHEARSED = DiagnosticType(
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
-RANGES_NOT_REHEARSED = DiagnosticType(
+RANGES_NOT_REHEARSED_WARNING = DiagnosticType(
     "ranges-not-rehearsed", WARNING,
     "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
@@ -93,7 +98,7 @@ RANGES_NOT_REHEARSED = DiagnosticType(
     example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip
-ONE_ATTEMPT = DiagnosticType(
+ONE_ATTEMPT_WARNING = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
     "one attempt does not show the success rate of a task, so the rehearsal uses a prior",
     meaning="With one attempt per task, the data show the mean pass rate, but not how much tasks"
@@ -116,10 +121,10 @@ class VerdictRates:
         failed, plus one standard error, because there are few such pairs.
     """
 
-    failing: int
-    undecided: int
+    failing_count: int
+    undecided_count: int
     runs: int
-    both_fail: float
+    both_fail_share: float
 
     @classmethod
     def from_runs(cls, failing: Sequence[bool], undecided: int, sets: int) -> VerdictRates:
@@ -131,8 +136,8 @@ class VerdictRates:
         return cls(sum(failing), undecided, len(failing), both_fail)
 
     @property
-    def share(self) -> float:
-        return self.failing / self.runs
+    def failing_share(self) -> float:
+        return self.failing_count / self.runs
 
 
 def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
@@ -148,15 +153,15 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     """
     from passk_cli.scipy_special import betaincinv
 
-    runs, failing = [odds.runs, predicted.runs], [odds.failing, predicted.failing]
+    runs, failing = [odds.runs, predicted.runs], [odds.failing_count, predicted.failing_count]
     lows, highs = rate_limits(np.array(runs), np.array(failing))
-    low, high, mean = float(lows.min()), float(highs.max()), predicted.share
-    spread = predicted.both_fail - mean**2
+    low, high, mean = float(lows.min()), float(highs.max()), predicted.failing_share
+    spread = predicted.both_fail_share - mean**2
     if 0.0 < spread < mean * (1.0 - mean):
         size = mean * (1.0 - mean) / spread - 1.0
         ends = (float(betaincinv(mean * size, (1.0 - mean) * size, q)) for q in (0.025, 0.975))
         low, high = min(low, next(ends)), max(high, next(ends))
-    return Estimate(odds.share, low=low, high=high)
+    return Estimate(odds.failing_share, low=low, high=high)
 
 
 @dataclass(frozen=True)
@@ -168,9 +173,9 @@ class DetectableDrop:
     reached : share of runs that failed at this drop or, if `lost` is None, with all passes lost.
     """
 
-    lost: float | None
+    lost_pass_share: float | None
     drop: Estimate
-    reached: float
+    failing_share: float
 
 
 @dataclass(frozen=True)
@@ -182,17 +187,17 @@ class SimulatedJudgement(Judgement):
     best, worst : verdicts if every attempt passes, and if every attempt fails.
     """
 
-    odds: VerdictRates | None = None
-    predicted: VerdictRates | None = None
-    detectable: DetectableDrop | None = None
-    best: str | None = None
-    worst: str | None = None
+    unchanged_rates: VerdictRates | None = None
+    predictive_rates: VerdictRates | None = None
+    detectable_drop: DetectableDrop | None = None
+    all_pass_verdict: str | None = None
+    all_fail_verdict: str | None = None
 
     @cached_property
-    def alarm(self) -> Estimate | None:
-        if self.odds is None or self.predicted is None:
+    def false_alarm_estimate(self) -> Estimate | None:
+        if self.unchanged_rates is None or self.predictive_rates is None:
             return None
-        return false_alarm_rate(self.odds, self.predicted)
+        return false_alarm_rate(self.unchanged_rates, self.predictive_rates)
 
 
 @dataclass(frozen=True)
@@ -208,42 +213,42 @@ class SimulationSetup:
 
     context: GateContext
     rules: Sequence[GateRule]
-    new: Floats
-    old: Floats | None
+    new_run_rates: Floats
+    baseline_rates: Floats | None
     on_undecided: str
-    runs: int
-    purpose: str = ""
-    scales: Mapping[Series, Floats] = field(default_factory=dict)
-    _cache: dict[tuple[int, float], list[dict[Line, str]]] = field(default_factory=dict)
+    rehearsal_count: int
+    seed_purpose: str = ""
+    between_run_deviations: Mapping[SeriesKey, Floats] = field(default_factory=dict)
+    _cache: dict[tuple[int, float], list[dict[JudgementKey, str]]] = field(default_factory=dict)
 
     @cached_property
-    def unchanged_verdicts(self) -> tuple[dict[Line, VerdictRates], list[bool]]:
+    def unchanged_verdicts(self) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
         """Rule → verdict rates without a change, and whether the gate fails in each rehearsal."""
-        verdicts: dict[Line, list[str]] = {}
+        verdicts: dict[JudgementKey, list[str]] = {}
         shut: list[bool] = []
-        for first in report_steps(range(0, self.runs, _TOGETHER), "rehearsing", "parts"):
-            places = range(first, min(first + _TOGETHER, self.runs))
-            for lines in verdicts_by_judgement(self.rules, [self.run(0.0, run) for run in places]):
+        for first in items_with_progress(range(0, self.rehearsal_count, _RUNS_PER_BATCH), "rehearsing", "parts"):
+            places = range(first, min(first + _RUNS_PER_BATCH, self.rehearsal_count))
+            for lines in verdicts_by_judgement(self.rules, [self.simulate_run(0.0, run) for run in places]):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
-                shut.append(any(map(self._fails, lines.values())))
-        sets = len(self.new)
+                shut.append(any(map(self._fails_gate, lines.values())))
+        sets = len(self.new_run_rates)
         odds = {
-            line: VerdictRates.from_runs(list(map(self._fails, v)), v.count(UNDECIDED), sets)
+            line: VerdictRates.from_runs(list(map(self._fails_gate, v)), v.count(UNDECIDED), sets)
             for line, v in verdicts.items()
         }
         return odds, shut
 
     @property
-    def effects(self) -> list[float]:
+    def run_effect_deviations(self) -> list[float]:
         """Standard deviations of pass@1 between runs, if the baseline is a history."""
-        past, sides = self.context.study.past, self.context.sides
+        past, sides = self.context.study.pooled_baseline, self.context.baseline_match
         if past is None or sides.baseline is None:
             return []
-        variances = [past.variances(sides.baseline.series[s]) for s in sides.bases]
+        variances = [past.run_and_chance_variances(sides.baseline.series[s]) for s in sides.baseline_indices]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
-    def detectable_drop(self, line: Line) -> DetectableDrop:
+    def detectable_drop(self, line: JudgementKey) -> DetectableDrop:
         """Find the smallest planted drop at which a rule fails with power 0.8, by bisection.
 
         A planted drop removes the same share of passes at every task: a rate p becomes (1 − share)
@@ -265,58 +270,58 @@ class SimulationSetup:
             high, self._metric_drop(line, high), self._power(line, high, all_runs=True)
         )
 
-    def _power(self, line: Line, lost: float, *, all_runs: bool = False) -> float:
+    def _power(self, line: JudgementKey, lost: float, *, all_runs: bool = False) -> float:
         """The share of runs with a planted drop in which a rule fails.
 
         all_runs : whether to simulate all runs, even if the share already differs from 0.8.
         """
-        place, runs = line[0], self.planted if all_runs else _LEAST
+        place, runs = line[0], self.runs_per_planted_drop if all_runs else _LEAST
         while True:
             judged = self._cache.setdefault((place, lost), [])
             if len(judged) < runs:
-                rule_metrics = self.rules[place].metrics_in(self.context)
+                rule_metrics = self.rules[place].judged_metrics(self.context)
                 metrics = tuple(m for m in self.context.study.metrics if m in rule_metrics)
                 study = replace(self.context.study, metrics=metrics)
-                drawn_runs = (self.run(lost, run) for run in range(len(judged), runs))
-                contexts = [replace(t, study=replace(study, past=t.study.past)) for t in drawn_runs]
+                drawn_runs = (self.simulate_run(lost, run) for run in range(len(judged), runs))
+                contexts = [replace(t, study=replace(study, pooled_baseline=t.study.pooled_baseline)) for t in drawn_runs]
                 judged += verdicts_by_judgement(self.rules, contexts, [place])
-            share = sum(self._fails(lines[line]) for lines in judged[:runs]) / runs
+            share = sum(self._fails_gate(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
-            if runs == self.planted or abs(share - POWER) > unsure:
+            if runs == self.runs_per_planted_drop or abs(share - POWER) > unsure:
                 return share
-            runs = min(2 * runs, self.planted)
+            runs = min(2 * runs, self.runs_per_planted_drop)
 
     @property
-    def planted(self) -> int:
-        return min(self.runs, max(_LEAST, self.runs * _PLANTED // _UNCHANGED))
+    def runs_per_planted_drop(self) -> int:
+        return min(self.rehearsal_count, max(_LEAST, self.rehearsal_count * _PLANTED // _UNCHANGED))
 
-    def _fails(self, verdict: str) -> bool:
+    def _fails_gate(self, verdict: str) -> bool:
         undecided_fails = self.on_undecided == FAIL
         return verdict in (FAIL, ERROR) or (undecided_fails and verdict == UNDECIDED)
 
-    def run(self, lost: float, run: int) -> GateContext:
+    def simulate_run(self, lost: float, run: int) -> GateContext:
         """Simulate a new run that lost a share of its passes, and its baseline."""
-        sides, study, at = self.context.sides, self.context.study, run % len(self.new)
-        generator = named_generator(study.confidence.seed, f"rehearsed run{self.purpose}", run)
-        base, new, past = None, self.new[at], study.past
-        if self.old is not None and sides.baseline is not None:
-            base, old = sides.baseline, self.old[at]
+        sides, study, at = self.context.baseline_match, self.context.study, run % len(self.new_run_rates)
+        generator = named_generator(study.confidence.seed, f"rehearsed run{self.seed_purpose}", run)
+        base, new, past = None, self.new_run_rates[at], study.pooled_baseline
+        if self.baseline_rates is not None and sides.baseline is not None:
+            base, old = sides.baseline, self.baseline_rates[at]
             if past is None:
                 passes = generator.binomial(attempts_with_outcome(base), old)
             else:
-                scales = {series: float(scale[at]) for series, scale in self.scales.items()}
+                scales = {series: float(scale[at]) for series, scale in self.between_run_deviations.items()}
                 past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
-                for s, series in zip(sides.candidates, sides.series, strict=True):
+                for s, series in zip(sides.candidate_indices, sides.series, strict=True):
                     if scale := scales.get(sides.base_series(series) or (), 0.0):
-                        rows = sides.counts.rows_of(s)
+                        rows = sides.counts.slice_of_series(s)
                         new[rows] = shift_logits(new[rows], scale * generator.standard_normal())
             base = replace_passes(base, passes)
         passes = generator.binomial(attempts_with_outcome(sides.counts), new * (1.0 - lost))
-        context = replace(self.context, study=replace(study, past=past))
+        context = replace(self.context, study=replace(study, pooled_baseline=past))
         return context.with_counts(replace_passes(sides.counts, passes), base)
 
-    def _metric_drop(self, line: Line, lost: float) -> Estimate:
+    def _metric_drop(self, line: JudgementKey, lost: float) -> Estimate:
         """The drop of the metric if a share of the passes is lost, with its Monte-Carlo error.
 
         The share of failing runs has the standard error √(power (1 − power) / runs).  This error,
@@ -325,16 +330,16 @@ class SimulationSetup:
         """
         place, series, name = line
         metric = next(metric for metric in self.context.study.metrics if metric.name == name)
-        counts, runs = self.context.sides.counts, self.planted
-        rows = counts.rows_of(counts.series.index(series))
-        rates, n = self.new[np.arange(runs) % len(self.new), rows], counts.n[rows]
+        counts, runs = self.context.baseline_match.counts, self.runs_per_planted_drop
+        rows = counts.slice_of_series(counts.series.index(series))
+        rates, n = self.new_run_rates[np.arange(runs) % len(self.new_run_rates), rows], counts.n[rows]
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
-        drop = float((metric.at(rates) - metric.at(rates * (1.0 - lost))).mean())
+        drop = float((metric.value_at_rates(rates) - metric.value_at_rates(rates * (1.0 - lost))).mean())
         passes = named_generator(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
         values = task_values([metric], np.broadcast_to(n, passes.shape).ravel(), passes.ravel())[0]
         spread = float(values.reshape(passes.shape).mean(axis=1).std())
-        spread *= math.sqrt(1.0 + self.rules[place].compares)
+        spread *= math.sqrt(1.0 + self.rules[place].compares_with_baseline)
         slope = math.exp(-0.5 * _DEVIATE**2) / math.sqrt(2 * math.pi) / max(spread, 1e-12)
         return Estimate(drop, se=math.sqrt(POWER * (1 - POWER) / runs) / slope)
 
@@ -358,45 +363,45 @@ def simulation_setup(
     predictive : whether to use all posterior draws, and twice as many rehearsals.
     fewer : whether to use fewer rehearsals even if intervals are fast to compute.
     """
-    context = context.for_simulation
+    context = context.simulation_context
     study, metrics = context.study, context.study.metrics
     seed = study.confidence.seed, purpose
     runs = _UNCHANGED // _FEWER if fewer or not has_fast_intervals(context) else _UNCHANGED
     runs, sets = (2 * runs, _DRAWN) if predictive else (runs, runs // _OF_ESTIMATED)
-    sides, base = context.sides, context.sides.baseline
+    sides, base = context.baseline_match, context.baseline_match.baseline
 
     def rates_of(counts: Counts, s: int) -> Floats:
         draws = _posterior_rates(counts, s, sets if predictive else _UNCHANGED, seed)
         if predictive:
             return draws
-        rows = counts.rows_of(s)
+        rows = counts.slice_of_series(s)
         n, c = attempts_with_outcome(counts)[rows], counts.c[rows]
         distance = np.zeros(len(draws))
         for metric in metrics:
             enough = n >= max(metric.k, 1)
             if enough.any():
-                expected = metric.at(draws[:, enough]).mean(axis=1)
+                expected = metric.value_at_rates(draws[:, enough]).mean(axis=1)
                 observed = task_values([metric], n[enough], c[enough])[0].mean()
                 distance += ((expected - observed) / max(float(expected.std()), 1e-12)) ** 2
         return draws[np.argsort(distance, kind="stable")[:sets]]
 
-    old, scales = None, dict[Series, Floats]()
+    old, scales = None, dict[SeriesKey, Floats]()
     if base is not None:
         old = np.zeros((sets, len(base.n)))
-        for s in sides.bases:
+        for s in sides.baseline_indices:
             rates = rates_of(base, s)
-            if study.past is not None:
-                rates, scales[base.series[s]] = _with_effects(
-                    study.past, base.series[s], rates, seed, uncertain=predictive
+            if study.pooled_baseline is not None:
+                rates, scales[base.series[s]] = _rates_with_run_effects(
+                    study.pooled_baseline, base.series[s], rates, seed, uncertain=predictive
                 )
-            old[:, base.rows_of(s)] = rates
+            old[:, base.slice_of_series(s)] = rates
     new = np.zeros((sets, len(sides.counts.n)))
-    for s in sides.candidates:
-        rows, series = sides.counts.rows_of(s), sides.counts.series[s]
+    for s in sides.candidate_indices:
+        rows, series = sides.counts.slice_of_series(s), sides.counts.series[s]
         new[:, rows] = rates_of(sides.counts, s)
         partner = sides.base_series(series)
         if base is not None and old is not None and partner is not None:
-            base_rows = base.rows_of(base.series.index(partner))
+            base_rows = base.slice_of_series(base.series.index(partner))
             _, at, place = np.intersect1d(
                 sides.counts.task_codes[rows], base.task_codes[base_rows], return_indices=True
             )
@@ -404,8 +409,13 @@ def simulation_setup(
     return SimulationSetup(context, rules, new, old, on_undecided, runs, purpose, scales)
 
 
-def _with_effects(
-    past: PooledBaseline, series: Series, rates: Floats, seed: tuple[int, str], *, uncertain: bool
+def _rates_with_run_effects(
+    past: PooledBaseline,
+    series: SeriesKey,
+    rates: Floats,
+    seed: tuple[int, str],
+    *,
+    uncertain: bool,
 ) -> tuple[Floats, Floats]:
     """The success rates of the pooled runs of a history, and the variation between runs.
 
@@ -416,7 +426,7 @@ def _with_effects(
         runs is drawn as s² (H − 1) / χ² with H − 1 degrees of freedom.  σ² is this variance minus
         the variance v that chance explains.
     """
-    of_means, by_chance, runs = past.variances(series)
+    of_means, by_chance, runs = past.run_and_chance_variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
     if runs < 2 or not slopes.all():
         return rates, np.zeros(len(rates))
@@ -424,10 +434,10 @@ def _with_effects(
     generator = named_generator(seed[0], f"rehearsed effect{seed[1]} {' '.join(series)}")
     if uncertain:
         variances *= (runs - 1) / generator.chisquare(runs - 1, len(rates))
-    scales = np.sqrt(np.clip(variances - by_chance, 0.0, _LARGEST)) / slopes
+    scales = np.sqrt(np.clip(variances - by_chance, 0.0, _MAX_VARIANCE)) / slopes
     if not uncertain:
         return rates, scales
-    level = generator.standard_normal(len(rates)) / math.sqrt(past.runs_by_amount[""].runs[series])
+    level = generator.standard_normal(len(rates)) / math.sqrt(past.runs_by_amount[""].pooled_run_counts[series])
     return shift_logits(rates, (scales * level)[:, None]), scales
 
 
@@ -444,38 +454,38 @@ def rehearse(
     for run in runs:
         purpose = f" {_digest(run.context)}" if book else ""
         estimated, predictive = (
-            simulation_setup(run.context, run.gate.active_rules, run.gate.on_undecided,
+            simulation_setup(run.context, run.gate_runner.active_rules, run.gate_runner.on_undecided,
                              predictive=predictive, fewer=fewer, purpose=purpose)
             for predictive in (False, True)
         )  # fmt: skip
         odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
-        best, worst = verdicts_by_judgement(estimated.rules, estimated.context.extremes)
-        for line in report_steps(run.lines, "rehearsing with planted drops", "lines"):
-            at, row = (line.place, line.fact.series, line.fact.name), vars(run.row_of(line))
+        best, worst = verdicts_by_judgement(estimated.rules, estimated.context.all_pass_and_all_fail)
+        for line in items_with_progress(run.judgements, "rehearsing with planted drops", "lines"):
+            at, row = (line.rule_index, line.result.series, line.result.name), vars(run.report_row(line))
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
-                **row, odds=odds[at], predicted=predicted[at], best=best[at], worst=worst[at],
-                detectable=estimated.detectable_drop(at),
+                **row, unchanged_rates=odds[at], predictive_rates=predicted[at], all_pass_verdict=best[at], all_fail_verdict=worst[at],
+                detectable_drop=estimated.detectable_drop(at),
             ))  # fmt: skip
         rows += [SimulatedJudgement(**vars(row)) for row in run.rows_not_judged]
         pairs.append((estimated, predictive))
     rows += [SimulatedJudgement(**vars(row)) for row in unread]
-    shut = any(row.failing and row.odds is None for row in rows)
+    shut = any(row.fails_gate and row.unchanged_rates is None for row in rows)
     gate_rates = []
     for kind in zip(*pairs, strict=True):
         verdicts = (setup.unchanged_verdicts[1] for setup in kind)
         failing = list(map(any, zip(*verdicts, strict=True)))
-        odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new))
+        odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new_run_rates))
         # If a rule fails and cannot be simulated, the gate fails in every simulated run.
-        always = replace(odds_of, failing=odds_of.runs, both_fail=1.0)
+        always = replace(odds_of, failing_count=odds_of.runs, both_fail_share=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
     rows.append(_whole_gate_row(gate_rates[0], gate_rates[1], groups, most))
     return RehearsalTable(study, rows, runs, book, [own for own, _ in pairs], most)
 
 
-_ALARM_LIMIT = "false alarms ≤ {limit:=given}"
-ALARMS = (
-    f"with nothing changed, {WHOLE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
+_ALARM_LIMIT_TEMPLATE = "false alarms ≤ {limit:=given}"
+FALSE_ALARM_TEMPLATE = (
+    f"with nothing changed, {WHOLE_GATE} fails in {{failing}} of {{runs}} rehearsals ({{alarm}})"
     "{?judged|, {fails:|not }more than {limit:=given}}"
 )
 
@@ -483,21 +493,21 @@ ALARMS = (
 def _whole_gate_row(
     odds: VerdictRates, predicted: VerdictRates, groups: Sequence[str], most: float | None
 ) -> SimulatedJudgement:
-    phrase, verdict, alarm = WHOLE, "", false_alarm_rate(odds, predicted)
-    fields = {"failing": odds.failing, "runs": odds.runs, "alarm": alarm}
+    phrase, verdict, alarm = WHOLE_GATE, "", false_alarm_rate(odds, predicted)
+    fields = {"failing": odds.failing_count, "runs": odds.runs, "alarm": alarm}
     if most is not None:
-        phrase = f"{WHOLE}: {_ALARM_LIMIT}"
-        verdict = FAIL if odds.share > most + 1e-12 else PASS
+        phrase = f"{WHOLE_GATE}: {_ALARM_LIMIT_TEMPLATE}"
+        verdict = FAIL if odds.failing_share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return SimulatedJudgement(
-        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, ALARMS, fields,
-        limit=most, failing=verdict == FAIL, odds=odds, predicted=predicted,
+        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, FALSE_ALARM_TEMPLATE, fields,
+        limit=most, fails_gate=verdict == FAIL, unchanged_rates=odds, predictive_rates=predicted,
     )  # fmt: skip
 
 
 def _digest(context: GateContext) -> str:
     digest = hashlib.sha256()
-    for counts in filter(None, (context.sides.counts, context.sides.baseline)):
+    for counts in filter(None, (context.baseline_match.counts, context.baseline_match.baseline)):
         for part in ("\n".join(counts.tasks).encode(), counts.n.tobytes(), counts.c.tobytes()):
             digest.update(part)
     return digest.hexdigest()[:12]
@@ -508,7 +518,7 @@ def attempts_with_outcome(counts: Counts) -> Ints:
 
 
 def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -> Floats:
-    rows = counts.rows_of(s)
+    rows = counts.slice_of_series(s)
     n, c = attempts_with_outcome(counts)[rows], counts.c[rows]
     has_outcome = n > 0
     if not has_outcome.any():
@@ -523,23 +533,23 @@ def _posterior_rates(counts: Counts, s: int, runs: int, seed: tuple[int, str]) -
     return np.take_along_axis(rates, np.minimum(places, len(n) - 1), axis=1)
 
 
-_WOULD = ALARMS + "; this run would {would}"
-REHEARSALS = (
+_REHEARSAL_TEMPLATE = FALSE_ALARM_TEMPLATE + "; this run would {would}"
+REHEARSAL_ANSWERS = (
     Answer("rehearsal-fails", lambda section: section.records[-1].verdict == FAIL,
-           "FAIL: " + _WOULD),
-    Answer("rehearsal-passes", lambda section: section.most is not None, "PASS: " + _WOULD),
-    Answer("rehearsal", lambda _: True, "REHEARSAL: " + _WOULD),
+           "FAIL: " + _REHEARSAL_TEMPLATE),
+    Answer("rehearsal-passes", lambda section: section.max_false_alarms is not None, "PASS: " + _REHEARSAL_TEMPLATE),
+    Answer("rehearsal", lambda _: True, "REHEARSAL: " + _REHEARSAL_TEMPLATE),
 )  # fmt: skip
-_LOG = (
+_LOG_TEMPLATE = (
     "{verdict} on this run: {finding}; fails in {failing} of the rehearsals without a change;"
     " predicted failures {predicted}; undecided in {undecided}; smallest drop detected with power"
     " {power}: {drop}; if all attempts pass: {best}; if all attempts fail: {worst}"
 )
-_LOG_ONLY = "{verdict} on this run: {finding}; not rehearsed"
+_UNREHEARSED_LOG_TEMPLATE = "{verdict} on this run: {finding}; not rehearsed"
 
 
 def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement], Any]:
-    return lambda line: cell(line) if getattr(line, "odds", None) is not None else None
+    return lambda line: cell(line) if getattr(line, "unchanged_rates", None) is not None else None
 
 
 @dataclass(frozen=True)
@@ -550,123 +560,127 @@ class RehearsalTable(RuleTable):
     """
 
     title = "Rehearsal"
-    reasons = False
+    shows_reasons = False
     columns: ClassVar[tuple[Column, ...]] = (
-        *LEADING,
+        *LEADING_COLUMNS,
         Column("verdict", meaning="Verdict of the rule on this run. The row of the whole gate has"
-               " the verdict of --max-false-alarms.", cell=lambda line: line.verdict or "–"),
-        *FIELDS,
+               " the verdict of --max-false-alarms.", cell_of_record=lambda line: line.verdict or "–"),
+        *JUDGEMENT_DATA_FIELDS,
         data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
-                   _simulated_cell(lambda r: r.alarm.value)),
+                   _simulated_cell(lambda r: r.false_alarm_estimate.value)),
         data_field("false_alarm_low", "Lower 95 % limit of the false-alarm rate.",
-                   _simulated_cell(lambda r: r.alarm.low)),
+                   _simulated_cell(lambda r: r.false_alarm_estimate.low)),
         data_field("false_alarm_high", "Upper 95 % limit of the false-alarm rate.",
-                   _simulated_cell(lambda r: r.alarm.high)),
+                   _simulated_cell(lambda r: r.false_alarm_estimate.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
                " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
-               " success rates and of the simulation.", cell=_simulated_cell(lambda r: r.alarm)),
-        Column("predicted failures", "share", name="predicted_failure", shown=FULL,
+               " success rates and of the simulation.", cell_of_record=_simulated_cell(lambda r: r.false_alarm_estimate)),
+        Column("predicted failures", "share", field_name="predicted_failure", visibility=FULL,
                meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
                " from their posterior, with the uncertainty of the data.",
-               cell=_simulated_cell(lambda r: r.predicted.share)),
-        Column("undecided", "share", name="undecided",
+               cell_of_record=_simulated_cell(lambda r: r.predictive_rates.failing_share)),
+        Column("undecided", "share", field_name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
-               cell=_simulated_cell(lambda r: r.odds.undecided / r.odds.runs if r.detectable
+               cell_of_record=_simulated_cell(lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs if r.detectable_drop
                else None)),
         data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
-                   _simulated_cell(lambda r: r.detectable and r.detectable.drop.value)),
+                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
         data_field("drop_se", "Monte-Carlo standard error of the drop.",
-                   _simulated_cell(lambda r: r.detectable and r.detectable.drop.se)),
+                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop.se)),
         Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
-               cell=_simulated_cell(lambda r: r.detectable and r.detectable.drop)),
+               cell_of_record=_simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop)),
         data_field("passes_lost", "Share of passes that is lost in the detected drop.",
-                   _simulated_cell(lambda r: r.detectable and r.detectable.lost)),
+                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.lost_pass_share)),
         data_field("power", "Share of runs with the detected drop in which the rule fails.",
-                   _simulated_cell(lambda r: r.detectable and r.detectable.reached)),
-        Column("if all pass", name="if_all_pass", shown=FULL,
-               cell=_simulated_cell(lambda r: r.best),
+                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.failing_share)),
+        Column("if all pass", field_name="if_all_pass", visibility=FULL,
+               cell_of_record=_simulated_cell(lambda r: r.all_pass_verdict),
                meaning="Verdict if every attempt passes."),
-        Column("if all fail", name="if_all_fail", shown=FULL,
-               cell=_simulated_cell(lambda r: r.worst),
+        Column("if all fail", field_name="if_all_fail", visibility=FULL,
+               cell_of_record=_simulated_cell(lambda r: r.all_fail_verdict),
                meaning="Verdict if every attempt fails."),
     )  # fmt: skip
 
     setups: Sequence[SimulationSetup] = ()
-    most: float | None = None
+    max_false_alarms: float | None = None
 
     @property
-    def lines(self) -> Sequence[Judgement]:
+    def judgements(self) -> Sequence[Judgement]:
         return [line for line in self.records[:-1] if line.verdict != NOT_JUDGED]
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
         lines = [line for line in self.records[:-1] if isinstance(line, SimulatedJudgement)]
         checks = [
-            replace(line.check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
+            replace(line.gate_check, verdict=NOT_JUDGED, failing=False, finding=_log_sentence(line))
             for line in lines if line.verdict != NOT_JUDGED
         ]  # fmt: skip
         gate_row = self.records[-1]
-        limit_check = () if self.most is None else (replace(gate_row, phrase=_ALARM_LIMIT).check,)
+        limit_check = (
+            () if self.max_false_alarms is None else (replace(gate_row, rule_template=_ALARM_LIMIT_TEMPLATE).gate_check,)
+        )
         return (*checks, *limit_check)
 
-    def changes(self) -> tuple[ChangedTasks, ...]:
+    def changed_tasks(self) -> tuple[ChangedTasks, ...]:
         return ()
 
     def answer(self) -> Iterator[AnswerSentence]:
-        yield with_notes(next(first_true(REHEARSALS, self)), self.omitted())
+        yield with_notes(next(first_true_sentence(REHEARSAL_ANSWERS, self)), self.omission_notes())
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        would = "FAIL" if any(line.failing for line in self.lines) else "PASS"
-        return {**self.records[-1].fields, "would": would}
+    def sentence_fields(self) -> Mapping[str, Any]:
+        would = "FAIL" if any(line.fails_gate for line in self.judgements) else "PASS"
+        return {**self.records[-1].template_fields, "would": would}
 
-    def context(self) -> Iterator[str]:
-        sides = [run.context.sides for run in self.runs]
-        no_baseline = all(match.baseline is None or match.label == ITSELF for match in sides)
+    def footer_parts(self) -> Iterator[str]:
+        sides = [run.context.baseline_match for run in self.judged_runs]
+        no_baseline = all(
+            match.baseline is None or match.baseline_label == SELF_BASELINE_LABEL for match in sides
+        )
         owner = "this run's" if no_baseline else "the baseline's"
-        yield f"{self.setups[0].runs:,} rehearsals at {owner} rates"
-        if effects := [100 * effect for setup in self.setups for effect in setup.effects]:
+        yield f"{self.setups[0].rehearsal_count:,} rehearsals at {owner} rates"
+        if effects := [100 * effect for setup in self.setups for effect in setup.run_effect_deviations]:
             ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
             yield f"effect of a run: {'–'.join(ends)} points"
         yield f"drop detected: power {POWER:g}"
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         yield "both runs are simulated, with the tasks and attempts of the data"
-        rehearsals = plural(self.setups[0].planted, "rehearsal")
+        rehearsals = plural(self.setups[0].runs_per_planted_drop, "rehearsal")
         yield f"planted drops: {rehearsals} per drop, in all models at once"
 
     def messages(self) -> Iterator[Diagnostic]:
         yield from super().messages()
-        for run in self.runs:
-            sides, messages = run.context.sides, list[Diagnostic]()
+        for run in self.judged_runs:
+            sides, messages = run.context.baseline_match, list[Diagnostic]()
             metrics = run.context.study.metrics
-            pairs = ((m.kind.ranged, m.name) for m in metrics if not can_rehearse_metric(m))
+            pairs = ((m.definition.is_known_only_as_range, m.name) for m in metrics if not can_rehearse_metric(m))
             for ranged, names in group_pairs(pairs).items():
-                message = RANGES_NOT_REHEARSED if ranged else NOT_REHEARSED
+                message = RANGES_NOT_REHEARSED_WARNING if ranged else NOT_REHEARSED_WARNING
                 messages.append(message(metrics=names))
             if (sides.baseline or sides.counts).n.max() == 1:
-                messages.append(ONE_ATTEMPT())
-            yield from (m.with_prefix(run.name) if run.name else m for m in messages)
+                messages.append(ONE_ATTEMPT_WARNING())
+            yield from (m.with_prefix(run.suite_name) if run.suite_name else m for m in messages)
 
-    def decided(self) -> dict[str, object]:
-        entries, confidence = super().decided(), self.setups[0].context.study.confidence
+    def signature_entries(self) -> dict[str, object]:
+        entries, confidence = super().signature_entries(), self.setups[0].context.study.confidence
         if entries.get("resamples") is not None:
             entries["resamples"] = confidence.resamples
-        if self.most is not None:
-            entries["max_false_alarms"] = self.most
-        return {**entries, "rehearsals": self.setups[0].runs, "seed": confidence.seed}
+        if self.max_false_alarms is not None:
+            entries["max_false_alarms"] = self.max_false_alarms
+        return {**entries, "rehearsals": self.setups[0].rehearsal_count, "seed": confidence.seed}
 
 
 def _log_sentence(line: SimulatedJudgement) -> Sentence:
-    fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding)}
-    if line.odds is None or line.predicted is None or line.detectable is None:
-        return fill_template(_LOG_ONLY, fields)
-    drop = "none" if line.detectable.drop.value is None else f"{line.detectable.drop.value:.3f}"
-    shares = {"failing": line.odds.share, "predicted": line.predicted.share,
-              "undecided": line.odds.undecided / line.odds.runs}  # fmt: skip
+    fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding_sentence)}
+    if line.unchanged_rates is None or line.predictive_rates is None or line.detectable_drop is None:
+        return fill_template(_UNREHEARSED_LOG_TEMPLATE, fields)
+    drop = "none" if line.detectable_drop.drop.value is None else f"{line.detectable_drop.drop.value:.3f}"
+    shares = {"failing": line.unchanged_rates.failing_share, "predicted": line.predictive_rates.failing_share,
+              "undecided": line.unchanged_rates.undecided_count / line.unchanged_rates.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
-    drop = "any, because it fails without a drop" if line.detectable.lost == 0.0 else drop
-    return fill_template(_LOG, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.best,
-                         "worst": line.worst})  # fmt: skip
+    drop = "any, because it fails without a drop" if line.detectable_drop.lost_pass_share == 0.0 else drop
+    return fill_template(_LOG_TEMPLATE, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.all_pass_verdict,
+                         "worst": line.all_fail_verdict})  # fmt: skip

@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from passk_cli.commands.runner import CountsReader
 from passk_cli.commands.gate.context import JudgedRun, row_without_number
-from passk_cli.commands.gate.evidence import OF, CountEvidence
+from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
 from passk_cli.commands.gate.rulebook import (
     TREND,
@@ -19,12 +20,11 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
-from passk_cli.commands.question import ReadCounts
-from passk_cli.commands.trend.view import TrendQuestion
+from passk_cli.commands.trend.view import TrendRunner
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import paths_of
+from passk_cli.files.sources.arguments import paths_in_data
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.report.data_types import Column, Estimate, GateCheck, Phrase, Report
@@ -36,7 +36,7 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import VERSION, Section
 from passk_cli.study.significance_options import ERROR, NOT_JUDGED, PASS
 
-QUARANTINED = DiagnosticType(
+QUARANTINED_TASKS_WARNING = DiagnosticType(
     "quarantined", WARNING,
     "{tasks:task} in quarantine {tasks:is|are} not judged ({c} of {n:attempt} passed): {names}",
     meaning="The rules file lists flaky tasks, each with a reason and a last day. All verdicts of"
@@ -48,7 +48,7 @@ QUARANTINED = DiagnosticType(
     "warning[quarantined]: airline: 1 task in quarantine is not judged (1 of 4 attempts passed):"
     " 17",
 )  # fmt: skip
-QUARANTINE_OVER = DiagnosticType(
+QUARANTINE_ENDED_WARNING = DiagnosticType(
     "quarantine-over", WARNING,
     "the quarantine of task {task} ({reason}) ended on {until}, so the task is judged again",
     "renew the quarantine or remove its entry",
@@ -59,7 +59,7 @@ QUARANTINE_OVER = DiagnosticType(
     example="warning[quarantine-over]: the quarantine of task t17 (flaky endpoint) ended on"
     " 2026-10-31, so the task is judged again; renew the quarantine or remove its entry",
 )  # fmt: skip
-QUARANTINE_ABSENT = DiagnosticType(
+QUARANTINE_ABSENT_WARNING = DiagnosticType(
     "quarantine-absent", WARNING, "the data does not contain these tasks in quarantine: {names}",
     "check the names",
     meaning="The rules file lists tasks in quarantine that the data does not contain.",
@@ -74,16 +74,16 @@ QUARANTINE_ABSENT = DiagnosticType(
 class SuiteRun(JudgedRun):
     """The run of a suite.  quarantined : tasks in quarantine, with their numbers of attempts."""
 
-    entry: SuiteEntry = None  # type: ignore[assignment]
-    quarantined: tuple[QuarantinedTask, ...] = ()
+    suite_entry: SuiteEntry = None  # type: ignore[assignment]
+    quarantined_tasks: tuple[QuarantinedTask, ...] = ()
 
     @classmethod
-    def from_entry(cls, entry: SuiteEntry, read: ReadCounts) -> SuiteRun:
+    def from_entry(cls, entry: SuiteEntry, read: CountsReader) -> SuiteRun:
         """Read the run and the baseline of a suite, and leave out the tasks in quarantine."""
-        runs, out = list[Counts](), entry.suite.quarantined
+        runs, out = list[Counts](), entry.suite.active_quarantine
 
         def read_judged(request: Request, source: Any = None, /) -> Counts:
-            counts = read(request, entry.options.source if source is None else source)
+            counts = read(request, entry.shared_options.source if source is None else source)
             runs.append(counts)
             try:
                 return counts.without_tasks({task.task for task in out})
@@ -94,72 +94,76 @@ class SuiteRun(JudgedRun):
                 ) from None  # fmt: skip
 
         with entry.locate_errors():
-            context = entry.gate.gate_context(entry.gate.study(entry.options, read_judged))
+            context = entry.gate_runner.gate_context(entry.gate_runner.read_analysis(entry.shared_options, read_judged))
         quarantined, losses = [], runs[0].missing_outcomes
-        tasks = [unit[0] for unit in losses.units]
+        tasks = [unit[0] for unit in losses.task_keys]
         for flaky in out:
             has_attempts = [task == flaky.task for task in tasks]
             passed = [task == flaky.task for task in runs[0].tasks]
-            n = int(losses.attempts[np.array(has_attempts)[losses.unit_codes]].sum())
+            n = int(losses.attempt_counts[np.array(has_attempts)[losses.task_key_codes]].sum())
             c = int(runs[0].c[np.array(passed)[runs[0].task_codes]].sum())
             quarantined.append(flaky._replace(n=n, c=c))
-        return cls(entry.gate, context, (), entry, tuple(quarantined))
+        return cls(entry.gate_runner, context, (), entry, tuple(quarantined))
 
     @property
-    def name(self) -> str:
-        return self.entry.suite.name
+    def suite_name(self) -> str:
+        return self.suite_entry.suite.name
 
     @property
-    def present_quarantined(self) -> list[QuarantinedTask]:
-        return [task for task in self.quarantined if task.n]
+    def quarantined_with_attempts(self) -> list[QuarantinedTask]:
+        return [task for task in self.quarantined_tasks if task.n]
 
     def judge(self, level: float) -> Self:
-        with self.entry.locate_errors():
+        with self.suite_entry.locate_errors():
             return super().judge(level)
 
-    def row_of(self, line: Judgement) -> Judgement:
-        several = len({line.name for line in self.lines}) > 1
-        model = SeriesName(line.fact.series)
-        fields = {**line.fields, "model": model, "suite": self.name}
+    def report_row(self, line: Judgement) -> Judgement:
+        several = len({line.subject_name for line in self.judgements}) > 1
+        model = SeriesName(line.result.series)
+        fields = {**line.template_fields, "model": model, "suite": self.suite_name}
         return replace(
-            line, name=f"{self.name}: {line.name}" if several else self.name,
-            fact=replace(line.fact, series=(model, self.name)),
-            template="{suite}: " + line.template, fields=fields,
+            line, subject_name=f"{self.suite_name}: {line.subject_name}" if several else self.suite_name,
+            result=replace(line.result, series=(model, self.suite_name)),
+            finding_template="{suite}: " + line.finding_template, template_fields=fields,
         )  # fmt: skip
 
     @property
     def rows_not_judged(self) -> list[Judgement]:
         """Rows for rules that need a first baseline, and a row for the tasks in quarantine."""
-        why, flaky = "no baseline yet", self.present_quarantined
-        rows = [row_without_number(words, (self.name,), why) for words in self.gate.waiting]
+        why, flaky = "no baseline yet", self.quarantined_with_attempts
+        rows = [row_without_number(words, (self.suite_name,), why) for words in self.gate_runner.names_awaiting_baseline]
         if not flaky:
             return rows
-        count = CountEvidence(sum(t.c for t in flaky), sum(t.n for t in flaky), f"passed {OF}")
+        count = CountEvidence(
+            sum(t.c for t in flaky), sum(t.n for t in flaky), f"passed {PART_OF_TOTAL_TEMPLATE}"
+        )
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
                         for t in flaky)  # fmt: skip
         words = f"{plural(len(flaky), 'task')} in quarantine"
-        row = row_without_number((words,), (self.name,), str(count), count=count, details=details)
+        row = row_without_number((words,), (self.suite_name,), str(count), count_evidence=count, detail_notes=details)
         return [*rows, replace(row, reason="")]
 
     @property
     def messages(self) -> Iterator[Diagnostic]:
-        yield from quarantine_messages(self.entry)
-        if flaky := self.present_quarantined:
-            yield QUARANTINED(
+        yield from quarantine_messages(self.suite_entry)
+        if flaky := self.quarantined_with_attempts:
+            yield QUARANTINED_TASKS_WARNING(
                 tasks=len(flaky), names=[task.task for task in flaky],
                 c=sum(task.c for task in flaky), n=sum(task.n for task in flaky),
             )  # fmt: skip
-        if absent := [task.task for task in self.quarantined if not task.n]:
-            yield QUARANTINE_ABSENT(names=absent)
+        if absent := [task.task for task in self.quarantined_tasks if not task.n]:
+            yield QUARANTINE_ABSENT_WARNING(names=absent)
 
 
 def quarantine_messages(entry: SuiteEntry) -> Iterator[Diagnostic]:
     for task in entry.suite.quarantine:
-        if not task.active:
-            yield QUARANTINE_OVER(task=task.task, until=str(task.until), reason=task.reason)
+        if not task.is_active:
+            yield QUARANTINE_ENDED_WARNING(
+                task=task.task, until=str(task.until), reason=task.reason
+            )
 
 
-def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
+def report_on_suites(gate: Any, book: Rulebook, read: CountsReader) -> Report:
     """The report about all suites, with verdicts that share one confidence level (Bonferroni).
 
     A suite with unreadable data becomes a row with the verdict "error".
@@ -168,13 +172,13 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
     """
     if gate.check:
         return _check_report(book)
-    entries, read = book.entries, _cached_reader(read)
+    entries, read = book.suite_entries, _cached_reader(read)
     if gate.first_run:
-        gates = [entry.gate.first_run_gate(entry.options, read) for entry in entries]
+        gates = [entry.gate_runner.first_run_gate(entry.shared_options, read) for entry in entries]
         if not any(gates):
             raise gate.first_run_error()
         pairs = zip(entries, gates, strict=True)
-        entries = tuple(replace(entry, gate=first or entry.gate) for entry, first in pairs)
+        entries = tuple(replace(entry, gate_runner=first or entry.gate_runner) for entry, first in pairs)
     runs, unread, errors = list[SuiteRun](), list[Judgement](), list[DataError]()
     for entry in entries:
         try:
@@ -185,30 +189,30 @@ def report_on_suites(gate: Any, book: Rulebook, read: ReadCounts) -> Report:
             errors.append(error)
             words = ("its data can be read",)
             row = row_without_number(words, (entry.suite.name,), str(error), ERROR)
-            unread.append(replace(row, failing=True))
+            unread.append(replace(row, fails_gate=True))
     if len(entries) == len(errors) == 1:
         raise errors[0]
     if not runs:
-        problems = (f"suite {row.name}: {row.reason}" for row in unread)
+        problems = (f"suite {row.subject_name}: {row.reason}" for row in unread)
         problem = f"no suite can be read: {'; '.join(problems)}"
-        raise DataError(book.name, problem, name=errors[0].name)
+        raise DataError(book.path, problem, name=errors[0].name)
     book = replace(
         book, level=runs[0].context.study.confidence.level,
-        quarantined=sum(len(run.present_quarantined) for run in runs),
-        statements=sum(rule.statements(r.context) for r in runs for rule in r.gate.active_rules),
+        quarantined_task_count=sum(len(run.quarantined_with_attempts) for run in runs),
+        fallible_verdict_count=sum(rule.fallible_verdict_count(r.context) for r in runs for rule in r.gate_runner.active_rules),
     )  # fmt: skip
     runs = [run.judge(book.verdict_level) for run in runs]
-    further_rows = [*unread, *_trend_rows(book.trend, read, first_run=gate.first_run)]
+    further_rows = [*unread, *_trend_rows(book.trend_entry, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
     # Some options may have a different value in each suite, so the signature of the whole report
     # does not show such options.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
-    return replace(report, sign=lambda: entry_of)
+    return replace(report, make_signature=lambda: entry_of)
 
 
-def _cached_reader(read: ReadCounts) -> ReadCounts:
+def _cached_reader(read: CountsReader) -> CountsReader:
     cache: dict[str, Counts] = {}
 
     def once(request: Request, source: Any = None, /) -> Counts:
@@ -223,7 +227,9 @@ def _cached_reader(read: ReadCounts) -> ReadCounts:
     return once
 
 
-def _trend_rows(entry: TrendEntry | None, read: ReadCounts, *, first_run: bool) -> list[Judgement]:
+def _trend_rows(
+    entry: TrendEntry | None, read: CountsReader, *, first_run: bool
+) -> list[Judgement]:
     """Rows with the verdicts of `passk trend --fail` about the history of a rules file.
 
     An unreadable history becomes a row with an error or, with --first-run, a row without a verdict.
@@ -232,16 +238,16 @@ def _trend_rows(entry: TrendEntry | None, read: ReadCounts, *, first_run: bool) 
         return []
     values, history = {"metrics": "pass@1", **entry.values, "fail": True}, [entry.history]
     try:
-        question, options = TrendQuestion.ask(values, history, requires_data=True)
-        report = question.report_from(
+        question, options = TrendRunner.parse_options(values, history, requires_data=True)
+        report = question.read_and_report(
             options, lambda request, source=None, /: read(request, source or history)
         )
     except DataError as error:
         words = (f"no change of {values['metrics']} for the worse",)
         row = row_without_number(words, (TREND,), str(error), NOT_JUDGED if first_run else ERROR)
-        return [replace(row, failing=not first_run)]
+        return [replace(row, fails_gate=not first_run)]
     except ParameterError as error:
-        raise entry.refused(error) from None
+        raise entry.error_with_line(error) from None
     return [_trend_row(check, several=len(report.checks) > 1) for check in report.checks]
 
 
@@ -249,40 +255,40 @@ def _trend_row(check: GateCheck, *, several: bool) -> Judgement:
     fields = {"words": check.rule, "finding": Phrase(check.finding)}
     line = Judgement(
         "{words}", Result((check.model, TREND), "", None, Estimate(None)), check.verdict,
-        "trend: {finding}", fields, details=check.details, noun=TREND,
-    ).with_failing(PASS)  # fmt: skip
-    return replace(line, name=f"{TREND}: {check.model}" if several else TREND)
+        "trend: {finding}", fields, detail_notes=check.details, subject_noun=TREND,
+    ).with_gate_failure(PASS)  # fmt: skip
+    return replace(line, subject_name=f"{TREND}: {check.model}" if several else TREND)
 
 
 def _combined_study(studies: Sequence[Analysis]) -> Analysis:
     study = studies[0]
     names = [(SeriesName(series), "") for series in study.counts.series]
-    counts = replace(study.counts, facts=ReadFacts(), attempts={}, clusters=None)
+    counts = replace(study.counts, read_facts=ReadFacts(), attempts={}, clusters=None)
     metrics = tuple(dict.fromkeys(metric for analysis in studies for metric in analysis.metrics))
-    return replace(study, counts=counts.regrouped(names, ("suite",)), metrics=metrics,
-                   baseline=None, reading=())  # fmt: skip
+    return replace(study, counts=counts.with_renamed_series(names, ("suite",)), metrics=metrics,
+                   baseline=None, reading_messages=())  # fmt: skip
 
 
 class SuiteTable(Section[SuiteEntry]):
     """One row per suite of a rules file, for --check."""
 
-    view = "with --check"
+    shown_when = "with --check"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="Name of the suite.", cell=lambda entry: entry.suite.name),
-        Column("rules", meaning="The rules as options.", cell=lambda entry: _rules_of(entry)),
+        Column("suite", meaning="Name of the suite.", cell_of_record=lambda entry: entry.suite.name),
+        Column("rules", meaning="The rules as options.", cell_of_record=lambda entry: _rules_as_options(entry)),
         Column("runs", meaning="The files of the new run.",
-               cell=lambda entry: ", ".join(map(str, entry.options.files))),
+               cell_of_record=lambda entry: ", ".join(map(str, entry.shared_options.files))),
         Column("baseline", meaning="The baseline of the suite.",
-               cell=lambda entry: (
-                   ", ".join(map(str, paths_of(entry.gate.baseline)))
-                   or baseline_label(entry.gate.baseline)) if entry.gate.baseline else ""),
+               cell_of_record=lambda entry: (
+                   ", ".join(map(str, paths_in_data(entry.gate_runner.baseline)))
+                   or baseline_label(entry.gate.baseline)) if entry.gate_runner.baseline else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
-               cell=lambda entry: ", ".join(task.task for task in entry.suite.quarantined)),
+               cell_of_record=lambda entry: ", ".join(task.task for task in entry.suite.active_quarantine)),
     )  # fmt: skip
 
 
-def _rules_of(entry: SuiteEntry) -> str:
-    rules = [rule for rule in entry.gate.active_rules if not isinstance(rule, EveryTask)]
+def _rules_as_options(entry: SuiteEntry) -> str:
+    rules = [rule for rule in entry.gate_runner.active_rules if not isinstance(rule, EveryTask)]
     entries = {name: value for rule in rules for name, value in rule.signature.items()}
     options = {f"--{name.replace('_', '-')}": value for name, value in entries.items()}
     if options.get("--min-by") == BY_INTERVAL:
@@ -291,19 +297,19 @@ def _rules_of(entry: SuiteEntry) -> str:
     return " ".join(words)
 
 
-VALID = Answer(
+VALID_RULES_ANSWER = Answer(
     "valid-rules", lambda _: True,
     "The rules file {name} is valid and contains {suites:suite}{?others|; {others:suite} not in"
     " tier {tier}}. No data was read.",
-    lambda book: {"name": book.name, "suites": len(book.entries), "others": len(book.other_suites),
+    lambda book: {"name": book.path, "suites": len(book.suite_entries), "others": len(book.other_suites),
                   "tier": book.tier},
 )  # fmt: skip
 
 
 def _check_report(book: Rulebook) -> Report:
-    (table,) = SuiteTable(None, book.entries).tables()  # type: ignore[arg-type]
-    over = [message.with_prefix(entry.suite.name) for entry in book.entries
+    (table,) = SuiteTable(None, book.suite_entries).tables()  # type: ignore[arg-type]
+    over = [message.with_prefix(entry.suite.name) for entry in book.suite_entries
             for message in quarantine_messages(entry)]  # fmt: skip
     fields = replace(table, columns=tuple(Column(column.header) for column in table.columns))
-    answer = (VALID.sentence_about(book),)
+    answer = (VALID_RULES_ANSWER.sentence_about(book),)
     return Report((table,), lambda: fields, (VERSION,), messages=tuple(over), answer=answer)

@@ -9,11 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import group_by, group_pairs
-from passk_cli.commands.gate.baseline_match import ITSELF
+from passk_cli.commands.gate.baseline_match import SELF_BASELINE_LABEL
 from passk_cli.commands.gate.context import GateContext, JudgedRun
 from passk_cli.commands.gate.evidence import CountEvidence
-from passk_cli.commands.gate.judgement import UNCHECKED, Judgement, flatten_phrases, sentence_text
-from passk_cli.commands.gate.rulebook import Rulebook, with_file_keys
+from passk_cli.commands.gate.judgement import (
+    UNCHECKED_PREFIX,
+    Judgement,
+    flatten_phrases,
+    sentence_text,
+)
+from passk_cli.commands.gate.rulebook import Rulebook, replace_options_with_keys
 from passk_cli.commands.gate.rules import (
     EVERY,
     EVERY_ATTEMPT,
@@ -23,7 +28,7 @@ from passk_cli.commands.gate.rules import (
 )
 from passk_cli.commands.tasks.flips import changed_tasks_by_pair
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.metrics.registry import AMOUNTS
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS
 from passk_cli.report.data_types import (
     BRIEF,
     COMMENT,
@@ -45,10 +50,10 @@ from passk_cli.report.phrases import (
     plural,
     tasks_and_attempts,
 )
-from passk_cli.study.adjustment import names_of_tests
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.adjustment_captions import names_of_tests
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.benchmarks import benchmark_disagreement_warning
-from passk_cli.study.comparison import match_tasks
+from passk_cli.study.comparison import comparison_on_shared_tasks
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.data_notes import reading_notes
 from passk_cli.study.duplicate_runs import copied_runs_warning
@@ -71,13 +76,13 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 _ROWS, _COMMENTED, _SCREEN = 14, 20, 100
 _LONGEST, _NUMBER = 212, 23
-_ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
+_VERDICT_ORDER = (FAIL, UNDECIDED, ERROR, PASS, NOT_JUDGED)
 # A rule that allows ten times the cost of the baseline can hardly fail.
-_TIMES = 10.0
-# A good estimate of the variation between runs needs at least _KNOWN runs.
-_KNOWN = 5
+_GENEROUS_LIMIT_FACTOR = 10.0
+# A good estimate of the variation between runs needs at least _MIN_KNOWN_RUNS runs.
+_MIN_KNOWN_RUNS = 5
 
-RUNS_POOLED = DiagnosticType(
+RUNS_POOLED_NOTE = DiagnosticType(
     "runs-pooled", NOTE,
     "the baseline pools the last {runs:run} of its history, and intervals include the variation"
     " between runs",
@@ -89,7 +94,7 @@ RUNS_POOLED = DiagnosticType(
     example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
     " include the variation between runs",
 )  # fmt: skip
-FEW_RUNS_KNOWN = DiagnosticType(
+FEW_HISTORY_RUNS_WARNING = DiagnosticType(
     "few-runs-known", WARNING,
     "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
     "record further runs",
@@ -101,7 +106,7 @@ FEW_RUNS_KNOWN = DiagnosticType(
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
     " record further runs",
 )  # fmt: skip
-ONE_RUN_KNOWN = DiagnosticType(
+ONE_HISTORY_RUN_WARNING = DiagnosticType(
     "one-run-known", WARNING,
     "the history has one run of a model, so intervals ignore the variation between runs",
     "record further runs",
@@ -111,7 +116,7 @@ ONE_RUN_KNOWN = DiagnosticType(
     example="warning[one-run-known]: the history has one run of a model, so intervals ignore the"
     " variation between runs; record further runs",
 )  # fmt: skip
-TASKS_NOT_RUN = DiagnosticType(
+BASELINE_TASKS_NOT_RUN_WARNING = DiagnosticType(
     "baseline-tasks-not-run", WARNING,
     "{model} has no attempts at {lost} of the {tasks:baseline task}",
     meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
@@ -122,7 +127,7 @@ TASKS_NOT_RUN = DiagnosticType(
     example="warning[baseline-tasks-not-run]: gpt-4o has no attempts at 3 of the 50 baseline"
     " tasks",
 )  # fmt: skip
-MODELS_NOT_RUN = DiagnosticType(
+BASELINE_MODELS_NOT_RUN_WARNING = DiagnosticType(
     "baseline-models-not-run", WARNING,
     "{lost} of {models:model} of the baseline {lost:has|have} no attempts in the new run",
     (SuggestedFix({"--model": "{both}"}, "judges the model that both runs have"),
@@ -135,7 +140,7 @@ MODELS_NOT_RUN = DiagnosticType(
     " new run; --model m1 judges the model that both runs have; --unpaired drop compares the models"
     " that both runs have",
 )  # fmt: skip
-OTHER_ATTEMPTS = DiagnosticType(
+OTHER_ATTEMPTS_NOTE = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
     "{models:model} {models:differs|differ} from {baseline} in tasks or numbers of attempts",
     SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
@@ -148,7 +153,7 @@ OTHER_ATTEMPTS = DiagnosticType(
     example="note[other-attempts-than-baseline]: 1 model differs from m1 in tasks or numbers of"
     " attempts; --unpaired drop compares the tasks that both models have",
 )  # fmt: skip
-RENAMED_MODEL = DiagnosticType(
+RENAMED_MODEL_WARNING = DiagnosticType(
     "renamed-model", WARNING,
     "{old} has no attempts, but {new} has the same tasks and similar pass rates",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
@@ -161,7 +166,7 @@ RENAMED_MODEL = DiagnosticType(
     example="warning[renamed-model]: agent-v1 has no attempts, but agent-v2 has the same tasks and"
     " similar pass rates; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
-OTHER_NAME = DiagnosticType(
+OTHER_MODEL_NAME_WARNING = DiagnosticType(
     "other-model-name", WARNING, "{new} is compared with {old}, the only model of {baseline}",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="The new run and the baseline have one model each, with different names. The gate"
@@ -172,7 +177,7 @@ OTHER_NAME = DiagnosticType(
     example="warning[other-model-name]: agent-v2 is compared with agent-v1, the only model of"
     " old.jsonl; --alias agent-v1=agent-v2 counts both as one model, if it was renamed",
 )  # fmt: skip
-NOT_COMPARED = DiagnosticType(
+NOT_COMPARED_WARNING = DiagnosticType(
     "not-compared", WARNING, "{model} is not compared: {reason}",
     meaning="A rule about changes needs the same model and group in the run and in the baseline."
     " With `--unpaired drop`, models and groups without a baseline are left out.",
@@ -182,14 +187,14 @@ NOT_COMPARED = DiagnosticType(
     example="warning[not-compared]: m2 · hard is not compared: old.jsonl has no attempts in this"
     " group",
 )  # fmt: skip
-GROUP_NOT_RUN = DiagnosticType(
+GROUP_NOT_RUN_WARNING = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in the group {group}",
     meaning="The model has no attempts in this group of `--by`, but other models have attempts.",
     why="No rule judges the model in a group without attempts.",
     advice="Check whether the model was run in this group, and whether passk read all files.",
     example="warning[group-not-run]: m2 has no attempts in the group hard",
 )  # fmt: skip
-MISSING_DECIDE = DiagnosticType(
+MISSING_OUTCOMES_DECIDE_WARNING = DiagnosticType(
     "missing-outcomes-decide", WARNING,
     "{rules:rule} would fail for some values of the missing outcomes, so the gate fails",
     meaning="With `--missing bounds`, each rule is judged in the worst and the best case. In the"
@@ -201,7 +206,7 @@ MISSING_DECIDE = DiagnosticType(
     example="warning[missing-outcomes-decide]: 1 rule would fail for some values of the missing"
     " outcomes, so the gate fails",
 )  # fmt: skip
-DECIDES_NOTHING = DiagnosticType(
+RULE_DECIDES_NOTHING_WARNING = DiagnosticType(
     "rule-decides-nothing", WARNING,
     "{rule} decides nothing: the verdict is {verdict} whether every attempt passes or every attempt"
     " fails",
@@ -212,7 +217,7 @@ DECIDES_NOTHING = DiagnosticType(
     example="warning[rule-decides-nothing]: pass@1 ≥ 0.99 decides nothing: the verdict is undecided"
     " whether every attempt passes or every attempt fails",
 )  # fmt: skip
-CANNOT_DECIDE = DiagnosticType(
+RULE_CANNOT_DECIDE_WARNING = DiagnosticType(
     "rule-cannot-decide", WARNING,
     "{rule} cannot {verb}: the verdict is {verdict} even if every attempt {run}",
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
@@ -225,7 +230,7 @@ CANNOT_DECIDE = DiagnosticType(
     example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: the verdict is undecided even"
     " if every attempt passes",
 )  # fmt: skip
-CANNOT_FAIL = DiagnosticType(
+RULE_CANNOT_FAIL_WARNING = DiagnosticType(
     "rule-cannot-fail", WARNING,
     "{rule} can hardly fail, because the baseline has a mean of {value} per attempt",
     SuggestedFix({"--max-increase": {"{metric}": "10%"}}, "limits the relative increase"),
@@ -236,7 +241,7 @@ CANNOT_FAIL = DiagnosticType(
     example="warning[rule-cannot-fail]: cost increase ≤ $20 can hardly fail, because the baseline"
     " has a mean of 0.31 per attempt; --max-increase cost=10% limits the relative increase",
 )  # fmt: skip
-NO_BASELINE_YET = DiagnosticType(
+NO_BASELINE_YET_NOTE = DiagnosticType(
     "no-baseline-yet", NOTE,
     "{rules:rule} about changes {rules:is|are} not judged, because there is no"
     " baseline yet", "record this run, so that the next run has a baseline",
@@ -249,73 +254,73 @@ NO_BASELINE_YET = DiagnosticType(
 )  # fmt: skip
 
 
-LEADING = (
+LEADING_COLUMNS = (
     Column("suite", meaning="Name of the suite, with the model if the suite has several models.",
-           cell=lambda line: line.name, where=lambda section: section.book),
+           cell_of_record=lambda line: line.subject_name, exists_in_section=lambda section: section.rulebook),
     Column("model", meaning="Name of the model in the new run, with its groups.",
-           cell=lambda line: line.name,
-           where=lambda section: section.names_subject and not section.book),
+           cell_of_record=lambda line: line.subject_name,
+           exists_in_section=lambda section: section.shows_subject_names and not section.rulebook),
     Column("rule", meaning="The rule. passk adds `every baseline task` and `every baseline"
-           " attempt`.", cell=lambda line: Phrase(line.words)),
+           " attempt`.", cell_of_record=lambda line: Phrase(line.rule_sentence)),
 )  # fmt: skip
-FIELDS = (
-    data_field("rule", "The rule, in words.", lambda line: line.rule),
+JUDGEMENT_DATA_FIELDS = (
+    data_field("rule", "The rule, in words.", lambda line: line.rule_text),
     data_field("limit", "The limit of the rule.", lambda line: line.limit),
     data_field("counted", 'The count that decides the rule, for example "24 of 60".',
-               lambda line: str(line.count) if line.count else None),
+               lambda line: str(line.count_evidence) if line.count_evidence else None),
     data_field("shared_tasks", "Number of baseline tasks at which the new run has attempts.",
-               lambda line: line.covered and line.covered.shared),
+               lambda line: line.task_coverage and line.task_coverage.shared),
     data_field("baseline_tasks", "Number of tasks in the baseline.",
-               lambda line: line.covered and line.covered.expected),
+               lambda line: line.task_coverage and line.task_coverage.expected),
     data_field("test", "The test that calculates p."),
     data_field("adjustment", "How passk adjusts p for the number of tests."),
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class FailingRules:
+class RuleFailures:
     """The judgements of one rule that fail the gate with the same verdict.
 
     who : the models in a few words, for example "12 of 24 models".
     """
 
-    lines: Sequence[Judgement]
-    who: str
+    judgements: Sequence[Judgement]
+    subjects_text: str
 
     @classmethod
-    def groups(cls, lines: Sequence[Judgement], noun: str) -> list[FailingRules]:
+    def from_judgements(cls, lines: Sequence[Judgement], noun: str) -> list[RuleFailures]:
         """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
         Among rules with the same verdict, rules about changes come first.
         """
 
         def merit(line: Judgement) -> float:
-            value = line.fact.estimate.value or 0.0
-            return -abs(value) if line.fact.against else value
+            value = line.result.estimate.value or 0.0
+            return -abs(value) if line.result.against else value
 
-        order = sorted((line for line in lines if line.failing), key=lambda line: (
-            _ORDER.index(line.verdict), not line.fact.against,
+        order = sorted((line for line in lines if line.fails_gate), key=lambda line: (
+            _VERDICT_ORDER.index(line.verdict), not line.result.against,
         ))  # fmt: skip
         groups = []
-        lines_by_rule = group_by(order, lambda line: (line.rule, line.verdict))
+        lines_by_rule = group_by(order, lambda line: (line.rule_text, line.verdict))
         for (rule, _), rule_lines in lines_by_rule.items():
-            judged, number = sum(line.rule == rule for line in lines), len(rule_lines)
-            thing = rule_lines[0].noun or noun
-            who = rule_lines[0].name if number == 1 else f"{number} of {judged} {thing}s"
+            judged, number = sum(line.rule_text == rule for line in lines), len(rule_lines)
+            thing = rule_lines[0].subject_noun or noun
+            who = rule_lines[0].subject_name if number == 1 else f"{number} of {judged} {thing}s"
             who = all_in_words(plural(number, thing)) if 1 < number == judged else who
             groups.append(cls(sorted(rule_lines, key=merit), who))
         return groups
 
     @property
-    def note(self) -> str:
+    def clause(self) -> str:
         """A clause such as "pass@1 ≥ 0.5 fails for 12 of 24 models"."""
-        first, single = self.lines[0], len(self.lines) == 1
-        if single and first.count is not None:
-            return f"{first.name}: {first.reason}" if first.reason else first.clause
+        first, single = self.judgements[0], len(self.judgements) == 1
+        if single and first.count_evidence is not None:
+            return f"{first.subject_name}: {first.reason}" if first.reason else first.finding_text
         if single and first.verdict == ERROR:
-            return first.clause
+            return first.finding_text
         verbs = {ERROR: "cannot be checked", UNDECIDED: "is undecided"}
-        return f"{first.rule} {verbs.get(first.verdict, 'fails')} for {self.who}"
+        return f"{first.rule_text} {verbs.get(first.verdict, 'fails')} for {self.subjects_text}"
 
 
 class GateVerdict:
@@ -323,26 +328,26 @@ class GateVerdict:
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
-        self.groups = FailingRules.groups(lines, noun)
-        self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.failing]
-        self.covered = next((c for x in lines if (c := x.covered) is not None and c.lost), None)
+        self.groups = RuleFailures.from_judgements(lines, noun)
+        self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.fails_gate]
+        self.covered = next((c for x in lines if (c := x.task_coverage) is not None and c.lost), None)
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
         single = len(measured) == 1 and self.covered is None
         # The first sentence of the report is about the worst result, the first undecided result,
         # or the only result with an estimate.
         self.line = self.undecided[0] if self.undecided else measured[0] if single else None
         if self.groups:
-            worst = self.groups[0].lines
+            worst = self.groups[0].judgements
             self.line = worst[0] if len(worst) == 1 else None
 
     @property
     def worst_verdict(self) -> str:
-        return self.groups[0].lines[0].verdict if self.groups else ""
+        return self.groups[0].judgements[0].verdict if self.groups else ""
 
     @property
-    def fields(self) -> dict[str, Any]:
+    def sentence_fields(self) -> dict[str, Any]:
         lines, covered, line = self.lines, self.covered, self.line
-        counts = [x.count for x in lines if x.rule == EVERY_ATTEMPT and x.count]
+        counts = [x.count_evidence for x in lines if x.rule_text == EVERY_ATTEMPT and x.count_evidence]
         attempts = counts[0] if counts else None
         # If a rule passes with fewer attempts than the baseline has, the evidence is weaker, so
         # the report adds a note.
@@ -357,34 +362,34 @@ class GateVerdict:
         if self.groups:
             group = self.groups[0]
             fields |= {
-                "failing": sum(len(group.lines) for group in self.groups), "who": group.who,
-                "rule": Phrase(group.lines[0].words), "models": [x.name for x in group.lines],
-                "why": group.lines[0].reason.removeprefix(UNCHECKED),
+                "failing": sum(len(group.judgements) for group in self.groups), "who": group.subjects_text,
+                "rule": Phrase(group.judgements[0].rule_sentence), "models": [x.subject_name for x in group.judgements],
+                "why": group.judgements[0].reason.removeprefix(UNCHECKED_PREFIX),
             }  # fmt: skip
         if line is not None:
-            fields |= {"finding": Phrase(line.finding), "rule": line.rule, "model": line.name,
-                       "estimate": line.fact.estimate}  # fmt: skip
+            fields |= {"finding": Phrase(line.finding_sentence), "rule": line.rule_text, "model": line.subject_name,
+                       "estimate": line.result.estimate}  # fmt: skip
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
         """Clauses after the first sentence: if there is room, and always."""
-        line_notes = [] if self.line is None else list(self.line.details)
+        line_notes = [] if self.line is None else list(self.line.detail_notes)
         if not self.groups:
             return [*omitted, *line_notes], []
-        other_groups = sorted(self.groups[1:], key=lambda group: group.lines[0].count is None)
-        total, failing = len(self.lines), sum(len(group.lines) for group in self.groups)
+        other_groups = sorted(self.groups[1:], key=lambda group: group.judgements[0].count_evidence is None)
+        total, failing = len(self.lines), sum(len(group.judgements) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
         if undecided := len(self.undecided):
             counts.append(f"{undecided} of {total} undecided, counted as pass")
-        group_notes = [group.note for group in other_groups]
+        group_notes = [group.clause for group in other_groups]
         return [*group_notes, *(omitted if self.line is None else line_notes)], counts
 
 
-_PASS = "PASS{?made|, with {made} baseline attempts}: "
-_SHARED = "{?shared| on {shared} of {expected:baseline task}}"
-_COUNTED = "; {undecided} undecided, counted as pass: {finding}"
-_FIRST = "undecided, counted as fail: "
-VERDICTS = (
+_PASS_PREFIX = "PASS{?made|, with {made} baseline attempts}: "
+_SHARED_TASKS_CLAUSE = "{?shared| on {shared} of {expected:baseline task}}"
+_UNDECIDED_AS_PASS_CLAUSE = "; {undecided} undecided, counted as pass: {finding}"
+_UNDECIDED_AS_FAIL_PREFIX = "undecided, counted as fail: "
+VERDICT_ANSWERS = (
     Answer("gate-cannot-check", lambda verdict: verdict.worst_verdict == ERROR and verdict.line,
            "ERROR: {finding}"),
     Answer("gate-cannot-check-several", lambda verdict: verdict.worst_verdict == ERROR,
@@ -394,19 +399,19 @@ VERDICTS = (
     Answer("gate-fails-several", lambda verdict: verdict.worst_verdict == FAIL,
            "FAIL: {rule} fails for {who}: {models}"),
     Answer("gate-fails-undecided", lambda verdict: verdict.worst_verdict and verdict.line,
-           "FAIL: " + _FIRST + "{finding}"),
+           "FAIL: " + _UNDECIDED_AS_FAIL_PREFIX + "{finding}"),
     Answer("gate-fails-several-undecided", lambda verdict: verdict.worst_verdict,
-           "FAIL: " + _FIRST + "{rule} for {who}: {models}"),
+           "FAIL: " + _UNDECIDED_AS_FAIL_PREFIX + "{rule} for {who}: {models}"),
     Answer("gate-judges-nothing", lambda verdict: not verdict.lines, "PASS: no rule is judged"),
-    Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.fields["holds"],
-           _PASS + "{holds} of {total} rules {holds:holds|hold}" + _SHARED + _COUNTED),
+    Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.sentence_fields["holds"],
+           _PASS_PREFIX + "{holds} of {total} rules {holds:holds|hold}" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
     Answer("gate-all-undecided", lambda verdict: verdict.undecided,
-           _PASS + "no rule fails" + _SHARED + _COUNTED),
-    Answer("gate-passes-by", lambda verdict: verdict.line, _PASS + "{finding}"),
+           _PASS_PREFIX + "no rule fails" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
+    Answer("gate-passes-by", lambda verdict: verdict.line, _PASS_PREFIX + "{finding}"),
     Answer("gate-passes", lambda _: True,
-           _PASS + "{?one|the rule holds}{?all|{all} hold}" + _SHARED),
+           _PASS_PREFIX + "{?one|the rule holds}{?all|{all} hold}" + _SHARED_TASKS_CLAUSE),
 )  # fmt: skip
-_NOTES = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
+_NOTES_CLAUSE = "{?notes|; {notes:;}}{more}{?counts|; {counts:;}}"
 
 
 def with_notes(
@@ -437,7 +442,7 @@ def with_notes(
     if reason and not fails and not {reason, text} & {*fitting} and len(reason) + 2 <= room:
         fitting.append(reason)
     fields = {**head.fields, "notes": fitting, "more": more, "counts": list(counts)}
-    return AnswerSentence(head.name, head.template + _NOTES, fields)
+    return AnswerSentence(head.name, head.template + _NOTES_CLAUSE, fields)
 
 
 @dataclass(frozen=True)
@@ -448,139 +453,141 @@ class RuleTable(Section[Judgement]):
     reasons : whether the table shows the reason next to the verdict.
     """
 
-    reasons: ClassVar[bool] = True
+    shows_reasons: ClassVar[bool] = True
     columns: ClassVar[tuple[Column, ...]] = (
-        *LEADING,
+        *LEADING_COLUMNS,
         Column(
             "evidence", "share", meaning="The estimate or the count that decides the verdict. An"
             " estimate with a sign is a difference, model minus baseline.",
-            cell=lambda line: line.evidence.value_or_limits
+            cell_of_record=lambda line: line.evidence.value_or_limits
             if isinstance(line.evidence, Estimate) else line.evidence),
         Column(
             "verdict", meaning="pass, fail, undecided (the interval contains the limit) or error"
             " (the rule cannot be checked, which fails the gate).",
-            cell=lambda line: line.verdict),
+            cell_of_record=lambda line: line.verdict),
         Column(
             "detail", meaning="The reason for the verdict, and data that the verdict leaves out.",
-            shown=FULL, cell=lambda line: "; ".join(line.notes)),
-        *FIELDS,
+            visibility=FULL, cell_of_record=lambda line: "; ".join(line.notes)),
+        *JUDGEMENT_DATA_FIELDS,
         data_field("fails", "Whether the rule fails the gate (undecided: see --on-undecided).",
-                   lambda line: line.failing),
+                   lambda line: line.fails_gate),
     )  # fmt: skip
 
-    runs: Sequence[JudgedRun]
-    book: Rulebook | None = None
+    judged_runs: Sequence[JudgedRun]
+    rulebook: Rulebook | None = None
 
     @property
-    def lines(self) -> Sequence[Judgement]:
+    def judgements(self) -> Sequence[Judgement]:
         return [line for line in self.records if line.verdict != NOT_JUDGED]
 
     @property
-    def names_subject(self) -> bool:
-        return self.book is not None or len({line.name for line in self.lines}) > 1
+    def shows_subject_names(self) -> bool:
+        return self.rulebook is not None or len({line.subject_name for line in self.judgements}) > 1
 
     @property
-    def noun(self) -> str:
-        if self.book is not None:
+    def subject_noun(self) -> str:
+        if self.rulebook is not None:
             return "suite"
         return "group" if self.study.counts.group_names else "model"
 
-    def facts_of(self, record: Judgement) -> Iterator[Result]:
+    def results_of(self, record: Judgement) -> Iterator[Result]:
         yield record.row
 
     @property
     def checks(self) -> tuple[GateCheck, ...]:
-        return tuple(line.check for line in self.records)
+        return tuple(line.gate_check for line in self.records)
 
     def answer(self) -> Iterator[AnswerSentence]:
-        verdict = GateVerdict(self.lines, self.noun)
-        head = next(first_true(VERDICTS, verdict))
-        yield with_notes(head, *verdict.notes(self.omitted()), verdict.line)
+        verdict = GateVerdict(self.judgements, self.subject_noun)
+        head = next(first_true_sentence(VERDICT_ANSWERS, verdict))
+        yield with_notes(head, *verdict.notes(self.omission_notes()), verdict.line)
 
-    def omitted(self) -> list[str]:
-        later = sum(len(run.gate.waiting) for run in self.runs)
+    def omission_notes(self) -> list[str]:
+        later = sum(len(run.gate_runner.names_awaiting_baseline) for run in self.judged_runs)
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
-        if self.book is None:
-            return [*waiting, *_deviation_clauses(self.runs[0].context)]
-        pairs = ((text, run.name) for run in self.runs for text in _deviation_clauses(run.context))
+        if self.rulebook is None:
+            return [*waiting, *_deviation_clauses(self.judged_runs[0].context)]
+        pairs = ((text, run.suite_name) for run in self.judged_runs for text in _deviation_clauses(run.context))
         lacking = group_pairs(pairs)
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
-        return [*waiting, *self.book.omissions, *words]
+        return [*waiting, *self.rulebook.omission_notes, *words]
 
-    def context(self) -> Iterator[str | OptionHint]:
-        book, tests = self.book, ""
+    def footer_parts(self) -> Iterator[str | OptionHint]:
+        book, tests = self.rulebook, ""
         if book is None:
-            yield self._sizes()
-            if any(line.fact.estimate.low is not None for line in self.lines):
+            yield self._sizes_text()
+            if any(line.result.estimate.low is not None for line in self.judgements):
                 yield f"{100 * self.study.confidence.level:g} %"
             if tests := self._adjustment_text():
                 yield tests
             if self.study.has_ranges:
                 yield "missing outcomes tried as fail and as pass"
         else:
-            yield plural(len(book.entries), "suite")
-            all_counts = [run.context.sides.counts for run in self.runs]
+            yield plural(len(book.suite_entries), "suite")
+            all_counts = [run.context.baseline_match.counts for run in self.judged_runs]
             tasks = [len({*counts.task_codes.tolist()}) for counts in all_counts]
             attempts = [int(n) for counts in all_counts for n in (counts.n.min(), counts.n.max())]
             yield tasks_and_attempts(tasks, attempts)
-            yield book.level_words
-        if undecided := [line for line in self.lines if line.verdict == UNDECIDED]:
-            counted_as = FAIL if all(line.failing for line in undecided) else PASS
-            decided = book or tests or all(line.shut for line in undecided)
+            yield book.level_text
+        if undecided := [line for line in self.judgements if line.verdict == UNDECIDED]:
+            counted_as = FAIL if all(line.fails_gate for line in undecided) else PASS
+            decided = book or tests or all(line.fails_in_some_case for line in undecided)
             words = f"undecided counts as {counted_as}"
             yield words if decided else OptionHint(words, OptionValue("--on-undecided"))
-        yield from book.omissions if book else ()
+        yield from book.omission_notes if book else ()
 
-    def _sizes(self) -> str:
-        context = self.runs[0].context
-        sized = [line.fact for line in self.lines if line.fact.size.n_min is not None]
+    def _sizes_text(self) -> str:
+        context = self.judged_runs[0].context
+        sized = [line.result for line in self.judgements if line.result.size.n_min is not None]
         shared = bool(sized) and all(fact.against for fact in sized)
         if not sized:
             # If no rule has an estimate, the report shows the tasks and attempts of the candidates.
-            counts, sides = context.sides.counts, context.sides
-            for s, series in zip(sides.candidates, sides.series, strict=True):
-                n = counts.n[counts.rows_of(s)]
+            counts, sides = context.baseline_match.counts, context.baseline_match
+            for s, series in zip(sides.candidate_indices, sides.series, strict=True):
+                n = counts.n[counts.slice_of_series(s)]
                 size = SampleSize(len(n), int(n.min()), int(n.max()))
                 sized.append(replace(context.empty_result(series), size=size))
-        return self.study.sizes(sized).replace(" task", " shared task" if shared else " task", 1)
+        return self.study.sizes_text(sized).replace(" task", " shared task" if shared else " task", 1)
 
     def _adjustment_text(self) -> str:
-        tested = [line.fact for line in self.lines if line.fact.p_adjusted is not None]
+        tested = [line.result for line in self.judgements if line.result.p_adjusted is not None]
         if len(tested) < 2:
             return ""
-        adjustment = str(tested[0].more.get("adjustment", ""))
+        adjustment = str(tested[0].extra_fields.get("adjustment", ""))
         if adjustment not in ADJUSTMENT_NAMES:
             return "no regression: by p, unadjusted"
         return f"{ADJUSTMENT_NAMES[adjustment]} over {plural(len(tested), 'test')}"
 
-    def details(self) -> Iterator[str]:
-        if self.book is not None:
-            if self.book.other_suites:
-                yield f"left out: {', '.join(self.book.other_suites)}"
+    def full_footer_parts(self) -> Iterator[str]:
+        if self.rulebook is not None:
+            if self.rulebook.other_suites:
+                yield f"left out: {', '.join(self.rulebook.other_suites)}"
             return
-        valued = [line.fact for line in self.lines if line.fact.estimate.value is not None]
+        valued = [line.result for line in self.judgements if line.result.estimate.value is not None]
         kinds = {bool(fact.against) for fact in valued}
         if True in kinds:
-            yield f"differences: model − baseline ({self.runs[0].context.sides.label})"
+            yield f"differences: model − baseline ({self.judged_runs[0].context.baseline_match.baseline_label})"
         if kinds == {True}:
-            yield self.differences.words()
+            yield self.difference_confidence.words()
         elif kinds:
-            yield self.study.confidence.words(self.differences if True in kinds else None)
-        adjustments = {line.fact.more.get("adjustment") for line in self.lines}
+            yield self.study.confidence.words(self.difference_confidence if True in kinds else None)
+        adjustments = {line.result.extra_fields.get("adjustment") for line in self.judgements}
         if self._adjustment_text() and adjustments & {MIN_P, BONFERRONI}:
             yield "adjusted: only tests and intervals of rules about several metrics"
 
     @property
-    def differences(self) -> Confidence:
-        facts = [line.fact for line in self.lines if line.fact.against and line.fact.method]
+    def difference_confidence(self) -> Confidence:
+        facts = [line.result for line in self.judgements if line.result.against and line.result.method]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().with_methods_used(methods)
 
     def messages(self) -> Iterator[Diagnostic]:
         """Messages about the data. A message about several suites appears once, with all names."""
-        named_messages = [(message, run.name) for run in self.runs for message in _messages(run)]
+        named_messages = [
+            (message, run.suite_name) for run in self.judged_runs for message in _run_messages(run)
+        ]
         for message, names in group_pairs(named_messages).items():
-            yield with_file_keys(message).with_prefix(first_few(names)) if self.book else message
+            yield replace_options_with_keys(message).with_prefix(first_few(names)) if self.rulebook else message
 
     def tables(self) -> Iterator[Table]:
         """The tables for the screen, for --full, and for a comment on a pull request.
@@ -589,38 +596,38 @@ class RuleTable(Section[Judgement]):
         pass, and all rows with an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            not line.name, not line.failing, _ORDER.index(line.verdict) if line.name else 0,
-            line.failing and not line.fact.against,
+            not line.subject_name, not line.fails_gate, _VERDICT_ORDER.index(line.verdict) if line.subject_name else 0,
+            line.fails_gate and not line.result.against,
         ))  # fmt: skip
         brief = _cut_lines(self._fold_passing(rows), _ROWS)
         texts = [
-            [str(line.count) if line.count else " " * _NUMBER for line in brief],
-            [line.rule for line in brief],
-            [line.name for line in brief] * self.names_subject,
+            [str(line.count_evidence) if line.count_evidence else " " * _NUMBER for line in brief],
+            [line.rule_text for line in brief],
+            [line.subject_name for line in brief] * self.shows_subject_names,
         ]
         room = _SCREEN - sum(max(map(len, column), default=-2) + 2 for column in texts)
-        yield replace(self.table(self._with_reasons(brief, room - 12), self.title), shown=BRIEF)
-        yield replace(self.table(rows, self.title), shown=FULL)
+        yield replace(self.table(self._with_reasons(brief, room - 12), self.title), visibility=BRIEF)
+        yield replace(self.table(rows, self.title), visibility=FULL)
         telling = [line for line in rows
-                   if line.verdict != PASS or self.title or not line.count]  # fmt: skip
+                   if line.verdict != PASS or self.title or not line.count_evidence]  # fmt: skip
         comment = self._with_reasons(_cut_lines(self._fold_passing(telling), _COMMENTED), _LONGEST)
-        yield replace(self.table(comment), shown=COMMENT)
+        yield replace(self.table(comment), visibility=COMMENT)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
         rows = list(lines)
-        for judged in group_by(lines, lambda line: line.rule).values():
-            passing = [line for line in judged if line.count and line.verdict == PASS]
+        for judged in group_by(lines, lambda line: line.rule_text).values():
+            passing = [line for line in judged if line.count_evidence and line.verdict == PASS]
             if len(passing) > 1:
-                counts = list(dict.fromkeys(line.count for line in passing if line.count))
+                counts = list(dict.fromkeys(line.count_evidence for line in passing if line.count_evidence))
                 total = CountEvidence(sum(c.part for c in counts), sum(c.total for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
-                names, all_pass = [line.name for line in passing], len(passing) == len(judged)
-                name = all_in_words(plural(len(passing), self.noun))
-                name = name if all_pass else f"{len(passing)} other {self.noun}s"
-                if self.book:
+                names, all_pass = [line.subject_name for line in passing], len(passing) == len(judged)
+                name = all_in_words(plural(len(passing), self.subject_noun))
+                name = name if all_pass else f"{len(passing)} other {self.subject_noun}s"
+                if self.rulebook:
                     name = ", ".join(names) if len(passing) < 4 else f"{len(passing)} rows"
                 rows[rows.index(passing[0])] = replace(
-                    passing[0], name=name, reason="", details=(), count=CountEvidence(0, 0, words)
+                    passing[0], subject_name=name, reason="", detail_notes=(), count_evidence=CountEvidence(0, 0, words)
                 )
                 rows = [row for row in rows if row not in passing]
         return rows
@@ -632,8 +639,8 @@ class RuleTable(Section[Judgement]):
         most.
         """
         rows = []
-        for line in lines if self.reasons else ():
-            reason = line.reason.removeprefix(UNCHECKED)
+        for line in lines if self.shows_reasons else ():
+            reason = line.reason.removeprefix(UNCHECKED_PREFIX)
             about = reason.partition("; ")[0]
             short = [text for text in (reason, about, about.replace(" would decide", ""))
                      if len(text) <= room]  # fmt: skip
@@ -643,59 +650,59 @@ class RuleTable(Section[Judgement]):
             rows.append(replace(line, verdict=line.verdict + words))
         return rows or list(lines)
 
-    def decided(self) -> dict[str, object]:
-        if (book := self.book) is not None:
-            all_counts = [run.context.sides.counts for run in self.runs]
+    def signature_entries(self) -> dict[str, object]:
+        if (book := self.rulebook) is not None:
+            all_counts = [run.context.baseline_match.counts for run in self.judged_runs]
             n = np.concatenate([counts.n for counts in all_counts])
             return {
-                "rules": book.name, "rules_sha256": book.digest,
-                "level": book.level, "verdicts": book.statements, "tier": book.tier or None,
-                "suites": ",".join(e.suite.name for e in book.entries),
+                "rules": book.path, "rules_sha256": book.digest,
+                "level": book.level, "verdicts": book.fallible_verdict_count, "tier": book.tier or None,
+                "suites": ",".join(e.suite.name for e in book.suite_entries),
                 "tasks": sum(len({*counts.task_codes.tolist()}) for counts in all_counts),
                 "n": number_range(int(n.min()), int(n.max())).replace("–", "-"),
             }  # fmt: skip
-        (run,) = self.runs
-        study, context, rules = self.study, run.context, run.gate.active_rules
-        label = context.sides.label
-        tests = any(rule.general for rule in rules)
-        more = [line.fact.more for line in self.lines]
+        (run,) = self.judged_runs
+        study, context, rules = self.study, run.context, run.gate_runner.active_rules
+        label = context.baseline_match.baseline_label
+        tests = any(rule.uses_general_metrics for rule in rules)
+        more = [line.result.extra_fields for line in self.judgements]
         adjustments = filter(None, (str(fields.get("adjustment") or "") for fields in more))
         draws = tests or "seed" in study.confidence.signature()
         return {
-            "differences": self.differences.method_name if run.gate.needs_baseline else None,
+            "differences": self.difference_confidence.method_name if run.gate_runner.needs_baseline else None,
             "test": names_of_tests(str(fields.get("test") or "") for fields in more) or None,
             "resamples": study.confidence.resamples if draws else None,
             "seed": study.confidence.seed if draws else None,
-            "adjust": next(adjustments, study.rules.adjust or HOLM) if tests else None,
+            "adjust": next(adjustments, study.comparison_options.adjust or HOLM) if tests else None,
             "baseline": label or None,
-            "unpaired": context.unpaired if label else None,
+            "unpaired": context.unpaired_policy if label else None,
             "short_tasks": study.short_tasks if study.short_tasks != "empty" else None,
-            "on_undecided": run.gate.on_undecided,
+            "on_undecided": run.gate_runner.on_undecided,
             **{name: value for rule in rules for name, value in rule.signature.items()},
         }
 
-    def changes(self) -> tuple[ChangedTasks, ...]:
+    def changed_tasks(self) -> tuple[ChangedTasks, ...]:
         """The tasks that changed compared with the baseline, if all outcomes are known.
 
         Suites that use the same run share one entry.
         """
         suites: dict[ChangedTasks, list[str]] = {}
-        failed = any(line.failing for line in self.records)
-        for run in self.runs:
-            sides, pairs = run.context.sides, []
+        failed = any(line.fails_gate for line in self.records)
+        for run in self.judged_runs:
+            sides, pairs = run.context.baseline_match, []
             if sides.baseline is None or run.context.study.has_ranges:
                 continue
-            for s, series in zip(sides.candidates, sides.series, strict=True):
+            for s, series in zip(sides.candidate_indices, sides.series, strict=True):
                 base = sides.base_series(series)
                 if base is not None:
-                    name = sides.label if sides.separate_file else base[0]
+                    name = sides.baseline_label if sides.baseline_is_other_file else base[0]
                     base_side = NamedSeries(sides.baseline, sides.baseline.series.index(base), name)
                     pairs.append((NamedSeries(sides.counts, s, SeriesName(series)), base_side))
             all_flips = find_flips(pairs, run.context.study.confidence.level)
             for changes in changed_tasks_by_pair(
                 [flips for flips in all_flips if flips.tasks], failed=failed
             ):
-                suites.setdefault(changes, []).append(run.name)
+                suites.setdefault(changes, []).append(run.suite_name)
         return tuple(
             replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
             for changes, names in suites.items()
@@ -704,31 +711,31 @@ class RuleTable(Section[Judgement]):
 
 def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
     """Cut the rows to a maximum of `room`. The last row then counts the hidden rows by verdict."""
-    last = [line for line in lines if not line.name]
-    model_lines = [line for line in lines if line.name]
+    last = [line for line in lines if not line.subject_name]
+    model_lines = [line for line in lines if line.subject_name]
     most = max(room - len(last), 2)
     if len(model_lines) <= most:
         return list(lines)
     hidden = [line.verdict for line in model_lines[most - 1 :]]
-    verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _ORDER if v in hidden)
+    verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _VERDICT_ORDER if v in hidden)
     more = Judgement(
-        "{hint}", replace(model_lines[-1].fact, estimate=Estimate(None)), verdicts,
-        fields={"hint": OptionHint("")}, name=f"{len(hidden)} more rows",
-        count=CountEvidence(0, 0, " "),
+        "{hint}", replace(model_lines[-1].result, estimate=Estimate(None)), verdicts,
+        template_fields={"hint": OptionHint("")}, subject_name=f"{len(hidden)} more rows",
+        count_evidence=CountEvidence(0, 0, " "),
     )  # fmt: skip
     return [*model_lines[: most - 1], more, *last]
 
 
 def _deviation_clauses(context: GateContext) -> list[str]:
-    all_series, notes = context.sides.series, list[tuple[str, str]]()
-    is_declared = context.attempts and context.sides.baseline is None
-    declared = context.expected_attempts[0] if is_declared else {}
+    all_series, notes = context.baseline_match.series, list[tuple[str, str]]()
+    is_declared = context.declared_attempts and context.baseline_match.baseline is None
+    declared = context.candidate_attempts[0] if is_declared else {}
     for series in all_series:
-        if series in declared and declared[series].complete:
+        if series in declared and declared[series].has_expected_attempts:
             tasks = plural(len(declared[series].attempts), "task")
-            words = f"{tasks} with {plural(context.attempts or 0, 'attempt')} each"
+            words = f"{tasks} with {plural(context.declared_attempts or 0, 'attempt')} each"
             notes.append((words, SeriesName(series)))
-        notes += [(words, SeriesName(series)) for words in context.deviations(series)]
+        notes += [(words, SeriesName(series)) for words in context.deviation_notes(series)]
     notes += [(f"same outcomes as {copy.original}", copy.name) for copy in context.duplicate_runs]
     return [
         words if len(names) == len(all_series) else f"{first_few(names)}: {words}"
@@ -736,51 +743,53 @@ def _deviation_clauses(context: GateContext) -> list[str]:
     ]
 
 
-def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
-    context, sides, past = run.context, run.context.sides, run.context.study.past
+def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
+    context, sides, past = run.context, run.context.baseline_match, run.context.study.pooled_baseline
     baseline = sides.baseline
     yield from run.messages
-    if run.gate.waiting:
-        yield NO_BASELINE_YET(rules=len(run.gate.waiting))
-    yield from _useless_rules(run)
-    yield from context.study.reading
+    if run.gate_runner.names_awaiting_baseline:
+        yield NO_BASELINE_YET_NOTE(rules=len(run.gate_runner.names_awaiting_baseline))
+    yield from _useless_rule_messages(run)
+    yield from context.study.reading_messages
     if past is not None:
         fewest_runs, role = past.fewest_runs
-        message = RUNS_POOLED if fewest_runs > 1 else ONE_RUN_KNOWN
-        yield message(runs=max(past.runs_by_amount[""].runs.values()))
-        if 1 < fewest_runs < _KNOWN:
-            yield FEW_RUNS_KNOWN(runs=fewest_runs, noun=AMOUNTS[role][1] if role else "")
+        message = RUNS_POOLED_NOTE if fewest_runs > 1 else ONE_HISTORY_RUN_WARNING
+        yield message(runs=max(past.runs_by_amount[""].pooled_run_counts.values()))
+        if 1 < fewest_runs < _MIN_KNOWN_RUNS:
+            yield FEW_HISTORY_RUNS_WARNING(
+                runs=fewest_runs, noun=AMOUNT_UNITS_AND_NOUNS[role][1] if role else ""
+            )
     yield from reading_notes(context.study.counts)
-    pairs = [match_tasks(*pair) for pair in context.pairs(context.general[:1])]
+    pairs = [comparison_on_shared_tasks(*pair) for pair in context.paired_values(context.general_metrics[:1])]
     pairs = [pair for pair in pairs if not pair.reason]
     yield from benchmark_disagreement_warning(sides.counts, pairs)
-    if sides.separate_file and baseline is not None and sides.label != ITSELF:
+    if sides.baseline_is_other_file and baseline is not None and sides.baseline_label != SELF_BASELINE_LABEL:
         for diagnostic in reading_notes(baseline):
-            yield diagnostic.with_prefix(f"baseline {sides.label}")
+            yield diagnostic.with_prefix(f"baseline {sides.baseline_label}")
         # Messages about missing outcomes compare the new run with its baseline.
-        facts_of_runs = sides.counts.facts, baseline.facts
+        facts_of_runs = sides.counts.read_facts, baseline.read_facts
         if any(facts.missing_outcomes is not None for facts in facts_of_runs):
             new_losses, old_losses = sides.counts.missing_outcomes, baseline.missing_outcomes
-            losses = new_losses.joined_with(old_losses, "baseline")
+            losses = new_losses.with_baseline(old_losses, "baseline")
             yield from uneven_missing_notes(losses, facts_of_runs[0].missing_policy, "baseline ")
     yield from copied_runs_warning(context.duplicate_runs)
-    for old, new in sides.renamed:
-        yield RENAMED_MODEL(old=old, new=new)
-    if (names := sides.renamed_model) is not None:
-        yield OTHER_NAME(old=names[0], new=names[1], baseline=sides.label)
-    shut = {line.fact.series for line in run.lines
-            if line.verdict == FAIL and line.rule in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
-    retried = any(map(context.retry_warning, shut & {*context.expected_attempts[0]}))
-    if shut and not (sides.separate_file or run.name or retried):
-        yield OTHER_ATTEMPTS(models=len({series[0] for series in shut}), baseline=sides.label)
-    compares, dropped = run.gate.needs_baseline, context.unpaired == "drop"
+    for old, new in sides.possible_renamings:
+        yield RENAMED_MODEL_WARNING(old=old, new=new)
+    if (names := sides.sole_possible_renaming) is not None:
+        yield OTHER_MODEL_NAME_WARNING(old=names[0], new=names[1], baseline=sides.baseline_label)
+    shut = {line.result.series for line in run.judgements
+            if line.verdict == FAIL and line.rule_text in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
+    retried = any(map(context.retry_warning, shut & {*context.candidate_attempts[0]}))
+    if shut and not (sides.baseline_is_other_file or run.suite_name or retried):
+        yield OTHER_ATTEMPTS_NOTE(models=len({series[0] for series in shut}), baseline=sides.baseline_label)
+    compares, dropped = run.gate_runner.needs_baseline, context.unpaired_policy == "drop"
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}
-    if gone and sides.separate_file:
+    if gone and sides.baseline_is_other_file:
         # If the new run has a model that the baseline lacks, `--unpaired drop` does not help.
-        suggests_fix = not (run.name or dropped) and models <= sides.base_models
+        suggests_fix = not (run.suite_name or dropped) and models <= sides.base_models
         shared = sorted(models & sides.base_models)
-        diagnostic = MODELS_NOT_RUN(
+        diagnostic = BASELINE_MODELS_NOT_RUN_WARNING(
             lost=len({s[0] for s in gone}), models=len(sides.base_models),
             both=shared[0] if suggests_fix and len(shared) == 1 else "",
             drop="drop" if suggests_fix else "",
@@ -791,40 +800,44 @@ def _messages(run: JudgedRun) -> Iterator[Diagnostic]:
     for series, coverage in covered.items():
         name = SeriesName(series)
         if coverage is not None and coverage.lost:
-            yield TASKS_NOT_RUN(lost=coverage.lost, tasks=coverage.expected, model=name)
+            yield BASELINE_TASKS_NOT_RUN_WARNING(
+                lost=coverage.lost, tasks=coverage.expected, model=name
+            )
         elif coverage is None and compares and sides.base_model(series[0]) is not None:
-            yield NOT_COMPARED(model=name, reason=sides.reason_not_compared(series))
+            yield NOT_COMPARED_WARNING(model=name, reason=sides.reason_not_compared(series))
     if baseline is None:
-        yield from _unequal_groups(context)
-    if deciding := sum(line.shut for line in run.lines):
-        yield MISSING_DECIDE(rules=deciding)
+        yield from _missing_group_messages(context)
+    if deciding := sum(line.fails_in_some_case for line in run.judgements):
+        yield MISSING_OUTCOMES_DECIDE_WARNING(rules=deciding)
 
 
-def _unequal_groups(context: GateContext) -> Iterator[Diagnostic]:
-    tasks = context.sides.tasks
+def _missing_group_messages(context: GateContext) -> Iterator[Diagnostic]:
+    tasks = context.baseline_match.task_codes
     for group in dict.fromkeys(series[1:] for series in tasks):
         for model in dict.fromkeys(series[0] for series in tasks):
             if (model, *group) not in tasks:
-                yield GROUP_NOT_RUN(model=model, group=SeriesName(group))
+                yield GROUP_NOT_RUN_WARNING(model=model, group=SeriesName(group))
 
 
-def _useless_rules(run: JudgedRun) -> Iterator[Diagnostic]:
+def _useless_rule_messages(run: JudgedRun) -> Iterator[Diagnostic]:
     """Messages about rules that no run of this size can pass, or that no run can fail."""
-    shut = (FAIL, ERROR, UNDECIDED) if run.gate.on_undecided == FAIL else (FAIL, ERROR)
-    for rule in [rule for rule in run.gate.active_rules if isinstance(rule, MaxIncrease)]:
-        for rates, base in run.context.pairs(rule.option_metrics):
-            most, mean = rule.value[rates.metric], base.mean
-            generous = base.has_values and mean + most > _TIMES * mean
+    shut = (FAIL, ERROR, UNDECIDED) if run.gate_runner.on_undecided == FAIL else (FAIL, ERROR)
+    for rule in [rule for rule in run.gate_runner.active_rules if isinstance(rule, MaxIncrease)]:
+        for rates, base in run.context.paired_values(rule.option_metrics):
+            most, mean = rule.option_value[rates.metric], base.mean
+            generous = base.has_values and mean + most > _GENEROUS_LIMIT_FACTOR * mean
             if generous and not isinstance(most, RelativeLimit):
-                words = sentence_text(rule.words(rates.metric))
-                yield CANNOT_FAIL(rule=words, metric=rates.metric.name, value=f"{mean:.3g}")
-    ends = all_pass_and_all_fail_verdicts(run.gate.active_rules, run.context)
-    names = {(x.place, x.fact.series, x.fact.name): x.rule for x in run.lines}
+                words = sentence_text(rule.rule_sentence(rates.metric))
+                yield RULE_CANNOT_FAIL_WARNING(
+                    rule=words, metric=rates.metric.name, value=f"{mean:.3g}"
+                )
+    ends = all_pass_and_all_fail_verdicts(run.gate_runner.active_rules, run.context)
+    names = {(x.rule_index, x.result.series, x.result.name): x.rule_text for x in run.judgements}
     rules_by_ends = dict.fromkeys((ends[at], rule) for at, rule in names.items() if at in ends)
     for (best, worst), rules in group_pairs(rules_by_ends).items():
         if best == worst:
-            yield DECIDES_NOTHING(rule=rules, verdict=best)
+            yield RULE_DECIDES_NOTHING_WARNING(rule=rules, verdict=best)
         elif best != PASS:
-            yield CANNOT_DECIDE(rule=rules, verb="pass", verdict=best, run="passes")
+            yield RULE_CANNOT_DECIDE_WARNING(rule=rules, verb="pass", verdict=best, run="passes")
         elif worst not in shut:
-            yield CANNOT_DECIDE(rule=rules, verb="fail", verdict=worst, run="fails")
+            yield RULE_CANNOT_DECIDE_WARNING(rule=rules, verb="fail", verdict=worst, run="fails")

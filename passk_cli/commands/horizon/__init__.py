@@ -68,6 +68,6 @@ class HorizonOptions:
 
 COMMAND = Command(
     HorizonOptions, (Request, RequiredAttempts, Confidence),
-    without=("interval", "bounds", "population", "short_tasks"), charts=True,
-    lacking={"-k": "horizons are about single attempts", "k": "horizons are about single attempts"},
-    view="passk_cli.commands.horizon.view:HorizonQuestion")  # fmt: skip
+    excluded_options=("interval", "bounds", "population", "short_tasks"), has_charts=True,
+    absent_option_reasons={"-k": "horizons are about single attempts", "k": "horizons are about single attempts"},
+    runner_path="passk_cli.commands.horizon.view:HorizonRunner")  # fmt: skip

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from passk_cli.activity import report_steps
+from passk_cli.activity import items_with_progress
 from passk_cli.arrays import Floats
 from passk_cli.errors import DataError
 from passk_cli.inference.horizon import (
-    LOGISTIC,
-    WEIBULL,
+    LOGISTIC_LINK,
+    WEIBULL_LINK,
     doublings_per_day,
     fit_curves,
     frontier_models,
@@ -31,12 +31,12 @@ from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.values import Series, attempts_of, cluster_codes
+from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
 
-# passk estimates a doubling time only from at least _FEWEST models, because a line through two
+# passk estimates a doubling time only from at least _MIN_GROWTH_MODELS models, because a line through two
 # models always fits.
-_FEWEST = 3
-_DAY = 86_400.0
+_MIN_GROWTH_MODELS = 3
+_SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,36 +50,36 @@ class ModelHorizon:
         is beyond all tasks.
     """
 
-    series: Series
-    x: Floats
-    rates: Floats
+    series: SeriesKey
+    log2_task_lengths: Floats
+    task_success_rates: Floats
     weights: Floats
-    ends: tuple[float, float]
-    families: int
-    date: float | None
-    curve: tuple[float, float]
-    draws: Floats
-    facts: tuple[Result, ...]
-    shapes: Mapping[str, Sequence[float]]
+    task_length_range: tuple[float, float]
+    family_count: int
+    release_day: float | None
+    curve_parameters: tuple[float, float]
+    resampled_curve_parameters: Floats
+    results: tuple[Result, ...]
+    log2_horizons_by_shape: Mapping[str, Sequence[float]]
 
     @property
     def name(self) -> SeriesName:
         return SeriesName(self.series)
 
     @property
-    def first(self) -> Estimate:
-        return self.facts[0].estimate
+    def first_horizon(self) -> Estimate:
+        return self.results[0].estimate
 
     @property
-    def log2(self) -> float:
-        return self.shapes["logistic"][0]
+    def log2_first_horizon(self) -> float:
+        return self.log2_horizons_by_shape["logistic"][0]
 
     @property
-    def extrapolated(self) -> bool:
-        return self.first.value is not None and not self.x.min() <= self.log2 <= self.x.max()
+    def is_extrapolated(self) -> bool:
+        return self.first_horizon.value is not None and not self.log2_task_lengths.min() <= self.log2_first_horizon <= self.log2_task_lengths.max()
 
 
-def known_minutes(log2: float) -> float | None:
+def finite_minutes(log2: float) -> float | None:
     """The length in minutes, from log₂; None if it is not a finite number above 0."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
@@ -89,7 +89,7 @@ def task_minutes(counts: Counts) -> Floats:
     """The length of each task in minutes, or NaN; a DataError if a task has two lengths."""
     attempts = counts.attempts["minutes"]
     known = attempts.value > 0
-    tasks, values = counts.task_codes[attempts.cell[known]], attempts.value[known]
+    tasks, values = counts.task_codes[attempts.row_cell_indices[known]], attempts.value[known]
     low, high = np.full(len(counts.tasks), math.inf), np.zeros(len(counts.tasks))
     np.minimum.at(low, tasks, values)
     np.maximum.at(high, tasks, values)
@@ -103,22 +103,22 @@ def task_minutes(counts: Counts) -> Floats:
     return np.where(np.isfinite(low), low, math.nan)
 
 
-def horizons_of(
+def sorted_model_horizons(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
 ) -> list[ModelHorizon]:
     """The horizons of each model with tasks of known length. The longest horizon comes first."""
-    places = report_steps(range(len(study.counts.series)), "computing", "models")
+    places = items_with_progress(range(len(study.counts.series)), "computing", "models")
     models = [
-        model for place in places for model in _horizon(study, rates, lengths, penalty, place)
+        model for place in places for model in _model_horizon(study, rates, lengths, penalty, place)
     ]
-    return sorted(models, key=lambda m: (m.first.value is None, -(m.first.value or 0), m.series))
+    return sorted(models, key=lambda m: (m.first_horizon.value is None, -(m.first_horizon.value or 0), m.series))
 
 
-def _horizon(
+def _model_horizon(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float, place: int
 ) -> Iterator[ModelHorizon]:
     counts, confidence = study.counts, study.confidence
-    rows = np.r_[counts.rows_of(place)]
+    rows = np.r_[counts.slice_of_series(place)]
     rows = rows[np.isfinite(lengths[counts.task_codes[rows]])]
     if not len(rows):
         return
@@ -135,20 +135,22 @@ def _horizon(
         share = weights / n
         blocks = resampled_counts(n, c, families, **confidence.resample_arguments)
         draws = np.concatenate([
-            np.stack(fit_curves(x, up * share, down * share, LOGISTIC, (a, b), penalty), axis=1)
+            np.stack(fit_curves(x, up * share, down * share, LOGISTIC_LINK, (a, b), penalty), axis=1)
             for up, down in blocks
         ])  # fmt: skip
     shapes = {"logistic": [log2_horizons(a, b, rate).item() for rate in rates]}
     if math.isfinite(a):
-        other, slope = fit_curves(x, passed[None], failed[None], WEIBULL, penalty=penalty)
-        shapes["Weibull"] = [log2_horizons(other, slope, rate, WEIBULL).item() for rate in rates]
+        other, slope = fit_curves(x, passed[None], failed[None], WEIBULL_LINK, penalty=penalty)
+        shapes["Weibull"] = [
+            log2_horizons(other, slope, rate, WEIBULL_LINK).item() for rate in rates
+        ]
         shapes["isotonic"] = [
             isotonic_log2_horizon(*isotonic_fit(x, passed, failed), r) for r in rates
         ]
     ends = float(lengths[tasks].min()), float(lengths[tasks].max())
     facts = []
     for rate, log2 in zip(rates, shapes["logistic"], strict=True):
-        estimate = Estimate(known_minutes(log2), unit="min")
+        estimate = Estimate(finite_minutes(log2), unit="min")
         if estimate.value is None:
             estimate = replace(estimate, reason=_reason_without_horizon(a, x, log2))
         else:
@@ -160,7 +162,7 @@ def _horizon(
         facts.append(Result(
             counts.series[place], f"horizon@{rate:g}", None, estimate, method="percentile",
             size=SampleSize(len(tasks), int(n.min()), int(n.max())), level=confidence.level,
-            more={"shape": "logistic", "shortest": ends[0], "longest": ends[1]},
+            extra_fields={"shape": "logistic", "shortest": ends[0], "longest": ends[1]},
         ))  # fmt: skip
     yield ModelHorizon(
         counts.series[place], x, c / n, weights, ends,
@@ -182,7 +184,7 @@ def _reason_without_horizon(a: float, x: Floats, log2: float) -> str:
 def _release_date(counts: Counts, place: int) -> float | None:
     if "date" not in counts.attempts:
         return None
-    dates = np.unique(attempts_of(counts, "date", counts.rows_of(place)).value)
+    dates = np.unique(attempts_of(counts, "date", counts.slice_of_series(place)).value)
     dates = dates[np.isfinite(dates)]
     if len(dates) > 1:
         raise DataError(
@@ -190,37 +192,37 @@ def _release_date(counts: Counts, place: int) -> float | None:
             "each model must have only one release date; check the column with the"
             " dates", name="two-values",
         )  # fmt: skip
-    return float(dates[0]) / _DAY if len(dates) else None
+    return float(dates[0]) / _SECONDS_PER_DAY if len(dates) else None
 
 
 @dataclass(frozen=True)
 class HorizonGrowth:
     """The doubling time in days, and the models that had the longest horizon at their release."""
 
-    models: Sequence[ModelHorizon]
-    fact: Result
+    frontier_models: Sequence[ModelHorizon]
+    doubling_time: Result
 
 
-def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
+def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) -> HorizonGrowth:
     """The doubling time of the longest horizon among models with release dates.
 
     Like METR, passk fits a line to log₂ of the horizons over release dates by least squares, for
     models on the frontier. The limits are percentiles over joint resamples of all models.
     """
-    known = [model for model in rivals if model.first.value is not None]
-    dates, values = [model.date or 0.0 for model in known], [model.log2 for model in known]
+    known = [model for model in rivals if model.first_horizon.value is not None]
+    dates, values = [model.release_day or 0.0 for model in known], [model.log2_first_horizon for model in known]
     leading = [known[place] for place in frontier_models(dates, values)]
     fact = Result(
         ("", *rivals[0].series[1:]), f"doubling@{rate:g}", None, Estimate(None, unit="days"),
-        size=SampleSize(None), more={"models": len(leading)},
+        size=SampleSize(None), extra_fields={"models": len(leading)},
     )  # fmt: skip
-    days = np.array([model.date for model in leading])
-    if len(leading) < _FEWEST or days.max() == days.min():
-        reason = f"a doubling time needs {_FEWEST} models on the frontier with different dates"
+    days = np.array([model.release_day for model in leading])
+    if len(leading) < _MIN_GROWTH_MODELS or days.max() == days.min():
+        reason = f"a doubling time needs {_MIN_GROWTH_MODELS} models on the frontier with different dates"
         return HorizonGrowth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
-    slope = doublings_per_day(days, np.array([[model.log2 for model in leading]])).item()
+    slope = doublings_per_day(days, np.array([[model.log2_first_horizon for model in leading]])).item()
     draws = np.stack(
-        [log2_horizons(model.draws[:, 0], model.draws[:, 1], rate) for model in leading], axis=1
+        [log2_horizons(model.resampled_curve_parameters[:, 0], model.resampled_curve_parameters[:, 1], rate) for model in leading], axis=1
     )
     low, high = percentile_limits(doublings_per_day(days, draws), level)
     # If the horizon does not grow, the doubling time is infinite.
@@ -236,7 +238,7 @@ def growth_of(rivals: Sequence[ModelHorizon], rate: float, level: float) -> Hori
 
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
     """The success rate of a model at log₂ lengths x, with pointwise limits."""
-    a, b = model.draws.T
-    rates = LOGISTIC.evaluate(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
+    a, b = model.resampled_curve_parameters.T
+    rates = LOGISTIC_LINK.rates_of_predictor(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return LOGISTIC.evaluate(model.curve[0] + model.curve[1] * x)[2], low, high
+    return LOGISTIC_LINK.rates_of_predictor(model.curve_parameters[0] + model.curve_parameters[1] * x)[2], low, high

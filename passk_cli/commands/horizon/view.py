@@ -12,17 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import group_by
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.horizon import HorizonOptions
 from passk_cli.commands.horizon.horizons import (
     HorizonGrowth,
     ModelHorizon,
-    growth_of,
-    horizons_of,
-    known_minutes,
+    finite_minutes,
+    horizon_growth,
+    sorted_model_horizons,
     success_curve,
     task_minutes,
 )
-from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
@@ -38,9 +38,9 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import duration_text, number_range
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, all_true, first_true
+from passk_cli.study.answer import Answer, first_true_sentence, true_sentences
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # A curve in the chart has _DRAWN points, and bands appear only with at most _OBSERVED models.
@@ -48,7 +48,7 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 # a width of _BIN log₂ minutes.
 _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
-EXTRAPOLATED_HORIZONS = DiagnosticType(
+EXTRAPOLATED_HORIZONS_WARNING = DiagnosticType(
     "extrapolated-horizons", WARNING,
     "the {rate} horizon of {models} is outside the range of task lengths, so it depends on the"
     " shape of the success curve", "add tasks that are as long as the horizon",
@@ -60,14 +60,14 @@ EXTRAPOLATED_HORIZONS = DiagnosticType(
     advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
     " the success curve.",
 )  # fmt: skip
-NO_HORIZON = DiagnosticType(
+NO_HORIZON_WARNING = DiagnosticType(
     "no-horizon", WARNING, "there is no {rate} horizon for {models}: {reason}", "",
     meaning="passk can compute a horizon only if there are passes and failures, tasks of different"
     " lengths, and a success rate that decreases with the length.",
     why="The table and the charts contain no horizon of the models that the message names.",
     advice="Add shorter tasks if no attempt passes, and longer tasks if every attempt passes.",
 )  # fmt: skip
-NO_LENGTH = DiagnosticType(
+NO_TASK_LENGTH_WARNING = DiagnosticType(
     "no-length", WARNING,
     "{tasks:task} without a length above 0 {tasks:is|are} left out: {names}", "",
     meaning="passk leaves out tasks that have no length in minutes, or a length that is not above"
@@ -76,7 +76,7 @@ NO_LENGTH = DiagnosticType(
     advice="Fill in the lengths, or name the column with the lengths with `--field"
     " minutes=COLUMN`.",
 )  # fmt: skip
-FEW_FAMILIES = DiagnosticType(
+FEW_FAMILIES_WARNING = DiagnosticType(
     "few-families", WARNING,
     "the intervals of {models} may be too narrow because tasks are in fewer than {least} families"
     " ({families})", "",
@@ -88,7 +88,7 @@ FEW_FAMILIES = DiagnosticType(
     advice="Add tasks of other families. If you cannot add families, report that the intervals may"
     " be too narrow.",
 )  # fmt: skip
-UNDATED_MODELS = DiagnosticType(
+UNDATED_MODELS_WARNING = DiagnosticType(
     "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
     "write dates like 2025-02-24",
     meaning="The doubling time comes from a line through the horizons of models over their release"
@@ -98,8 +98,8 @@ UNDATED_MODELS = DiagnosticType(
     advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 
-LEAD = (
-    Answer("no-horizon", lambda found: found.top.first.value is None,
+LONGEST_HORIZON_ANSWERS = (
+    Answer("no-horizon", lambda found: found.top_model.first_horizon.value is None,
            "There is no {rate} horizon{?reason|: {reason}}."),
     Answer("horizon-of-one", lambda found: len(found.models) == 1,
            "The {rate} horizon of {model} is {horizon}: {rate} of its attempts succeed at tasks"
@@ -109,19 +109,19 @@ LEAD = (
            " {horizon}{?rivals|; the {count:interval|intervals} of {rivals}"
            " {count:overlaps|overlap} with the interval of {model}}."),
 )  # fmt: skip
-FURTHER = (
-    Answer("horizon-extrapolated", lambda found: found.top.extrapolated,
+FURTHER_HORIZON_ANSWERS = (
+    Answer("horizon-extrapolated", lambda found: found.top_model.is_extrapolated,
            "The horizon is extrapolated because it is outside the range of task lengths ({shortest}"
            " to {longest})."),
     Answer("horizon-by-shape",
-           lambda found: found.top.first.value is not None
-           and len({*_horizon_range_over_shapes(found.top)}) == 2,
+           lambda found: found.top_model.first_horizon.value is not None
+           and len({*_horizon_range_over_shapes(found.top_model)}) == 2,
            "Depending on the shape of the success curve, the horizon is {low} to {high}."),
     Answer("horizon-of-every-shape",
-           lambda found: found.top.first.value is not None
-           and len({*_horizon_range_over_shapes(found.top)}) == 1,
+           lambda found: found.top_model.first_horizon.value is not None
+           and len({*_horizon_range_over_shapes(found.top_model)}) == 1,
            "The horizon is {low} for every shape of the success curve."),
-    Answer("horizon-doubles", lambda found: found.days and found.days.value,
+    Answer("horizon-doubles", lambda found: found.doubling_days and found.doubling_days.value,
            "The longest horizon{?group| with {group}} doubles every {days}."),
 )  # fmt: skip
 
@@ -131,24 +131,24 @@ class LongestHorizon:
     """The answer about the longest horizon."""
 
     models: Sequence[ModelHorizon]
-    rate: str
-    days: Estimate | None
+    success_rate_text: str
+    doubling_days: Estimate | None
 
     @property
-    def top(self) -> ModelHorizon:
+    def top_model(self) -> ModelHorizon:
         return self.models[0]
 
     @property
-    def fields(self) -> dict[str, Any]:
-        top, reasons = self.top, {model.first.reason for model in self.models}
-        rivals = [m.name for m in self.models[1:] if (m.first.high or 0) >= (top.first.low or 0)]
+    def sentence_fields(self) -> dict[str, Any]:
+        top, reasons = self.top_model, {model.first_horizon.reason for model in self.models}
+        rivals = [m.name for m in self.models[1:] if (m.first_horizon.high or 0) >= (top.first_horizon.low or 0)]
         low, high = _horizon_range_over_shapes(top)
         return {
-            "model": top.name, "rate": self.rate, "horizon": top.first, "rivals": rivals,
+            "model": top.name, "rate": self.success_rate_text, "horizon": top.first_horizon, "rivals": rivals,
             "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
-            "shortest": duration_text(top.ends[0]), "longest": duration_text(top.ends[1]),
-            "own": len({model.x.tobytes() for model in self.models}) > 1,
-            "low": low, "high": high, "days": self.days, "group": " ".join(top.series[1:]),
+            "shortest": duration_text(top.task_length_range[0]), "longest": duration_text(top.task_length_range[1]),
+            "own": len({model.log2_task_lengths.tobytes() for model in self.models}) > 1,
+            "low": low, "high": high, "days": self.doubling_days, "group": " ".join(top.series[1:]),
         }  # fmt: skip
 
 
@@ -157,9 +157,9 @@ def _percent(rate: float) -> str:
 
 
 def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
-    if (value := known_minutes(log2)) is not None:
+    if (value := finite_minutes(log2)) is not None:
         return duration_text(value)
-    end = model.ends[log2 > 0]
+    end = model.task_length_range[log2 > 0]
     return (
         None if math.isnan(log2) else f"{'more' if log2 > 0 else 'less'} than {duration_text(end)}"
     )
@@ -170,20 +170,20 @@ def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | N
 
     For an isotonic curve, passk may know only that the horizon is beyond all tasks.
     """
-    values = sorted(log2s[0] for log2s in model.shapes.values() if not math.isnan(log2s[0]))
+    values = sorted(log2s[0] for log2s in model.log2_horizons_by_shape.values() if not math.isnan(log2s[0]))
     if not values:
         return None, None
     low, high = values[0], values[-1]
-    if high == math.inf and low > model.x.max():
+    if high == math.inf and low > model.log2_task_lengths.max():
         low = high
-    elif low == -math.inf and high < model.x.min():
+    elif low == -math.inf and high < model.log2_task_lengths.min():
         high = low
     return _horizon_text(low, model), _horizon_text(high, model)
 
 
 def _shape_range_text(model: ModelHorizon) -> Cell:
     low, high = _horizon_range_over_shapes(model)
-    return None if model.first.value is None else low if low == high else f"{low} to {high}"
+    return None if model.first_horizon.value is None else low if low == high else f"{low} to {high}"
 
 
 @dataclass(frozen=True)
@@ -191,22 +191,22 @@ class HorizonTable(Section[ModelHorizon]):
     """A row per model with its horizons. The longest horizon comes first."""
 
     columns = (
-        MODEL, GROUPS,
+        MODEL_COLUMN, GROUP_COLUMN,
         Column("{[1]} horizon", "min", meaning="Length of a task at which {[1]} of the attempts"
                " succeed. The length is the time that a human expert needs.", example=(0, "50 %"),
-               across=lambda section: enumerate(map(_percent, section.rates)),
-               cell=lambda model, rate: model.facts[rate[0]].estimate),
+               repeated_items=lambda section: enumerate(map(_percent, section.rates)),
+               cell_of_record=lambda model, rate: model.results[rate[0]].estimate),
         Column("by shape", meaning="Range of the first horizon over all shapes of the curve"
-               " (logistic, Weibull and isotonic).", cell=_shape_range_text),
+               " (logistic, Weibull and isotonic).", cell_of_record=_shape_range_text),
         Column("families", "count", meaning="Number of families of tasks (--cluster), or number of"
                " tasks without --cluster.",
-               cell=lambda model: model.families, shown=FULL),
+               cell_of_record=lambda model: model.family_count, visibility=FULL),
         Column("shortest", "min", meaning="Length of the shortest task.",
-               cell=lambda model: model.ends[0], shown=FULL),
+               cell_of_record=lambda model: model.task_length_range[0], visibility=FULL),
         Column("longest", "min", meaning="Length of the longest task.",
-               cell=lambda model: model.ends[1], shown=FULL),
+               cell_of_record=lambda model: model.task_length_range[1], visibility=FULL),
         Column("slope", "number", meaning="Change of the log odds of success if a task is twice as"
-               " long.", cell=lambda model: model.curve[1], shown=FULL),
+               " long.", cell_of_record=lambda model: model.curve_parameters[1], visibility=FULL),
         data_field("shape", "Shape of the curve: logistic, Weibull or isotonic."),
         data_field("shortest", "Length of the shortest task in minutes."),
         data_field("longest", "Length of the longest task in minutes."),
@@ -214,37 +214,37 @@ class HorizonTable(Section[ModelHorizon]):
     )  # fmt: skip
 
     rates: Sequence[float] = (0.5,)
-    grown: Sequence[HorizonGrowth] = ()
-    without: Sequence[str] = ()
+    horizon_growths: Sequence[HorizonGrowth] = ()
+    tasks_without_length: Sequence[str] = ()
 
-    def facts(self) -> list[Result]:
+    def results(self) -> list[Result]:
         facts: list[Result] = []
         for model in self.records:
-            facts += model.facts
+            facts += model.results
             facts += [
-                replace(fact, method="none", level=None, more={**fact.more, "shape": shape},
-                        estimate=Estimate(known_minutes(log2), unit="min", reason="" if
-                                          known_minutes(log2) else _horizon_text(log2,
+                replace(fact, method="none", level=None, extra_fields={**fact.extra_fields, "shape": shape},
+                        estimate=Estimate(finite_minutes(log2), unit="min", reason="" if
+                                          finite_minutes(log2) else _horizon_text(log2,
                                           model) or ""))
-                for shape, log2s in model.shapes.items() if shape != "logistic"
-                for fact, log2 in zip(model.facts, log2s, strict=True)
+                for shape, log2s in model.log2_horizons_by_shape.items() if shape != "logistic"
+                for fact, log2 in zip(model.results, log2s, strict=True)
             ]  # fmt: skip
-        return [*facts, *(growth.fact for growth in self.grown)]
+        return [*facts, *(growth.doubling_time for growth in self.horizon_growths)]
 
     @cached_property
-    def rate(self) -> str:
+    def first_rate_text(self) -> str:
         return _percent(self.rates[0])
 
     def answer(self) -> Iterator[AnswerSentence]:
         group = self.records[0].series[1:]
-        days = [g.fact.estimate for g in self.grown if g.fact.series[1:] == group]
-        longest = LongestHorizon(self.records, self.rate, days[0] if days else None)
-        yield from first_true(LEAD, longest)
-        yield from all_true(FURTHER, longest)
+        days = [g.doubling_time.estimate for g in self.horizon_growths if g.doubling_time.series[1:] == group]
+        longest = LongestHorizon(self.records, self.first_rate_text, days[0] if days else None)
+        yield from first_true_sentence(LONGEST_HORIZON_ANSWERS, longest)
+        yield from true_sentences(FURTHER_HORIZON_ANSWERS, longest)
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         confidence = self.study.confidence
-        yield self.study.sizes(model.facts[0] for model in self.records)
+        yield self.study.sizes_text(model.results[0] for model in self.records)
         units = "families, tasks and attempts" if confidence.cluster else "tasks and attempts"
         yield f"{100 * confidence.level:g} % intervals from resampled {units}"
         if confidence.cluster:
@@ -252,33 +252,33 @@ class HorizonTable(Section[ModelHorizon]):
         yield OptionHint("each shape")
 
     def messages(self) -> Iterator[Diagnostic]:
-        if self.without:
-            yield NO_LENGTH(tasks=len(self.without), names=list(self.without))
-        known = [model for model in self.records if model.first.value is not None]
-        lacking = group_by([m for m in self.records if m not in known], lambda m: m.first.reason)
+        if self.tasks_without_length:
+            yield NO_TASK_LENGTH_WARNING(tasks=len(self.tasks_without_length), names=list(self.tasks_without_length))
+        known = [model for model in self.records if model.first_horizon.value is not None]
+        lacking = group_by([m for m in self.records if m not in known], lambda m: m.first_horizon.reason)
         for reason, models in lacking.items():
-            yield NO_HORIZON(models=[m.name for m in models], rate=self.rate, reason=reason)
-        if far := [model.name for model in known if model.extrapolated]:
-            yield EXTRAPOLATED_HORIZONS(models=far, rate=self.rate)
-        few = [model for model in known if model.families < _FEW_FAMILIES]
+            yield NO_HORIZON_WARNING(models=[m.name for m in models], rate=self.first_rate_text, reason=reason)
+        if far := [model.name for model in known if model.is_extrapolated]:
+            yield EXTRAPOLATED_HORIZONS_WARNING(models=far, rate=self.first_rate_text)
+        few = [model for model in known if model.family_count < _FEW_FAMILIES]
         if few and self.study.confidence.cluster:
-            sizes = [model.families for model in few]
-            yield FEW_FAMILIES(
+            sizes = [model.family_count for model in few]
+            yield FEW_FAMILIES_WARNING(
                 models=[model.name for model in few], families=number_range(min(sizes), max(sizes)),
                 least=_FEW_FAMILIES,
             )  # fmt: skip
-        undated = [model.name for model in self.records if model.date is None]
+        undated = [model.name for model in self.records if model.release_day is None]
         if undated and "date" in self.study.counts.attempts:
-            yield UNDATED_MODELS(models=undated)
+            yield UNDATED_MODELS_WARNING(models=undated)
 
     def plots(self) -> tuple[Plot, ...]:
-        drawn = [model for model in self.records if math.isfinite(model.curve[0])]
-        over_dates = [self._growth_plot(each) for each in self.grown if each.fact.estimate.value]
+        drawn = [model for model in self.records if math.isfinite(model.curve_parameters[0])]
+        over_dates = [self._growth_plot(each) for each in self.horizon_growths if each.doubling_time.estimate.value]
         return (self._success_plot(drawn), *over_dates) if drawn else ()
 
     def _success_plot(self, drawn: Sequence[ModelHorizon]) -> Plot:
         few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
-        ends = [end for model in drawn for end in (*model.ends, model.first.value) if end]
+        ends = [end for model in drawn for end in (*model.task_length_range, model.first_horizon.value) if end]
         grid = np.linspace(math.log2(min(ends)), math.log2(max(ends)), _DRAWN)
         rows, points = list[dict[str, Any]](), list[dict[str, Any]]()
         for model in drawn:
@@ -288,81 +288,81 @@ class HorizonTable(Section[ModelHorizon]):
                 rows.append({"model": model.name, "minutes": 2.0**x, "success": rate, **limits})
             if few:
                 points += _observed_bins(model)
-        marks = [{"model": model.name, "minutes": model.first.value, "success": self.rates[0]}
-                 for model in drawn if model.first.value is not None]  # fmt: skip
-        rules = [ReferenceLine(y=self.rates[0], text=f"{self.rate} horizon")]
+        marks = [{"model": model.name, "minutes": model.first_horizon.value, "success": self.rates[0]}
+                 for model in drawn if model.first_horizon.value is not None]  # fmt: skip
+        rules = [ReferenceLine(y=self.rates[0], text=f"{self.first_rate_text} horizon")]
         if len(drawn) == len(marks) == 1:
             rules = [
                 ReferenceLine(y=self.rates[0]),
-                ReferenceLine(x=drawn[0].first.value, text=f"{self.rate} horizon"),
+                ReferenceLine(x=drawn[0].first_horizon.value, text=f"{self.first_rate_text} horizon"),
             ]
             marks = []
         chart = curves(
             rows, x="minutes", y="success", low="low", high="high", colour="model",
             points=points, hollow=marks, rules=rules, title="success rate by length of task",
             keys={"points": "observed", "line": "logistic curve"} if points else {},
-            subtitle=" · ".join(part for part in self.context() if isinstance(part, str)),
+            subtitle=" · ".join(part for part in self.footer_parts() if isinstance(part, str)),
             x_title="time of a human expert (log scale)", y_title="success rate", log_x=True,
         )  # fmt: skip
         return replace(chart, x_unit="min")
 
     def _growth_plot(self, growth: HorizonGrowth) -> Plot:
-        days = np.array([model.date for model in growth.models])
-        middle, mean = days.mean(), np.mean([model.log2 for model in growth.models])
-        slope, nothing = 1 / (growth.fact.estimate.value or math.inf), {"low": None, "high": None}
-        rows = [{"model": None, "line": "longest horizons", "year": _year(day), **nothing,
+        days = np.array([model.release_day for model in growth.frontier_models])
+        middle, mean = days.mean(), np.mean([model.log2_first_horizon for model in growth.frontier_models])
+        slope, nothing = 1 / (growth.doubling_time.estimate.value or math.inf), {"low": None, "high": None}
+        rows = [{"model": None, "line": "longest horizons", "year": _fractional_year(day), **nothing,
                  "minutes": 2.0 ** (mean + slope * (day - middle))}
                 for day in (days.min(), days.max())]  # fmt: skip
-        points = [m.facts[0].chart_point("minutes", year=_year(m.date)) for m in self.records
-                  if m.date is not None and m.series[1:] == growth.fact.series[1:]]  # fmt: skip
+        points = [m.results[0].chart_point("minutes", year=_fractional_year(m.release_day)) for m in self.records
+                  if m.release_day is not None and m.series[1:] == growth.doubling_time.series[1:]]  # fmt: skip
         chart = curves(
             rows, x="year", y="minutes", low="low", high="high", colour="model", dash="line",
-            points=points, title=f"{self.rate} horizon by release date", x_title="release date",
+            points=points, title=f"{self.first_rate_text} horizon by release date", x_title="release date",
             y_title="horizon (log scale)", log_x=False, log_y=True, y_domain=None,
         )  # fmt: skip
-        return replace(chart, scattered=True, x_unit="year", y_unit="min")
+        return replace(chart, is_scatter_plot=True, x_unit="year", y_unit="min")
 
 
 def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
-    bins = np.floor(model.x / _BIN)
+    bins = np.floor(model.log2_task_lengths / _BIN)
     for place in np.unique(bins):
         inside = bins == place
         weight = model.weights[inside] / model.weights[inside].sum()
-        minutes, rate = 2.0 ** (weight @ model.x[inside]), weight @ model.rates[inside]
+        minutes, rate = 2.0 ** (weight @ model.log2_task_lengths[inside]), weight @ model.task_success_rates[inside]
         yield {"model": model.name, "minutes": float(minutes), "success": float(rate)}
 
 
-def _year(days: float) -> float:
+def _fractional_year(days: float) -> float:
     day = date(1970, 1, 1) + timedelta(days=days)
     return day.year + (day.timetuple().tm_yday - 1) / 365.25
 
 
-class ShapeTable(Section[tuple[ModelHorizon, str]]):
+class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
     """A row per model and shape of the curve with the horizons."""
 
     title = "Horizons by the shape of the curve"
-    shown = FULL
+    visibility = FULL
     columns = (
-        replace(MODEL, cell=lambda row: row[0].name),
+        replace(MODEL_COLUMN, cell_of_record=lambda row: row[0].name),
         Column("shape", meaning="Shape of the curve: logistic (log odds decrease linearly with the"
                " logarithm of the length), Weibull (survival function of a Weibull distribution) or"
                " isotonic (any curve that does not rise).",
-               cell=lambda row: row[1]),
+               cell_of_record=lambda row: row[1]),
         Column("{[1]} horizon",
-               across=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
-                                       for at, fact in enumerate(section.records[0][0].facts)],
+               repeated_items=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
+                                       for at, fact in enumerate(section.records[0][0].results)],
                example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
-               cell=lambda row, rate: _horizon_text(row[0].shapes[row[1]][rate[0]], row[0])),
+               cell_of_record=lambda row, rate: _horizon_text(row[0].shapes[row[1]][rate[0]], row[0])),
     )  # fmt: skip
 
 
-class HorizonQuestion(Question, HorizonOptions):
-    sections = (HorizonTable, ShapeTable)
-    sampled = True
+class HorizonRunner(CommandRunner, HorizonOptions):
+    sections = (HorizonTable, CurveShapeTable)
+    checks_independence = True
 
-    of_metrics: ClassVar[bool] = False
+    reports_metrics: ClassVar[bool] = False
 
-    unbounded: ClassVar[str] = (
+    missing_bounds_refusal: ClassVar[str] = (
         "the horizon may be outside the range between all missing outcomes failing and all passing"
     )
 
@@ -375,9 +375,9 @@ class HorizonQuestion(Question, HorizonOptions):
         if np.isnan(lengths).all():
             fix = SuggestedFix({"--field": {"minutes": Placeholder("COLUMN")}}, "names the column")
             raise DataError("minutes", "no task has a length above 0", settles=[fix])
-        models = horizons_of(study, self.at, lengths, self.penalty)
-        dated = group_by([m for m in models if m.date is not None], lambda m: m.series[1:])
-        grown = [growth_of(group, self.at[0], confidence.level) for group in dated.values()]
+        models = sorted_model_horizons(study, self.at, lengths, self.penalty)
+        dated = group_by([m for m in models if m.release_day is not None], lambda m: m.series[1:])
+        grown = [horizon_growth(group, self.at[0], confidence.level) for group in dated.values()]
         without = [study.counts.tasks[task] for task in np.flatnonzero(np.isnan(lengths))]
         decided: dict[str, Any] = {
             "at": ",".join(f"{rate:g}" for rate in self.at), "interval": "percentile",
@@ -386,7 +386,7 @@ class HorizonQuestion(Question, HorizonOptions):
         }  # fmt: skip
         return build_report(
             study,
-            [HorizonTable(study, models, rates=self.at, grown=grown, without=without),
-             ShapeTable(study, [(model, shape) for model in models for shape in model.shapes])],
+            [HorizonTable(study, models, rates=self.at, horizon_growths=grown, tasks_without_length=without),
+             CurveShapeTable(study, [(model, shape) for model in models for shape in model.log2_horizons_by_shape])],
             messages=study.messages(()), **decided,
         )  # fmt: skip

@@ -39,7 +39,7 @@ class JudgeOptions:
         low=0, high=1)] = None
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
-        parse="passk_cli.files.export:parse_output_file", file="written",
+        parse="passk_cli.files.export:parse_output_file", file_use="written",
         detail="The file contains the columns model, task and attempt, and an empty column truth."
         " passk draws attempts without a label at random (see --seed): at least ten per verdict"
         " from tasks that mostly pass, and ten from other tasks. Fill in the column truth, and give"
@@ -58,5 +58,5 @@ class JudgeOptions:
 
 COMMAND = Command(
     JudgeOptions, (Request, MetricOptions, Confidence),
-    without=("interval", "population", "bounds"),
-    view="passk_cli.commands.judge.view:JudgeQuestion")  # fmt: skip
+    excluded_options=("interval", "population", "bounds"),
+    runner_path="passk_cli.commands.judge.view:JudgeRunner")  # fmt: skip

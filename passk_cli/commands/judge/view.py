@@ -10,39 +10,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import group_by
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.judge import JudgeOptions
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
-from passk_cli.files.roles import TRUTH, normalized_column_name
+from passk_cli.files.roles import TRUTH_ROLE, normalized_column_name
 from passk_cli.inference.adjust import ADJUSTMENTS
 from passk_cli.inference.intervals import LOGIT_T, interval
-from passk_cli.inference.labels import (
+from passk_cli.inference.judge_correction import (
     FEWEST_TASKS,
     ErrorClustering,
     JudgeLabels,
-    LabelNeed,
+    VarianceByLabelCount,
     cohens_kappa,
     confusion_share,
     error_clustering,
     error_rate,
-    label_need,
+    variance_by_label_count,
 )
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.report.data_types import FULL, Cell, Column, Estimate, Report
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, all_true
+from passk_cli.study.answer import Answer, true_sentences
 from passk_cli.study.metric_selection import truth_labels
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-CONCENTRATED_LABELS = DiagnosticType(
+CONCENTRATED_LABELS_WARNING = DiagnosticType(
     "concentrated-labels", WARNING,
     "the labels of {models} cover fewer than half as many tasks as randomly drawn labels would"
     " cover",
@@ -55,7 +55,7 @@ CONCENTRATED_LABELS = DiagnosticType(
     example="warning[concentrated-labels]: the labels of m1 cover fewer than half as many tasks as"
     " randomly drawn labels would cover",
 )  # fmt: skip
-CHOSEN_LABELS = DiagnosticType(
+CHOSEN_LABELS_WARNING = DiagnosticType(
     "chosen-labels", WARNING,
     "the share of labelled attempts of {models} depends on how often the judge passes the task",
     meaning="Labels are significantly more frequent at tasks that the judge often passes, or at"
@@ -69,13 +69,13 @@ CHOSEN_LABELS = DiagnosticType(
 )  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# If a p-value is below _CHANCE_LIMIT, passk warns that labels were probably not drawn at random.
-_CHANCE_LIMIT = 1e-3
-# By default, passk lists _FIRST_LABELS attempts to label per model.
-_FIRST_LABELS = 100
-# passk lists at least _MIN_PER_STRATUM attempts to label per stratum, so that both verdicts get
+# If a p-value is below _MAX_LABEL_SELECTION_P, passk warns that labels were probably not drawn at random.
+_MAX_LABEL_SELECTION_P = 1e-3
+# By default, passk lists _DEFAULT_LABEL_COUNT attempts to label per model.
+_DEFAULT_LABEL_COUNT = 100
+# passk lists at least _MIN_LABELS_PER_STRATUM attempts to label per stratum, so that both verdicts get
 # labels.
-_MIN_PER_STRATUM = 10
+_MIN_LABELS_PER_STRATUM = 10
 # passk suggests a column as labels if its name contains a word in _LABEL_WORDS.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
@@ -88,27 +88,29 @@ class JudgeErrorRates:
         the rates for all rivals in the group, adjusted for all models (Holm).
     """
 
-    series: Series
+    series: SeriesKey
     labels: JudgeLabels
     rates: tuple[Result, Result]
     error_clustering: ErrorClustering
-    agreement: Result
-    cells: tuple[Result, ...]
-    p_alike: float | None = None
+    kappa: Result
+    confusion_shares: tuple[Result, ...]
+    p_equal_rates: float | None = None
 
     @property
-    def facts(self) -> Iterator[Result]:
+    def results(self) -> Iterator[Result]:
         more: dict[str, Cell] = {
             "labels": int(self.labels.label_counts.sum()),
-            "error_pairs": self.error_clustering.pairs,
-            "error_pairs_expected": self.error_clustering.expected,
+            "error_pairs": self.error_clustering.error_pairs,
+            "error_pairs_expected": self.error_clustering.expected_error_pairs,
             "p_together": self.error_clustering.p,
-            "p_alike": self.p_alike,
+            "p_alike": self.p_equal_rates,
         }  # fmt: skip
-        return (replace(fact, more=more) for fact in (*self.rates, self.agreement, *self.cells))
+        return (replace(fact, extra_fields=more) for fact in (*self.rates, self.kappa, *self.confusion_shares))
 
 
-def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> Result:
+def _error_rate_result(
+    study: Analysis, series: SeriesKey, labels: JudgeLabels, truth: int
+) -> Result:
     confidence, sample = study.confidence, error_rate([labels], truth)
     labels_per_task = labels.label_table[:, :, truth].sum(axis=1)
     size = SampleSize(
@@ -126,7 +128,7 @@ def _rate(study: Analysis, series: Series, labels: JudgeLabels, truth: int) -> R
     )  # fmt: skip
 
 
-def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
+def _kappa_result(study: Analysis, series: SeriesKey, labels: JudgeLabels) -> Result:
     level, sample = study.confidence.level, cohens_kappa(labels)
     size = SampleSize(int(np.count_nonzero(labels.label_counts)))
     if sample is None:
@@ -138,7 +140,9 @@ def _agreement(study: Analysis, series: Series, labels: JudgeLabels) -> Result:
     return Result(series, "kappa", None, estimate, size=size, method=LOGIT_T, level=level)
 
 
-def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> tuple[Result, ...]:
+def _confusion_shares(
+    study: Analysis, series: SeriesKey, labels: JudgeLabels
+) -> tuple[Result, ...]:
     level, size, facts = (
         study.confidence.level,
         SampleSize(int(np.count_nonzero(labels.label_counts))),
@@ -160,14 +164,14 @@ def _confusion_shares(study: Analysis, series: Series, labels: JudgeLabels) -> t
     return tuple(facts)
 
 
-def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
+def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
     counts, draws = study.counts, study.confidence.resample_arguments
     labels_by_series = dict(zip(counts.series, truth_labels(counts), strict=True))
     rows = [
         JudgeErrorRates(
             series, labels,
-            (_rate(study, series, labels, 0), _rate(study, series, labels, 1)),
-            error_clustering(labels, **draws), _agreement(study, series, labels),
+            (_error_rate_result(study, series, labels, 0), _error_rate_result(study, series, labels, 1)),
+            error_clustering(labels, **draws), _kappa_result(study, series, labels),
             _confusion_shares(study, series, labels),
         )
         for series, labels in labels_by_series.items()
@@ -179,15 +183,15 @@ def judge_errors(study: Analysis) -> list[JudgeErrorRates]:
             for name, rival in labels_by_series.items()
             if name != series and name[1:] == series[1:]
         ]
-        p.append(_difference_p(labels_by_series[series], rivals) if rivals else math.nan)
+        p.append(_equal_rates_p(labels_by_series[series], rivals) if rivals else math.nan)
     adjusted = ADJUSTMENTS["holm"](np.array(p)).tolist()
     return [
-        replace(row, p_alike=None if math.isnan(p_value) else p_value)
+        replace(row, p_equal_rates=None if math.isnan(p_value) else p_value)
         for row, p_value in zip(rows, adjusted, strict=True)
     ]
 
 
-def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
+def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
     """The p-value of the hypothesis that error rates are equal for a model and its rivals.
 
     The result is twice the smaller p-value of two Welch t-tests, one for false passes and one for
@@ -202,7 +206,7 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
         if first is None or second is None or first.se is None or second.se is None:
             continue
         error = math.hypot(first.se, second.se)
-        degrees = min(side.degrees or 1 for side in (first, second))
+        degrees = min(side.label_degrees_of_freedom or 1 for side in (first, second))
         p = 2 * float(stdtr(degrees, -abs(first.mean - second.mean) / error)) if error else 1.0
         least = min(p, least) if least == least else p
     return min(2 * least, 1.0)
@@ -211,31 +215,31 @@ def _difference_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 class CorrectedMetric(NamedTuple):
     """One metric of one model: from the verdicts of the judge, and corrected by labels."""
 
-    fact: Result
-    judged: Result
-    label_need: LabelNeed | None
+    corrected_result: Result
+    judged_result: Result
+    label_need: VarianceByLabelCount | None
     labels_for_width: int | None
 
     @property
-    def series(self) -> Series:
-        return self.fact.series
+    def series(self) -> SeriesKey:
+        return self.corrected_result.series
 
     @property
     def width_ratio(self) -> float | None:
-        width, plain = map(_width, (self.fact, self.judged))
+        width, plain = map(_interval_width, (self.corrected_result, self.judged_result))
         return width / plain if width and plain else None
 
 
-def _width(fact: Result) -> float:
+def _interval_width(fact: Result) -> float:
     low, high = fact.estimate.low, fact.estimate.high
     return 0.0 if low is None or high is None else high - low
 
 
-def corrections(study: Analysis, width: float | None) -> list[CorrectedMetric]:
+def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
     """All metrics of all models, from the verdicts and corrected by labels."""
-    all_values = study.values()
+    all_values = study.task_values()
     plain = [
-        replace(v, values=v.judged, hidden=0.0, degrees=None, values_near_bound=None, labels=None)
+        replace(v, values=v.uncorrected_values, hidden_variance=0.0, label_degrees_of_freedom=None, values_near_bound=None, labels=None)
         for v in all_values
     ]
     judged = study.results(
@@ -246,9 +250,9 @@ def corrections(study: Analysis, width: float | None) -> list[CorrectedMetric]:
     for fact in study.results(all_values):
         values, need, labels = fact.values, None, None
         if values is not None and values.labels is not None and len(values.values) > 1:
-            need = label_need(values.metric, values.labels)
-            if width and values.degrees is not None and _width(fact) and fact.se:
-                labels = need.labels_for((fact.se * width / _width(fact)) ** 2)
+            need = variance_by_label_count(values.metric, values.labels)
+            if width and values.label_degrees_of_freedom is not None and _interval_width(fact) and fact.se:
+                labels = need.labels_for_variance((fact.se * width / _interval_width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
         rows.append(
             CorrectedMetric(fact, by_name.get((fact.series, fact.name), nothing), need, labels)
@@ -260,73 +264,73 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     """A row per model: how often the judge errs, and whether its errors cluster within tasks."""
 
     columns = (
-        MODEL,
-        GROUPS,
-        Column("labels", "count", name="labels", meaning="Number of labelled attempts.",
-               cell=lambda row: int(row.labels.label_counts.sum())),
-        Column("false passes", "share", cell=lambda row: row.rates[0].estimate,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        Column("labels", "count", field_name="labels", meaning="Number of labelled attempts.",
+               cell_of_record=lambda row: int(row.labels.label_counts.sum())),
+        Column("false passes", "share", cell_of_record=lambda row: row.rates[0].estimate,
                meaning="Share of truly failing attempts that the judge passes."),
-        Column("false failures", "share", cell=lambda row: row.rates[1].estimate,
+        Column("false failures", "share", cell_of_record=lambda row: row.rates[1].estimate,
                meaning="Share of truly passing attempts that the judge fails."),
-        Column("kappa", "score", cell=lambda row: row.agreement.estimate,
+        Column("kappa", "score", cell_of_record=lambda row: row.kappa.estimate,
                meaning="Cohen's κ: agreement of the judge with the labels beyond chance (1 is"
                " perfect)."),
-        Column("p (equal rates)", "p", cell=lambda row: row.p_alike, name="p_alike",
+        Column("p (equal rates)", "p", cell_of_record=lambda row: row.p_equal_rates, field_name="p_alike",
                meaning="p-value of the hypothesis that the judge has equal error rates for this"
                " model and for all other models, adjusted (Holm). If it is small, the judge errs"
                " differently about this model.",
-               where=lambda section: len(section.records) > 1),
-        Column("errors of one task", "count", cell=lambda row: row.error_clustering.pairs,
-               name="error_pairs", meaning="Number of pairs of errors of the judge at the same"
+               exists_in_section=lambda section: len(section.records) > 1),
+        Column("errors of one task", "count", cell_of_record=lambda row: row.error_clustering.error_pairs,
+               field_name="error_pairs", meaning="Number of pairs of errors of the judge at the same"
                                            " task.",
-               where=lambda section: section.has_repeated_labels),
-        Column("expected", "amount", True, cell=lambda row: row.error_clustering.expected,
-               name="error_pairs_expected", where=lambda section: section.has_repeated_labels,
+               exists_in_section=lambda section: section.has_label_pairs),
+        Column("expected", "amount", True, cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
+               field_name="error_pairs_expected", exists_in_section=lambda section: section.has_label_pairs,
                meaning="Expected number of pairs of errors at the same task if errors did not"
                " depend on the task."),
-        Column("p (together)", "p", cell=lambda row: row.error_clustering.p, name="p_together",
+        Column("p (together)", "p", cell_of_record=lambda row: row.error_clustering.p, field_name="p_together",
                meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
                " small, errors cluster within tasks.",
-               where=lambda section: section.has_repeated_labels),
+               exists_in_section=lambda section: section.has_label_pairs),
     )  # fmt: skip
 
     @property
-    def has_repeated_labels(self) -> bool:
+    def has_label_pairs(self) -> bool:
         return any(row.labels.label_pairs for row in self.records)
 
-    def facts_of(self, record: JudgeErrorRates) -> Iterator[Result]:
-        return record.facts
+    def results_of(self, record: JudgeErrorRates) -> Iterator[Result]:
+        return record.results
 
     answers = (
-        Answer("judge-errs", lambda section: section.rated and section.fields["failed"],
+        Answer("judge-errs", lambda section: section.models_with_error_rate and section.sentence_fields["failed"],
                "The judge passes {passed} of the attempts of {model} that truly fail, and fails"
                " {failed} of the attempts that truly pass."),
-        Answer("judge-passes-failures", lambda section: section.rated,
+        Answer("judge-passes-failures", lambda section: section.models_with_error_rate,
                "The judge passes {passed} of the attempts of {model} that truly fail."),
     )  # fmt: skip
     further_answers = (
-        Answer("judge-differs", lambda section: section.rated and section.differing,
+        Answer("judge-differs", lambda section: section.models_with_error_rate and section.models_with_different_rates,
                "The judge makes different errors for {model} than for other models.",
-               lambda section: {"model": section.name_of(section.differing[0]),
-                                "p": section.differing[0].p_alike}),
+               lambda section: {"model": section.name_of(section.models_with_different_rates[0]),
+                                "p": section.models_with_different_rates[0].p_equal_rates}),
     )  # fmt: skip
 
     @property
-    def rated(self) -> list[JudgeErrorRates]:
+    def models_with_error_rate(self) -> list[JudgeErrorRates]:
         """The models with a known rate of false passes, with the highest rate first."""
         rows = [row for row in self.records if row.rates[0].estimate.value is not None]
         return sorted(rows, key=lambda row: -(row.rates[0].estimate.value or 0.0))
 
     @property
-    def differing(self) -> list[JudgeErrorRates]:
+    def models_with_different_rates(self) -> list[JudgeErrorRates]:
         """The models with significantly different error rates, with the smallest p-value first."""
-        rows = [row for row in self.records if row.p_alike is not None and row.p_alike <= 0.05]
-        return sorted(rows, key=lambda row: row.p_alike or 0.0)
+        rows = [row for row in self.records if row.p_equal_rates is not None and row.p_equal_rates <= 0.05]
+        return sorted(rows, key=lambda row: row.p_equal_rates or 0.0)
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        passed, failed = (rate.estimate for rate in self.rated[0].rates)
-        return {"model": self.name_of(self.rated[0]), "passed": passed,
+    def sentence_fields(self) -> Mapping[str, Any]:
+        passed, failed = (rate.estimate for rate in self.models_with_error_rate[0].rates)
+        return {"model": self.name_of(self.models_with_error_rate[0]), "passed": passed,
                 "failed": None if failed.value is None else failed}  # fmt: skip
 
     def name_of(self, row: JudgeErrorRates) -> str:
@@ -334,14 +338,14 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     def messages(self) -> Iterator[Diagnostic]:
         for message, rows in (
-            (CONCENTRATED_LABELS, [row for row in self.records if row.labels.is_concentrated]),
-            (CHOSEN_LABELS, [row for row in self.records if row.labels.selection_p < _CHANCE_LIMIT
+            (CONCENTRATED_LABELS_WARNING, [row for row in self.records if row.labels.is_concentrated]),
+            (CHOSEN_LABELS_WARNING, [row for row in self.records if row.labels.selection_p < _MAX_LABEL_SELECTION_P
                              and not row.labels.labels_per_task]),
         ):  # fmt: skip
             if rows:
                 yield message(models=[*map(self.name_of, rows)])
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         level = 100 * self.study.confidence.level
         yield f"{level:g} % {LOGIT_T} intervals, tasks as a sample"
 
@@ -349,31 +353,31 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 class ConfusionRow(NamedTuple):
     """One row of the confusion table: a model and a verdict of the judge."""
 
-    series: Series
+    series: SeriesKey
     verdict: str
-    fails: Result
-    passes: Result
+    truly_failing_share: Result
+    truly_passing_share: Result
 
 
 class ConfusionTable(Section[ConfusionRow]):
     """Two rows per model: the judge's verdicts by true outcome, as shares of all attempts."""
 
     title = "Confusion table"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL,
-        GROUPS,
-        Column("verdict", cell=lambda row: row.verdict, meaning="Verdict of the judge."),
-        Column("truly fails", "share", cell=lambda row: row.fails.estimate,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        Column("verdict", cell_of_record=lambda row: row.verdict, meaning="Verdict of the judge."),
+        Column("truly fails", "share", cell_of_record=lambda row: row.truly_failing_share.estimate,
                meaning="Share of all attempts that have this verdict and truly fail."),
-        Column("truly passes", "share", cell=lambda row: row.passes.estimate,
+        Column("truly passes", "share", cell_of_record=lambda row: row.truly_passing_share.estimate,
                meaning="Share of all attempts that have this verdict and truly pass."),
     )  # fmt: skip
 
     @classmethod
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
         return cls(study, [
-            ConfusionRow(row.series, says, row.cells[2 * place], row.cells[2 * place + 1])
+            ConfusionRow(row.series, says, row.confusion_shares[2 * place], row.confusion_shares[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
         ])  # fmt: skip
 
@@ -384,19 +388,19 @@ class CorrectionTable(Section[CorrectedMetric]):
 
     title = "Corrected"
     columns = (
-        MODEL,
-        GROUPS,
-        Column("metric", cell=lambda row: row.fact.name, meaning="Name of the metric."),
-        Column("judged", "share", cell=lambda row: row.judged.estimate,
+        MODEL_COLUMN,
+        GROUP_COLUMN,
+        Column("metric", cell_of_record=lambda row: row.corrected_result.name, meaning="Name of the metric."),
+        Column("judged", "share", cell_of_record=lambda row: row.judged_result.estimate,
                meaning="The value computed from the verdicts of the judge."),
-        Column("corrected", "share", cell=lambda row: row.fact.estimate,
+        Column("corrected", "share", cell_of_record=lambda row: row.corrected_result.estimate,
                meaning="The value corrected for the errors of the judge."),
         data_field("judged", "The value computed from the verdicts of the judge, uncorrected.",
-                   lambda row: row.judged.estimate.value),
-        Column("times as wide", "amount", cell=lambda row: row.width_ratio, name="times_as_wide",
+                   lambda row: row.judged_result.estimate.value),
+        Column("times as wide", "amount", cell_of_record=lambda row: row.width_ratio, field_name="times_as_wide",
                meaning="Width of the corrected interval divided by the width of the uncorrected"
                " interval."),
-        Column("for --width", cell=lambda row: _labels_for_width_text(row), where=lambda s: s.width,
+        Column("for --width", cell_of_record=lambda row: _labels_for_width_text(row), exists_in_section=lambda s: s.width,
                meaning='Total number of labels per model for an interval of this width, at'
                ' scattered attempts ("212 labels") or per task ("3 in each of 80 tasks").'),
         data_field("labels_needed", "Total number of labels per model for an interval of the width"
@@ -406,24 +410,24 @@ class CorrectionTable(Section[CorrectedMetric]):
 
     width: float | None = None
 
-    def facts_of(self, record: CorrectedMetric) -> tuple[Result]:
-        return (replace(record.fact, more={}),)
+    def results_of(self, record: CorrectedMetric) -> tuple[Result]:
+        return (replace(record.corrected_result, extra_fields={}),)
 
 
 def _total_labels(row: CorrectedMetric) -> int | None:
-    per_task = row.label_need.per_task if row.label_need else 0
+    per_task = row.label_need.labels_per_task if row.label_need else 0
     return None if row.labels_for_width is None else row.labels_for_width * max(per_task, 1)
 
 
 def _labels_for_width_text(row: CorrectedMetric) -> str:
     if row.label_need is None:
-        k = row.fact.k or 1
+        k = row.corrected_result.k or 1
         return f"{k} in each of {FEWEST_TASKS} tasks to begin with"
     if row.labels_for_width is None:
         return "more tasks"
-    if row.labels_for_width <= row.label_need.labelled:
+    if row.labels_for_width <= row.label_need.current_labels:
         return "enough"
-    per_task = row.label_need.per_task
+    per_task = row.label_need.labels_per_task
     return (
         f"{per_task} in each of {row.labels_for_width:,} tasks"
         if per_task
@@ -432,45 +436,48 @@ def _labels_for_width_text(row: CorrectedMetric) -> str:
 
 
 def attempts_to_label(
-    counts: Counts, per_task: int, labels_needed: Mapping[Series, int], number: int | None
+    counts: Counts, per_task: int, labels_needed: Mapping[SeriesKey, int], number: int | None
 ) -> list[UnlabelledAttempt]:
     """The attempts to label next, in the order of models and tasks.
 
     If `per_task` is 1, the attempts are scattered over tasks. A stratum contains the attempts with
     one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets its share of
-    the attempts, and at least _MIN_PER_STRATUM.
+    the attempts, and at least _MIN_LABELS_PER_STRATUM.
     """
     attempts = []
-    for series, rows in group_by(counts.facts.unlabelled, lambda row: row.series).items():
-        target = number or labels_needed.get(series) or _FIRST_LABELS
+    for series, rows in group_by(counts.read_facts.unlabelled_attempts, lambda row: row.series).items():
+        target = number or labels_needed.get(series) or _DEFAULT_LABEL_COUNT
         if per_task > 1:
             # Tasks with some labels come first, so that every labelled task gets enough labels.
-            open_ = [row for row in rows if row.in_task <= per_task - row.labelled]
-            order = sorted({(row.labelled == 0, row.task_place) for row in open_})
+            open_ = [row for row in rows if row.position_in_task <= per_task - row.task_label_count]
+            order = sorted({(row.task_label_count == 0, row.task_position) for row in open_})
             begun = sum(not new for new, _ in order)
             tasks = {place for _, place in order[: max(begun, math.ceil(target / per_task))]}
-            attempts += [row for row in open_ if row.task_place in tasks]
+            attempts += [row for row in open_ if row.task_position in tasks]
             continue
-        sizes = {row.stratum: row.size for row in rows}
+        sizes = {row.stratum: row.stratum_size for row in rows}
         share = target / sum(sizes.values())
         least = {
-            stratum: max(math.ceil(size * share), _MIN_PER_STRATUM)
+            stratum: max(math.ceil(size * share), _MIN_LABELS_PER_STRATUM)
             for stratum, size in sizes.items()
         }
-        attempts += [row for row in rows if row.place <= least[row.stratum]]
-    return sorted(attempts, key=lambda row: (row.series, row.task, row.in_task))
+        attempts += [row for row in rows if row.position_in_stratum <= least[row.stratum]]
+    return sorted(attempts, key=lambda row: (row.series, row.task, row.position_in_task))
 
 
-def _label_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
+def _label_file_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -> dict[str, Any]:
     names = ("model", *counts.group_names)
     columns = {name: [row.series[at] for row in attempts] for at, name in enumerate(names)}
     columns |= {"task": [row.task for row in attempts]}
-    columns |= {"attempt": [row.attempt or "" for row in attempts], TRUTH: [""] * len(attempts)}
+    columns |= {
+        "attempt": [row.attempt or "" for row in attempts],
+        TRUTH_ROLE: [""] * len(attempts),
+    }
     return {name: np.array(values, dtype=object) for name, values in columns.items()}
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    unread = dict.fromkeys(column for file in counts.facts.inputs for column in file.unused)
+    unread = dict.fromkeys(column for file in counts.read_facts.file_readings for column in file.unused_columns)
     label_columns = [
         column for column in unread if {*normalized_column_name(column).split("_")} & _LABEL_WORDS
     ]
@@ -480,17 +487,17 @@ def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError
         name="no-labels",
         settles=[
             *(
-                SuggestedFix({"--field": {TRUTH: column}}, "reads the labels")
+                SuggestedFix({"--field": {TRUTH_ROLE: column}}, "reads the labels")
                 for column in label_columns
             ),
-            *[SuggestedFix({"--field": {TRUTH: Placeholder("COLUMN")}}, "sets their column")]
+            *[SuggestedFix({"--field": {TRUTH_ROLE: Placeholder("COLUMN")}}, "sets their column")]
             * (not label_columns),
             *[SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label")] * numbered,
         ],
     )
 
 
-def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
+def _require_labels_of_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
     for row in errors:
         if verdict := row.labels.unlabelled_verdict:
             raise DataError(
@@ -506,7 +513,7 @@ def _require_both_verdicts(errors: Sequence[JudgeErrorRates]) -> None:
             )
 
 
-TO_LABEL = (
+TO_LABEL_ANSWERS = (
     Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
@@ -519,57 +526,57 @@ TO_LABEL = (
 )  # fmt: skip
 
 
-class JudgeQuestion(Question, JudgeOptions):
+class JudgeRunner(CommandRunner, JudgeOptions):
     sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
-    uncorrected = ""
-    unbounded = "passk judge compares labels with verdicts, and a missing outcome has no verdict"
+    label_refusal = ""
+    missing_bounds_refusal = "passk judge compares labels with verdicts, and a missing outcome has no verdict"
 
     def request(self, options: SharedOptions) -> Request:
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             options.request.truth_from is not None, OptionValue("--truth-from"),
             "passk judge needs labels of the attempts in the data",
             (SuggestedFix({"--truth-from": None}),),
         ))  # fmt: skip
         labelling = None if self.to_label is None else options.confidence.seed
-        return replace(super().request(options), labelling=labelling)
+        return replace(super().request(options), labelling_seed=labelling)
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         if options.request.has_labels:
-            return super().study(options, read)
+            return super().read_analysis(options, read)
         request = self.request(options)
         counts = read(request)
         if self.to_label is None:
             try:
-                numbered = options.read_once or bool(read(replace(request, labelling=0)))
+                numbered = options.is_readable_only_once or bool(read(replace(request, labelling_seed=0)))
             except DataError:
                 numbered = False
             raise _no_labels_error(counts, numbered=numbered)
         return Analysis(counts, confidence=options.confidence)
 
-    def require(self, options: SharedOptions, counts: Counts) -> None:
+    def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
         if self.to_label is None and not options.request.has_labels:
             raise _no_labels_error(counts)
 
     def report(self, study: Analysis) -> Report:
         sections: list[Section[Any]] = []
         corrected: list[CorrectedMetric] = []
-        labels_needed: dict[Series, int] = {}
-        if TRUTH in study.counts.attempts:
-            corrected = corrections(study, self.width)
-            errors = judge_errors(study)
-            _require_both_verdicts(errors)
+        labels_needed: dict[SeriesKey, int] = {}
+        if TRUTH_ROLE in study.counts.attempts:
+            corrected = corrected_metrics(study, self.width)
+            errors = judge_error_rates(study)
+            _require_labels_of_both_verdicts(errors)
             sections = [
                 JudgeErrorTable(study, errors), ConfusionTable.from_errors(study, errors),
                 CorrectionTable(study, corrected, self.width),
             ]  # fmt: skip
             for row in corrected:
                 more = (row.labels_for_width or 0) - (
-                    row.label_need.labelled if row.label_need else 0
+                    row.label_need.current_labels if row.label_need else 0
                 )
-                more *= max(row.label_need.per_task if row.label_need else 0, 1)
+                more *= max(row.label_need.labels_per_task if row.label_need else 0, 1)
                 labels_needed[row.series] = max(labels_needed.get(row.series, 0), more)
         report = build_report(
-            study, sections, messages=study.messages([row.fact for row in corrected]),
+            study, sections, messages=study.messages([row.corrected_result for row in corrected]),
             resamples=study.confidence.resamples, seed=study.confidence.seed,
         )  # fmt: skip
         if self.to_label is None:
@@ -579,6 +586,6 @@ class JudgeQuestion(Question, JudgeOptions):
             "attempts": len(attempts), "tasks": len({row.task for row in attempts}),
             "file": self.to_label, "number": self.number or 0, "models": len(study.counts.series),
         }  # fmt: skip
-        sentences = all_true(TO_LABEL, fields)
-        exports = {self.to_label: _label_columns(study.counts, attempts)}
+        sentences = true_sentences(TO_LABEL_ANSWERS, fields)
+        exports = {self.to_label: _label_file_columns(study.counts, attempts)}
         return replace(report, answer=(*report.answer, *sentences), exports=exports)

@@ -44,6 +44,6 @@ class OrderOptions:
 
 
 COMMAND = Command(
-    OrderOptions, (Request, MetricOptions, ComparisonOptions, Confidence), charts=True,
-    without=("metrics", "test", "family", "margin", "unpaired", "bounds"),
-    view="passk_cli.commands.order.view:OrderQuestion")  # fmt: skip
+    OrderOptions, (Request, MetricOptions, ComparisonOptions, Confidence), has_charts=True,
+    excluded_options=("metrics", "test", "family", "margin", "unpaired", "bounds"),
+    runner_path="passk_cli.commands.order.view:OrderRunner")  # fmt: skip

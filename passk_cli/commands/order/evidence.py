@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from passk_cli.activity import report_steps
+from passk_cli.activity import items_with_progress
 from passk_cli.arrays import Bools, Floats, Ints
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.inference.adjust import ADJUSTMENTS
@@ -24,15 +24,15 @@ from passk_cli.inference.exchangeability import (
 )
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.stopping import EVIDENCE_LEVEL, FIRST_PASS, detect_optional_stopping
-from passk_cli.inference.weighted_means import NORMAL
-from passk_cli.metrics.order import (
+from passk_cli.inference.weighted_means import STANDARD_NORMAL
+from passk_cli.metrics.attempt_order import (
     first_pass,
     mean_attempts_used,
     neighbour_changes,
     neighbour_correlation,
     neighbour_correlation_of_trend,
     rates_by_position_range,
-    trend_scores,
+    trend_scores_and_weights,
     unsolved_shares,
 )
 from passk_cli.outcomes.counts import Counts
@@ -40,23 +40,23 @@ from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import SeriesName
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.values import Series, attempts_of
+from passk_cli.study.values import SeriesKey, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# If there are more than _POSITIONS positions of attempts, passk groups the positions into ranges of
+# If there are more than _MAX_POSITION_RANGES positions of attempts, passk groups the positions into ranges of
 # equal length.
-_POSITIONS = 20
+_MAX_POSITION_RANGES = 20
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
-STOPPED = "attempts were made until the first pass"
-THE_SAME = "k = n: first@k and pass@k are equal"
+STOPPED_AT_FIRST_PASS_REASON = "attempts were made until the first pass"
+EQUAL_AT_ALL_ATTEMPTS_REASON = "k = n: first@k and pass@k are equal"
 DECLINING, IMPROVING, UNCLEAR = "declining", "improving", "unclear"
 ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
-NOT_REJECTED = ("not significant", "not significant", "none found")
-CANNOT_TELL = "cannot be tested"
-# The power of the test of neighbours is known only if there are at least _MIN_ATTEMPTS attempts per
+NOT_SIGNIFICANT_VERDICTS = ("not significant", "not significant", "none found")
+UNTESTABLE = "cannot be tested"
+# The power of the test of neighbours is known only if there are at least _MIN_NEIGHBOUR_TEST_ATTEMPTS attempts per
 # task.
-_MIN_ATTEMPTS = 8
+_MIN_NEIGHBOUR_TEST_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
 
@@ -67,11 +67,11 @@ class AttemptsInOrder:
     The attempts of each task are consecutive rows of `passed`, as in `metrics.order`.
     """
 
-    series: Series
-    tasks: Ints
+    series: SeriesKey
+    task_codes: Ints
     n: Ints
     c: Ints
-    start: Ints
+    task_starts: Ints
     passed: Ints
 
     @property
@@ -83,20 +83,20 @@ class AttemptsInOrder:
         return SampleSize(len(self.n), int(self.n.min()), int(self.n.max()))
 
     @cached_property
-    def first(self) -> tuple[Ints, Bools]:
+    def attempts_to_first_pass(self) -> tuple[Ints, Bools]:
         """For each task, the attempts up to the first pass, and whether any attempt passed."""
-        return first_pass(self.start, self.passed)
+        return first_pass(self.task_starts, self.passed)
 
     @cached_property
-    def survival(self) -> Floats:
+    def unsolved_share_by_attempt(self) -> Floats:
         """The share of tasks that are still unsolved after 0, 1, 2, … attempts."""
-        return unsolved_shares(*self.first)
+        return unsolved_shares(*self.attempts_to_first_pass)
 
     @cached_property
     def stopped_at_first_pass(self) -> bool:
         """Whether the order shows that attempts at a task ended with the first pass."""
-        end = detect_optional_stopping(self.n, self.c, last=self.passed[self.start[1:] - 1])
-        return end is not None and end.kind == FIRST_PASS and end.chance < EVIDENCE_LEVEL
+        end = detect_optional_stopping(self.n, self.c, last=self.passed[self.task_starts[1:] - 1])
+        return end is not None and end.kind == FIRST_PASS and end.chance_without_stopping < EVIDENCE_LEVEL
 
 
 class FirstVersusPassAtK(NamedTuple):
@@ -106,28 +106,28 @@ class FirstVersusPassAtK(NamedTuple):
     mean number also includes tasks that `--short-tasks drop` leaves out.
     """
 
-    first: Result
-    any: Result
+    first_at_k: Result
+    pass_at_k: Result
     difference: Result
     attempts_used: Result
 
     @property
-    def series(self) -> Series:
-        return self.any.series
+    def series(self) -> SeriesKey:
+        return self.pass_at_k.series
 
 
 class AgreeingPair(NamedTuple):
     """Two attempts with outcomes that agree more often than independent attempts would agree."""
 
-    series: Series
-    name: str
-    attempts: tuple[int, int]
-    tasks: int
-    differ: int
-    expected: float
+    series: SeriesKey
+    model_name: str
+    attempt_numbers: tuple[int, int]
+    task_count: int
+    differing_task_count: int
+    expected_differing_tasks: float
     p: float
-    adjusted: float
-    copied: bool
+    p_adjusted: float
+    looks_copied: bool
 
 
 class VerdictsOfTests(NamedTuple):
@@ -147,71 +147,73 @@ class OrderEvidence:
     trend, neighbours, pairs : tests with adjusted p-values.  alpha : largest significant p-value.
     """
 
-    order: AttemptsInOrder
-    rates: tuple[Result, ...]
+    attempts_in_order: AttemptsInOrder
+    position_rates: tuple[Result, ...]
     first_versus_any: tuple[FirstVersusPassAtK, ...]
     slope: Result
-    trend: OrderTest
-    neighbours: OrderTest
-    lag: float | None
-    lag_of_trend: float | None
-    pairs: CopiesTest
-    p: tuple[float | None, ...] = (None, None, None)
+    trend_test: OrderTest
+    neighbour_test: OrderTest
+    neighbour_correlation: float | None
+    correlation_from_trend: float | None
+    copies_test: CopiesTest
+    adjusted_p: tuple[float | None, ...] = (None, None, None)
     alpha: float = math.nan
 
     @property
-    def series(self) -> Series:
-        return self.order.series
+    def series(self) -> SeriesKey:
+        return self.attempts_in_order.series
 
     @property
-    def mixed(self) -> int:
+    def mixed_task_count(self) -> int:
         """The number of tasks that have both passes and failures."""
-        return self.trend.tasks
+        return self.trend_test.informative_tasks
 
     @property
-    def never(self) -> int:
+    def unsolved_task_count(self) -> int:
         """The number of tasks that no attempt solved."""
-        return int((self.order.c == 0).sum())
+        return int((self.attempts_in_order.c == 0).sum())
 
     @property
     def raw_p(self) -> tuple[float, float, float]:
         """The p-values of the three tests before the adjustment."""
-        if self.order.stopped_at_first_pass:
+        if self.attempts_in_order.stopped_at_first_pass:
             return math.nan, math.nan, math.nan
-        return self.trend.p, self.neighbours.p, self.pairs.smallest_p
+        return self.trend_test.p, self.neighbour_test.p, self.copies_test.smallest_p
 
     @property
-    def constant(self) -> bool:
+    def has_constant_outcomes(self) -> bool:
         """Whether so many tasks have only equal outcomes that attempts cannot be independent."""
-        n, c = self.order.n, self.order.c
+        n, c = self.attempts_in_order.n, self.attempts_in_order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
         enough = min(always, int(often.sum()) - ever) >= _MIN_CONSTANT
-        return self.mixed == 0 and int(often.sum()) >= _TASKS and enough
+        return self.mixed_task_count == 0 and int(often.sum()) >= _TASKS and enough
 
     @cached_property
     def verdicts(self) -> VerdictsOfTests:
-        """The verdict of each test, or CANNOT_TELL.
+        """The verdict of each test, or UNTESTABLE.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
         attempts are correlated, a verdict of a trend also requires that the interval of the slope
         excludes 0, because this interval is valid for any dependence.
         """
-        correlated = self.neighbours.statistic < self.neighbours.mean
+        correlated = self.neighbour_test.statistic < self.neighbour_test.null_mean
         rejected = (
-            DECLINING if self.trend.statistic < 0 else IMPROVING,
+            DECLINING if self.trend_test.statistic < 0 else IMPROVING,
             ALIKE if correlated else ALTERNATING,
-            COPIES if any(pair.copied for pair in self.agreeing) else AGREEING,
+            COPIES if any(pair.looks_copied for pair in self.agreeing_pairs) else AGREEING,
         )
         trend, neighbours, copies = (
-            CANNOT_TELL if p is None else significant if p <= self.alpha else not_rejected
-            for p, significant, not_rejected in zip(self.p, rejected, NOT_REJECTED, strict=True)
+            UNTESTABLE if p is None else significant if p <= self.alpha else not_rejected
+            for p, significant, not_rejected in zip(
+                self.adjusted_p, rejected, NOT_SIGNIFICANT_VERDICTS, strict=True
+            )
         )
         if trend in (DECLINING, IMPROVING) and neighbours == ALIKE and self.slope_may_be_zero:
             trend = UNCLEAR
-        return VerdictsOfTests(trend, neighbours, COPIES if self.constant else copies)
+        return VerdictsOfTests(trend, neighbours, COPIES if self.has_constant_outcomes else copies)
 
-    def detectable(self, tests: int) -> tuple[float, float]:
+    def detectable_effects(self, tests: int) -> tuple[float, float]:
         """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
 
         Both are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step of Holm
@@ -220,40 +222,40 @@ class OrderEvidence:
         have fewer than 8 attempts, because then hardly any task has both outcomes if attempts are
         correlated (benchmarks/order.md).
         """
-        reach = NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + NORMAL.inv_cdf(0.8)
-        sizes = float(trend_scores(self.order.start, self.order.passed)[1].sum())
-        slope, neighbours, lag = reach * self.trend.sd / sizes, self.neighbours, math.nan
-        if neighbours.tasks and np.median(self.order.n) >= _MIN_ATTEMPTS:
-            lag = reach * neighbours.sd / neighbours.mean
+        reach = STANDARD_NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + STANDARD_NORMAL.inv_cdf(0.8)
+        sizes = float(trend_scores_and_weights(self.attempts_in_order.task_starts, self.attempts_in_order.passed)[1].sum())
+        slope, neighbours, lag = reach * self.trend_test.null_sd / sizes, self.neighbour_test, math.nan
+        if neighbours.informative_tasks and np.median(self.attempts_in_order.n) >= _MIN_NEIGHBOUR_TEST_ATTEMPTS:
+            lag = reach * neighbours.null_sd / neighbours.null_mean
         return slope, lag * (1 + lag)
 
     @property
     def verdict(self) -> str:
-        """DEPENDENT if some test is significant, INDEPENDENT if no test is, or CANNOT_TELL."""
-        if set(self.verdicts) - {CANNOT_TELL, *NOT_REJECTED}:
+        """DEPENDENT if some test is significant, INDEPENDENT if no test is, or UNTESTABLE."""
+        if set(self.verdicts) - {UNTESTABLE, *NOT_SIGNIFICANT_VERDICTS}:
             return DEPENDENT
-        return CANNOT_TELL if set(self.verdicts) == {CANNOT_TELL} else INDEPENDENT
+        return UNTESTABLE if set(self.verdicts) == {UNTESTABLE} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
         """Whether an interval of the trend or of first@k excludes 0, without a significant test."""
         differences = [
             comparison.difference.estimate
             for comparison in self.first_versus_any
-            if comparison.any.k in ks
+            if comparison.pass_at_k.k in ks
         ]
         estimates = [self.slope.estimate, *differences]
         limits = [(e.low, e.high) for e in estimates if e.low is not None and e.high is not None]
         return self.verdict == INDEPENDENT and any(low > 0 or high < 0 for low, high in limits)
 
     @cached_property
-    def agreeing(self) -> list[AgreeingPair]:
-        pairs, p = self.pairs, self.p[2]
+    def agreeing_pairs(self) -> list[AgreeingPair]:
+        pairs, p = self.copies_test, self.adjusted_p[2]
         if p is None or p > self.alpha:
             return []
         return [
             AgreeingPair(
-                self.series, self.order.name, (int(pairs.first[i]) + 1, int(pairs.second[i]) + 1),
-                int(pairs.tasks[i]), int(pairs.differing_tasks[i]), float(pairs.expected[i]),
+                self.series, self.attempts_in_order.name, (int(pairs.first_positions[i]) + 1, int(pairs.second_positions[i]) + 1),
+                int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]), float(pairs.expected_differing_tasks[i]),
                 float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.is_copy[i]),
             )
             for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()
@@ -276,12 +278,12 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrde
     """
     orders = []
     for s in best:
-        series, rows = counts.series[s], counts.rows_of(s)
+        series, rows = counts.series[s], counts.slice_of_series(s)
         bag = attempts_of(counts, "attempt", rows)
-        tied = np.flatnonzero((bag.passed > 0) & (bag.passed < bag.count))
+        tied = np.flatnonzero((bag.pass_count > 0) & (bag.pass_count < bag.count))
         tasks, n, c = counts.task_codes[rows], counts.n[rows], counts.c[rows]
         if len(tied):
-            task = tasks[np.searchsorted(bag.start, tied[0], side="right") - 1]
+            task = tasks[np.searchsorted(bag.cell_offsets, tied[0], side="right") - 1]
             raise DataError(
                 SeriesName(series),
                 f"attempts at task {counts.tasks[task]} have the same time or number, but different"
@@ -290,7 +292,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrde
                     SuggestedFix({"--field": {"attempt": Placeholder("COLUMN")}}, "orders them")
                 ],
             )
-        passed = np.repeat((bag.passed > 0).astype(np.int64), bag.count)
+        passed = np.repeat((bag.pass_count > 0).astype(np.int64), bag.count)
         start = np.concatenate([[0], np.cumsum(n)])
         orders.append(AttemptsInOrder(series, tasks, n, c, start, passed))
     return orders
@@ -305,20 +307,20 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
             "percentile intervals come from newly drawn attempts, which have no order; use"
             " jackknife",
         )
-    longest, best = int(study.counts.n.max()), study.best_first
-    edges = np.append(np.arange(0, longest, -(-longest // _POSITIONS)), longest)
+    longest, best = int(study.counts.n.max()), study.series_by_pass_rate
+    edges = np.append(np.arange(0, longest, -(-longest // _MAX_POSITION_RANGES)), longest)
     orders = ordered_attempts(study.counts, best)
-    facts = study.results(study.values(only=best))
+    facts = study.results(study.task_values(only=best))
     metric_count = len(study.metrics)
     evidence = [
         _model_evidence(study, order, facts[i * metric_count : (i + 1) * metric_count], edges)
-        for i, order in enumerate(report_steps(orders, "computing", "models"))
+        for i, order in enumerate(items_with_progress(orders, "computing", "models"))
     ]
     raw = np.array([model.raw_p for model in evidence])
-    adjusted = ADJUSTMENTS[study.rules.without_flips()](raw).tolist()
+    adjusted = ADJUSTMENTS[study.comparison_options.adjustment_without_sign_flips()](raw).tolist()
     alpha = 1 - confidence.level + 1e-12
     return [
-        replace(model, p=tuple(None if math.isnan(p) else p for p in p_values), alpha=alpha)
+        replace(model, adjusted_p=tuple(None if math.isnan(p) else p for p in p_values), alpha=alpha)
         for model, p_values in zip(evidence, adjusted, strict=True)
     ]
 
@@ -327,36 +329,36 @@ def _model_evidence(
     study: Analysis, order: AttemptsInOrder, facts: Sequence[Result], edges: Ints
 ) -> OrderEvidence:
     slope = _slope(study, order)
-    lag = neighbour_correlation(neighbour_changes(order.start, order.passed), order.n, order.c)
+    lag = neighbour_correlation(neighbour_changes(order.task_starts, order.passed), order.n, order.c)
     of_trend = neighbour_correlation_of_trend(slope.estimate.value or 0.0, order.n, order.c)
     silent = order.stopped_at_first_pass or math.isnan(lag)
     if order.stopped_at_first_pass:
-        slope = replace(slope, estimate=Estimate(None, reason=STOPPED))
+        slope = replace(slope, estimate=Estimate(None, reason=STOPPED_AT_FIRST_PASS_REASON))
     half = len(facts) // 2
     pairs = zip(facts[:half], facts[half:], strict=True)
     return OrderEvidence(
-        order, tuple(_rates(study, order, edges)),
+        order, tuple(_position_rates(study, order, edges)),
         tuple(_first_versus_any(study, order, *pair) for pair in pairs), slope,
-        trend_test(order.start, order.passed), neighbour_test(order.start, order.passed),
+        trend_test(order.task_starts, order.passed), neighbour_test(order.task_starts, order.passed),
         None if silent else lag, None if silent else of_trend,
-        copies_test(order.start, order.passed),
+        copies_test(order.task_starts, order.passed),
     )  # fmt: skip
 
 
-def _rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
+def _position_rates(study: Analysis, order: AttemptsInOrder, edges: Ints) -> Iterator[Result]:
     # The estimate of the variance p(1 − p) of an outcome uses all attempts at a task, and is
     # unbiased.
     with np.errstate(invalid="ignore", divide="ignore"):
         spread = order.c * (order.n - order.c) / (order.n * (order.n - 1.0))
-    stretches = rates_by_position_range(order.start, order.passed, edges)
+    stretches = rates_by_position_range(order.task_starts, order.passed, edges)
     for (tasks, attempts, values), low, high in zip(stretches, edges, edges[1:], strict=False):
         if not len(tasks):
             break
-        rate = study.mean(
-            order.series, "rate", values, order.tasks[tasks], order.n,
+        rate = study.mean_result(
+            order.series, "rate", values, order.task_codes[tasks], order.n,
             within=spread[tasks] / attempts, attempts=attempts,
         )  # fmt: skip
-        yield replace(rate, k=int(low) + 1, more={"k_to": int(high)})
+        yield replace(rate, k=int(low) + 1, extra_fields={"k_to": int(high)})
 
 
 def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
@@ -364,19 +366,19 @@ def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
-    scores, sizes = (values[several] for values in trend_scores(order.start, order.passed))
+    scores, sizes = (values[several] for values in trend_scores_and_weights(order.task_starts, order.passed))
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
     bound = float((n**2 // 4).max()) / 2 * scale
-    slope = study.mean(
-        order.series, "trend", scores * scale, order.tasks[several], n, bounds=(-bound, bound),
+    slope = study.mean_result(
+        order.series, "trend", scores * scale, order.task_codes[several], n, bounds=(-bound, bound),
         within=trend_score_variance(n, c) * scale**2, confidence=study.confidence.for_differences(),
     )  # fmt: skip
     return replace(slope, estimate=replace(slope.estimate, signed=True, unit="share"))
 
 
 def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: int) -> Result:
-    attempts, solved = order.first
-    expected = mean_attempts_used(order.survival, k)
+    attempts, solved = order.attempts_to_first_pass
+    expected = mean_attempts_used(order.unsolved_share_by_attempt, k)
     value: float | None = expected
     if math.isnan(expected):
         value, reason = None, f"no task has {k} attempts"
@@ -388,8 +390,8 @@ def _attempts_used(study: Analysis, order: AttemptsInOrder, any_k: Result, k: in
         reason = "k = 1: always one attempt"
     else:
         until = np.minimum(attempts, k).astype(np.float64)
-        mean = study.mean(
-            order.series, "attempts used", until, order.tasks, order.n, bounds=(1.0, float(k)),
+        mean = study.mean_result(
+            order.series, "attempts used", until, order.task_codes, order.n, bounds=(1.0, float(k)),
             within=np.full(len(until), np.nan),
         )  # fmt: skip
         return replace(mean, k=k)
@@ -409,11 +411,11 @@ def _first_versus_any(
         if len(tasks) < len(first.values.tasks):
             (first,) = study.results([first_values])
         if np.all(n == k):
-            same = Estimate(0.0, reason=THE_SAME, signed=True)
+            same = Estimate(0.0, reason=EQUAL_AT_ALL_ATTEMPTS_REASON, signed=True)
             difference = replace(difference, estimate=same)
         else:
             # If a task has c passes in random order, first@k is 1 with probability pass@k.
-            mean = study.mean(
+            mean = study.mean_result(
                 order.series, name, first_values.values - values, tasks, n,
                 bounds=(-1.0, 1.0), within=values * (1 - values),
                 mixed=int(any_k.values.mixed_tasks.sum()),

@@ -9,31 +9,31 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_by
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.order import OrderOptions
 from passk_cli.commands.order.evidence import (
     AGREEING,
     ALIKE,
     ALTERNATING,
-    CANNOT_TELL,
     COPIES,
     DECLINING,
     DEPENDENT,
+    EQUAL_AT_ALL_ATTEMPTS_REASON,
     IMPROVING,
     INDEPENDENT,
-    STOPPED,
-    THE_SAME,
+    STOPPED_AT_FIRST_PASS_REASON,
+    UNTESTABLE,
     AgreeingPair,
     FirstVersusPassAtK,
     OrderEvidence,
     order_evidence,
     ordered_attempts,
 )
-from passk_cli.commands.question import Question, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
-from passk_cli.inference.exchangeability import MOST_POSITIONS
-from passk_cli.metrics.order import attempts_for_share
+from passk_cli.inference.exchangeability import MAX_COMPARED_POSITIONS
+from passk_cli.metrics.attempt_order import attempts_for_share
 from passk_cli.metrics.registry import Metric
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import FULL, Column, Estimate, Report
@@ -43,16 +43,18 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.dependence import DEPENDENT_ATTEMPTS
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.significance_options import ADJUSTMENT_NAMES
 from passk_cli.suggested_fix import SuggestedFix
 
-SHARES = (0.25, 0.5, 0.75)
-_PAIRS_SHOWN = 10
-_MARKED = range(1, 21)
-_P = "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
+SOLVED_SHARES = (0.25, 0.5, 0.75)
+_MAX_SHOWN_PAIRS = 10
+_MARKED_POSITIONS = range(1, 21)
+_P_VALUE_MEANING = (
+    "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
+)
 # Maps each significant test to the reason that the answer gives.
-_REASONS = {
+_REASON_BY_VERDICT = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
     ALIKE: "neighbouring attempts are correlated",
@@ -61,7 +63,7 @@ _REASONS = {
     AGREEING: "pairs agree more often than independent attempts would",
 }
 
-WOULD_BE_FOUND = DiagnosticType(
+ORDER_POWER_NOTE = DiagnosticType(
     "order-power", NOTE,
     "with power 0.8, the tests find a trend of {points} points per attempt{?lag| or a correlation"
     " of {lag} between neighbouring attempts}", "more tasks or attempts can show smaller effects",
@@ -75,7 +77,7 @@ WOULD_BE_FOUND = DiagnosticType(
     "note[order-power]: with power 0.8, the tests find a trend of 7.8 points per attempt; more"
     " tasks or attempts can show smaller effects",
 )  # fmt: skip
-COPIED_ATTEMPTS = DiagnosticType(
+COPIED_ATTEMPTS_WARNING = DiagnosticType(
     "copied-attempts", WARNING,
     "attempts {pair} of {model} look like copies: their outcomes differ on {tasks:task}, but"
     " {expected} are expected{?more| ({more:more pair} {more:looks|look} like copies)}",
@@ -88,7 +90,7 @@ COPIED_ATTEMPTS = DiagnosticType(
     example="warning[copied-attempts]: attempts 1 and 2 of m look like copies: their outcomes"
     " differ on 3 tasks, but 40.2 are expected (2 more pairs look like copies)",
 )  # fmt: skip
-AGREEING_ATTEMPTS = DiagnosticType(
+AGREEING_ATTEMPTS_NOTE = DiagnosticType(
     "agreeing-attempts", NOTE,
     "the outcomes of attempts {pair} of {model} differ on only {tasks:task}, but {expected} are"
     " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
@@ -103,7 +105,7 @@ AGREEING_ATTEMPTS = DiagnosticType(
     example="note[agreeing-attempts]: the outcomes of attempts 1 and 6 of m differ on only 14"
     " tasks, but 33 are expected",
 )  # fmt: skip
-CONSTANT_OUTCOMES = DiagnosticType(
+CONSTANT_OUTCOMES_WARNING = DiagnosticType(
     "constant-outcomes", WARNING,
     "no task of {models} has both passes and failures, so pass@k equals pass@1",
     "vary the seed, or make one attempt",
@@ -116,7 +118,7 @@ CONSTANT_OUTCOMES = DiagnosticType(
     example="warning[constant-outcomes]: no task of m has both passes and failures, so pass@k"
     " equals pass@1; vary the seed, or make one attempt",
 )  # fmt: skip
-ATTEMPTS_UNTIL_PASS = DiagnosticType(
+ATTEMPTS_UNTIL_PASS_WARNING = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
     meaning="At more tasks than chance explains, the last attempt is the only pass.",
@@ -127,7 +129,7 @@ ATTEMPTS_UNTIL_PASS = DiagnosticType(
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
     " cannot be tested",
 )  # fmt: skip
-TREND_OF_THESE_TASKS = DiagnosticType(
+TREND_OF_THESE_TASKS_NOTE = DiagnosticType(
     "trend-of-these-tasks", NOTE,
     "the trend of {models} is significant for these tasks, but its interval for new tasks"
     " includes 0",
@@ -138,7 +140,7 @@ TREND_OF_THESE_TASKS = DiagnosticType(
     example="note[trend-of-these-tasks]: the trend of m is significant for these tasks, but its"
     " interval for new tasks includes 0",
 )  # fmt: skip
-MOVED_ATTEMPTS = DiagnosticType(
+RENUMBERED_ATTEMPTS_WARNING = DiagnosticType(
     "moved-attempts", WARNING,
     "{attempts:attempt} without an outcome {attempts:was|were} left out, so later attempts at the"
     " task get smaller numbers", SuggestedFix({"--missing": "fail"}, "keeps the numbers"),
@@ -149,7 +151,7 @@ MOVED_ATTEMPTS = DiagnosticType(
     example="warning[moved-attempts]: 3 attempts without an outcome were left out, so later"
     " attempts at the task get smaller numbers; --missing fail keeps the numbers",
 )  # fmt: skip
-UNEQUAL_ATTEMPTS = DiagnosticType(
+UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "unequal-attempts", NOTE,
     "pass rates by attempt use different tasks, because tasks have different numbers of attempts",
     meaning="Later attempts exist only at some tasks, so the pass rates of these attempts include"
@@ -162,7 +164,7 @@ UNEQUAL_ATTEMPTS = DiagnosticType(
     example="note[unequal-attempts]: pass rates by attempt use different tasks, because tasks have"
     " different numbers of attempts",
 )  # fmt: skip
-FIRST_ATTEMPTS = DiagnosticType(
+COMPARED_ATTEMPTS_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
     meaning="The test of pairs compares every two attempts of a model. With all attempts, there"
     " would be too many pairs.",
@@ -184,36 +186,36 @@ class VerdictTable(Section[OrderEvidence]):
     """A row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
 
     columns = (
-        MODEL, GROUPS,
+        MODEL_COLUMN, GROUP_COLUMN,
         Column("points per attempt", "score",
-               cell=lambda model: _percentage_points(model.slope.estimate),
+               cell_of_record=lambda model: _percentage_points(model.slope.estimate),
                meaning="Change of the pass rate from one attempt to the next."),
-        Column("p", "p", True, shown=FULL, cell=lambda model: model.p[0], meaning=_P),
-        Column("trend", joined=True, shown=FULL, cell=lambda model: model.verdicts.trend,
+        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[0], meaning=_P_VALUE_MEANING),
+        Column("trend", stays_with_previous=True, visibility=FULL, cell_of_record=lambda model: model.verdicts.trend,
                meaning="Verdict of the trend test. The verdict is unclear if p is significant, but"
                " neighbouring attempts are correlated and the interval of the slope includes 0."),
-        Column("neighbours", "score", cell=lambda model: Estimate(model.lag, signed=True,
+        Column("neighbours", "score", cell_of_record=lambda model: Estimate(model.neighbour_correlation, signed=True,
                unit="score"), meaning="Lag-1 correlation of successive attempts at a task, which is"
                " near 0 if attempts are independent."),
-        Column("p", "p", True, shown=FULL, cell=lambda model: model.p[1], meaning=_P),
-        Column("correlation", joined=True, shown=FULL, cell=lambda model: model.verdicts.neighbours,
+        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[1], meaning=_P_VALUE_MEANING),
+        Column("correlation", stays_with_previous=True, visibility=FULL, cell_of_record=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of successive attempts."),
-        Column("of the trend", "score", shown=FULL, cell=lambda model: Estimate(model.lag_of_trend,
+        Column("of the trend", "score", visibility=FULL, cell_of_record=lambda model: Estimate(model.correlation_from_trend,
                signed=True, unit="score"),
                meaning="Lag-1 correlation that the trend causes if attempts are otherwise"
                " independent."),
-        Column("first@{0} − pass@{0}", "share", across=lambda section: section.middle, example="K",
+        Column("first@{0} − pass@{0}", "share", repeated_items=lambda section: section.middle_ks, example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests uses this difference.",
-               cell=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
-                                          if b.any.k == k)),
-        Column("repeats", shown=FULL, cell=lambda model: model.verdicts.copies,
+               cell_of_record=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
+                                          if b.pass_at_k.k == k)),
+        Column("repeats", visibility=FULL, cell_of_record=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
-        Column("mixed tasks", shown=FULL, cell=lambda model: f"{model.mixed} of"
-               f" {len(model.order.n)}", meaning="Number of tasks with both passes and failures."
+        Column("mixed tasks", visibility=FULL, cell_of_record=lambda model: f"{model.mixed_task_count} of"
+               f" {len(model.attempts_in_order.n)}", meaning="Number of tasks with both passes and failures."
                " Only these tasks can show dependence."),
-        Column("verdict", across=lambda section: [section.middle], example=[],
-               cell=lambda model, shown: model.verdict,
+        Column("verdict", repeated_items=lambda section: [section.middle_ks], example=[],
+               cell_of_record=lambda model, shown: model.verdict,
                meaning="Not independent: some test is significant. None found: no test is"
                " significant, perhaps because few tasks have both passes and failures. A note then"
                " reports the smallest effect that the tests find. Intervals are not adjusted for"
@@ -221,49 +223,49 @@ class VerdictTable(Section[OrderEvidence]):
                " significant."),
         data_field("k_to", "Last attempt of a range, or second attempt of a pair."),
     )  # fmt: skip
-    by_lines: bool = False
+    is_ordered_by_lines: bool = False
 
     @property
-    def order(self) -> str:
+    def order_column(self) -> str:
         """The column that orders the attempts, for example "trial"; "lines" for the file order."""
-        inputs = self.study.counts.facts.inputs
+        inputs = self.study.counts.read_facts.file_readings
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
-        return "lines" if self.by_lines else ", ".join(columns) or "attempt"
+        return "lines" if self.is_ordered_by_lines else ", ".join(columns) or "attempt"
 
     @property
-    def middle(self) -> list[int]:
+    def middle_ks(self) -> list[int]:
         """The middle of the k's at which first@k and pass@k can differ; empty if there is none."""
         ks = sorted({
-            int(b.any.k or 0) for model in self.records for b in model.first_versus_any
-            if b.difference.estimate.value is not None and b.difference.note != THE_SAME
+            int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
+            if b.difference.estimate.value is not None and b.difference.note != EQUAL_AT_ALL_ATTEMPTS_REASON
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
-    def facts_of(self, record: OrderEvidence) -> Iterator[Result]:
+    def results_of(self, record: OrderEvidence) -> Iterator[Result]:
         yield from _test_results(record)
-        size, shares = record.order.size, record.order.survival.tolist()
-        for pair in record.agreeing:
+        size, shares = record.attempts_in_order.size, record.attempts_in_order.unsolved_share_by_attempt.tolist()
+        for pair in record.agreeing_pairs:
             yield Result(
-                record.series, "differences of a pair / expected", pair.attempts[0],
-                Estimate(pair.differ / pair.expected), size=size._replace(tasks=pair.tasks),
-                p=pair.p, p_adjusted=pair.adjusted, more={"k_to": pair.attempts[1]},
+                record.series, "differences of a pair / expected", pair.attempt_numbers[0],
+                Estimate(pair.differing_task_count / pair.expected_differing_tasks), size=size._replace(tasks=pair.task_count),
+                p=pair.p, p_adjusted=pair.p_adjusted, extra_fields={"k_to": pair.attempt_numbers[1]},
             )  # fmt: skip
-        yield from record.rates
+        yield from record.position_rates
         for comparison in record.first_versus_any:
             yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
-        numbers = [(f"attempts to solve {s:g}", None, attempts_for_share(record.order.survival, s))
-                   for s in SHARES]  # fmt: skip
+        numbers = [(f"attempts to solve {s:g}", None, attempts_for_share(record.attempts_in_order.unsolved_share_by_attempt, s))
+                   for s in SOLVED_SHARES]  # fmt: skip
         numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
-        numbers.append(("never solved", None, record.never / len(record.order.n)))
+        numbers.append(("never solved", None, record.unsolved_task_count / len(record.attempts_in_order.n)))
         for name, k, value in numbers:
             reason = f"more than {len(shares) - 1}" if value is None else ""
             yield Result(record.series, name, k, Estimate(value, reason=reason), size=size)
 
     answers = (
-        Answer("dependent", lambda section: section.fields["dependent"],
+        Answer("dependent", lambda section: section.sentence_fields["dependent"],
                "Attempts of {dependent} are not independent: {reasons}."),
-        Answer("no-dependence", lambda section: section.fields["independent"],
+        Answer("no-dependence", lambda section: section.sentence_fields["independent"],
                "Attempts of {independent} show no significant dependence: no trend, no correlation"
                " of successive attempts, and no unusual agreement of pairs of attempts."),
         Answer("independence-not-tested", lambda _: True,
@@ -271,76 +273,76 @@ class VerdictTable(Section[OrderEvidence]):
     )  # fmt: skip
     further_answers = (
         Answer("models-not-tested",
-               lambda section: section.fields["untested"]
-               and len(section.fields["untested"]) < len(section.records),
+               lambda section: section.sentence_fields["untested"]
+               and len(section.sentence_fields["untested"]) < len(section.records),
                "The attempts of {untested} cannot be tested."),
     )  # fmt: skip
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
         if ALIKE in verdicts:  # Correlated neighbours already explain why pairs of attempts agree.
             verdicts -= {AGREEING}
         dependent, independent, untested = (
-            [model.order.name for model in names.get(verdict, ())]
-            for verdict in (DEPENDENT, INDEPENDENT, CANNOT_TELL)
+            [model.attempts_in_order.name for model in names.get(verdict, ())]
+            for verdict in (DEPENDENT, INDEPENDENT, UNTESTABLE)
         )
         return {
             "dependent": dependent, "untested": untested,
-            "reasons": ", ".join(r for verdict, r in _REASONS.items() if verdict in verdicts),
+            "reasons": ", ".join(r for verdict, r in _REASON_BY_VERDICT.items() if verdict in verdicts),
             "independent": independent,
-            "flaws": " or ".join(_reasons_untestable(names.get(CANNOT_TELL, ()))),
+            "flaws": " or ".join(_reasons_untestable(names.get(UNTESTABLE, ()))),
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         facts = [
-            Result(m.series, "", None, Estimate(None), size=m.order.size) for m in self.records
+            Result(m.series, "", None, Estimate(None), size=m.attempts_in_order.size) for m in self.records
         ]
-        yield f"{self.study.sizes(facts)} by {self.order}"
-        adjust, tests = self.study.rules.without_flips(), plural(self.test_count, "test")
+        yield f"{self.study.sizes_text(facts)} by {self.order_column}"
+        adjust, tests = self.study.comparison_options.adjustment_without_sign_flips(), plural(self.test_count, "test")
         if self.test_count:
             adjusted = adjust in ADJUSTMENT_NAMES
             yield f"{ADJUSTMENT_NAMES[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
         if any(model.verdict == INDEPENDENT for model in self.records):
             yield "none found: not significant"
-        if any(model.interval_excludes_zero(self.middle) for model in self.records):
+        if any(model.interval_excludes_zero(self.middle_ks) for model in self.records):
             yield "intervals unadjusted"
-            yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle)
+            yield from (f"first@{k} − pass@{k} is not tested" for k in self.middle_ks)
 
     @property
     def test_count(self) -> int:
-        return sum(p is not None for model in self.records for p in model.p)
+        return sum(p is not None for model in self.records for p in model.adjusted_p)
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         yield "neighbours: correlation of successive attempts"
         yield "p: permutation of the attempts within tasks"
         yield self.study.confidence.words(self.study.confidence.for_differences())
 
     def messages(self) -> Iterator[Diagnostic]:
         study = self.study
-        if self.by_lines:
+        if self.is_ordered_by_lines:
             # If the order of attempts is the order of lines, messages about attempt numbers do not
             # apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
-        decisive = [model.slope for model in self.records if not model.order.stopped_at_first_pass]
+        decisive = [model.slope for model in self.records if not model.attempts_in_order.stopped_at_first_pass]
         comparisons = [row for model in self.records for row in model.first_versus_any]
-        decisive += [b.difference for b in comparisons if b.any.k in self.middle]
+        decisive += [b.difference for b in comparisons if b.pass_at_k.k in self.middle_ks]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
         yield from study.messages(decisive, short=[fact for b in comparisons for fact in b[:2]])
-        facts = study.counts.facts
-        if facts.missing and facts.missing_policy == "drop":
-            yield MOVED_ATTEMPTS(attempts=facts.missing)
-        independent = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed]
+        facts = study.counts.read_facts
+        if facts.missing_outcome_count and facts.missing_policy == "drop":
+            yield RENUMBERED_ATTEMPTS_WARNING(attempts=facts.missing_outcome_count)
+        independent = [m for m in self.records if m.verdict == INDEPENDENT and m.mixed_task_count]
         if independent:
-            sizes = [m.detectable(self.test_count) for m in independent]
+            sizes = [m.detectable_effects(self.test_count) for m in independent]
             slope, lag = (max(effects) for effects in zip(*sizes, strict=True))
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
-            yield WOULD_BE_FOUND(points=f"{100 * slope:.1f}", lag=lag_text)
+            yield ORDER_POWER_NOTE(points=f"{100 * slope:.1f}", lag=lag_text)
         # The interval of first@k − pass@k shows in which direction dependent attempts bias pass@k.
-        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.constant]
+        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.has_constant_outcomes]
         limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
-                  if b.any.k in self.middle]  # fmt: skip
+                  if b.pass_at_k.k in self.middle_ks]  # fmt: skip
         errors = {
             "too high": sum(e.high is not None and e.high < 0 for e in limits),
             "too low": sum(e.low is not None and e.low > 0 for e in limits),
@@ -348,61 +350,61 @@ class VerdictTable(Section[OrderEvidence]):
         if not any(errors.values()):
             errors["uncertain"] = len(dependent)
         yield from (
-            replace(DEPENDENT_ATTEMPTS(models=n, error=e), settles=())
+            replace(DEPENDENT_ATTEMPTS(models=n, error=e), fixes=())
             for e, n in errors.items() if n
         )  # fmt: skip
         for message, models in (
-            (CONSTANT_OUTCOMES, [model for model in self.records if model.constant]),
-            (ATTEMPTS_UNTIL_PASS,
-             [model for model in self.records if model.order.stopped_at_first_pass]),
-            (TREND_OF_THESE_TASKS, [
+            (CONSTANT_OUTCOMES_WARNING, [model for model in self.records if model.has_constant_outcomes]),
+            (ATTEMPTS_UNTIL_PASS_WARNING,
+             [model for model in self.records if model.attempts_in_order.stopped_at_first_pass]),
+            (TREND_OF_THESE_TASKS_NOTE, [
                 model for model in self.records
                 if model.verdicts.trend in (DECLINING, IMPROVING) and model.slope_may_be_zero
             ]),
         ):  # fmt: skip
             if models:
-                yield message(models=[model.order.name for model in models])
+                yield message(models=[model.attempts_in_order.name for model in models])
         yield from self._agreement_messages()
-        if any(model.order.size.n_min != model.order.size.n_max for model in self.records):
-            yield UNEQUAL_ATTEMPTS()
-        if any(int(model.order.n.max()) > MOST_POSITIONS for model in self.records):
-            yield FIRST_ATTEMPTS(attempts=MOST_POSITIONS)
+        if any(model.attempts_in_order.size.n_min != model.attempts_in_order.size.n_max for model in self.records):
+            yield UNEQUAL_ATTEMPTS_NOTE()
+        if any(int(model.attempts_in_order.n.max()) > MAX_COMPARED_POSITIONS for model in self.records):
+            yield COMPARED_ATTEMPTS_NOTE(attempts=MAX_COMPARED_POSITIONS)
 
     def _agreement_messages(self) -> Iterator[Diagnostic]:
         for message, pairs in (
-            (COPIED_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
-                               if pair.copied]),
-            (AGREEING_ATTEMPTS, [pair for model in self.records for pair in model.agreeing
-                                 if not pair.copied and model.verdicts.neighbours != ALIKE]),
+            (COPIED_ATTEMPTS_WARNING, [pair for model in self.records for pair in model.agreeing_pairs
+                               if pair.looks_copied]),
+            (AGREEING_ATTEMPTS_NOTE, [pair for model in self.records for pair in model.agreeing_pairs
+                                 if not pair.looks_copied and model.verdicts.neighbours != ALIKE]),
         ):  # fmt: skip
             if pairs:
                 pair = min(pairs, key=lambda pair: pair.p)
                 yield message(
-                    pair="{} and {}".format(*pair.attempts), model=pair.name, more=len(pairs) - 1,
-                    tasks=pair.differ, expected=f"{pair.expected:.3g}",
+                    pair="{} and {}".format(*pair.attempt_numbers), model=pair.model_name, more=len(pairs) - 1,
+                    tasks=pair.differing_task_count, expected=f"{pair.expected_differing_tasks:.3g}",
                 )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
         rows = [
             rate.chart_point("pass rate", attempt=sum(_position_range(rate)) / 2)
             for model in self.records
-            for rate in model.rates
+            for rate in model.position_rates
         ]
         lags = [
-            f"{model.lag:.2f}".replace("-", "−")
+            f"{model.neighbour_correlation:.2f}".replace("-", "−")
             for model in self.records
-            if model.lag is not None and model.verdicts.neighbours in (ALIKE, ALTERNATING)
+            if model.neighbour_correlation is not None and model.verdicts.neighbours in (ALIKE, ALTERNATING)
         ]
         lag_note = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
-        words = (next(self.context()), lag_note, self.study.confidence.words())
-        sizes = [model.order.size for model in self.records]
+        words = (next(self.footer_parts()), lag_note, self.study.confidence.words())
+        sizes = [model.attempts_in_order.size for model in self.records]
         fewest = [size.n_min or 0 for size in sizes if size.n_min != size.n_max]
         chart = curves(
             rows, x="attempt", y="pass rate", low="low", high="high", colour="model",
             title="Pass rate by attempt",
             subtitle=" · ".join(filter(None, words)),
-            marked=_MARKED if len(self.records) == 1 else _MARKED[4::5],
-            x_title="attempt" if self.order == "attempt" else f"attempt, by {self.order}",
+            marked=_MARKED_POSITIONS if len(self.records) == 1 else _MARKED_POSITIONS[4::5],
+            x_title="attempt" if self.order_column == "attempt" else f"attempt, by {self.order_column}",
             y_title="pass rate", log_x=False,
             rules=[ReferenceLine(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
@@ -413,48 +415,48 @@ class AgreeingPairTable(Section[AgreeingPair]):
     """Pairs of attempts that agree more often than independent attempts would."""
 
     title = "Pairs of attempts that agree more often than independent attempts would (first 10)"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
+        MODEL_COLUMN, GROUP_COLUMN,
         Column("attempts", meaning="Numbers of the two attempts.",
-               cell=lambda pair: "{} and {}".format(*pair.attempts)),
+               cell_of_record=lambda pair: "{} and {}".format(*pair.attempt_numbers)),
         Column("differ on", "count", meaning="Number of tasks on which the two outcomes differ.",
-               cell=lambda pair: pair.differ),
-        Column("expected", "count", cell=lambda pair: pair.expected,
+               cell_of_record=lambda pair: pair.differing_task_count),
+        Column("expected", "count", cell_of_record=lambda pair: pair.expected_differing_tasks,
                meaning="Expected number of differing tasks for independent attempts."),
         Column("of tasks", "count", meaning="Number of tasks that have both attempts, and both"
                " passes and failures.",
-               cell=lambda pair: pair.tasks),
-        Column("p", "p", meaning=_P, cell=lambda pair: pair.adjusted),
+               cell_of_record=lambda pair: pair.task_count),
+        Column("p", "p", meaning=_P_VALUE_MEANING, cell_of_record=lambda pair: pair.p_adjusted),
     )  # fmt: skip
 
 
 def _position_range(rate: Result) -> tuple[int, int]:
-    return int(rate.k or 0), int(str(rate.more["k_to"]))
+    return int(rate.k or 0), int(str(rate.extra_fields["k_to"]))
 
 
 class PositionRates(NamedTuple):
     """A range of positions, with the pass rate of each model at the attempts in this range."""
 
-    stretch: tuple[int, int]
-    rates: dict[str, Result]
+    position_range: tuple[int, int]
+    rate_by_model: dict[str, Result]
 
 
 class PositionRateTable(Section[PositionRates]):
     """A row per position of an attempt and a column per model, with pass rates."""
 
     title = "Pass rate by attempt"
-    shown = FULL
+    visibility = FULL
     columns = (
         Column("attempt", meaning="Position of the attempt among the attempts at a task.",
-               cell=lambda at: number_range(*at.stretch)),
+               cell_of_record=lambda at: number_range(*at.position_range)),
         Column("{0}", "share", meaning="Pass rate of the model at this attempt.", example="MODEL",
-               across=lambda section: dict.fromkeys(m for at in section.records for m in at.rates),
-               cell=lambda at, model: at.rates[model].estimate if model in at.rates
+               repeated_items=lambda section: dict.fromkeys(m for at in section.records for m in at.rate_by_model),
+               cell_of_record=lambda at, model: at.rate_by_model[model].estimate if model in at.rate_by_model
                else Estimate(None, reason="no task has this attempt")),
         Column("tasks", meaning="Smallest and largest number of tasks with this attempt.",
-               cell=lambda at: number_range(min(r.size.tasks for r in at.rates.values()),
-                                    max(r.size.tasks for r in at.rates.values()))),
+               cell_of_record=lambda at: number_range(min(r.size.tasks for r in at.rate_by_model.values()),
+                                    max(r.size.tasks for r in at.rate_by_model.values()))),
     )  # fmt: skip
 
 
@@ -462,18 +464,18 @@ class FirstVersusAnyTable(Section[FirstVersusPassAtK]):
     """A row per model and k: first@k, pass@k, their difference, and the number of attempts used."""
 
     title = "The first k attempts and any k attempts"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
-        Column("k", meaning="Number of attempts.", cell=lambda at: str(at.any.k)),
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("k", meaning="Number of attempts.", cell_of_record=lambda at: str(at.pass_at_k.k)),
         Column("first@k", "share", meaning="Share of tasks that the first k attempts solve.",
-               cell=lambda at: at.first.estimate),
+               cell_of_record=lambda at: at.first_at_k.estimate),
         Column("pass@k", "share", meaning="Probability that one of any k attempts passes.",
-               cell=lambda at: at.any.estimate),
+               cell_of_record=lambda at: at.pass_at_k.estimate),
         Column("first − pass", "share", meaning="first@k − pass@k. Its mean is 0 for independent"
-               " attempts.", cell=lambda at: at.difference.estimate),
+               " attempts.", cell_of_record=lambda at: at.difference.estimate),
         Column("attempts used", "score", meaning="Mean number of attempts up to the first success,"
-               " at most k.", cell=lambda at: at.attempts_used.estimate),
+               " at most k.", cell_of_record=lambda at: at.attempts_used.estimate),
     )  # fmt: skip
 
 
@@ -481,25 +483,25 @@ class FirstSuccessTable(Section[OrderEvidence]):
     """A row per model: attempts that solve a share of the tasks, and unsolved tasks."""
 
     title = "Attempts to the first success"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
+        MODEL_COLUMN, GROUP_COLUMN,
         Column("{0:g} % solved", meaning="Number of attempts that solve {0:g} % of the tasks.",
-               across=lambda section: [100 * share for share in SHARES], example=50.0,
-               cell=lambda model, percent: str(
-                   attempts_for_share(model.order.survival, percent / 100)
+               repeated_items=lambda section: [100 * share for share in SOLVED_SHARES], example=50.0,
+               cell_of_record=lambda model, percent: str(
+                   attempts_for_share(model.attempts_in_order.unsolved_share_by_attempt, percent / 100)
                    or f"> {len(model.order.survival) - 1}")),
-        Column("never solved", meaning="Number of tasks that no attempt solves.", cell=lambda model:
-               f"{model.never} of {plural(len(model.order.n), 'task')}"),
+        Column("never solved", meaning="Number of tasks that no attempt solves.", cell_of_record=lambda model:
+               f"{model.unsolved_task_count} of {plural(len(model.attempts_in_order.n), 'task')}"),
     )  # fmt: skip
 
 
 def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
     reasons = (
-        STOPPED
-        if model.order.stopped_at_first_pass
+        STOPPED_AT_FIRST_PASS_REASON
+        if model.attempts_in_order.stopped_at_first_pass
         else ""
-        if model.mixed
+        if model.mixed_task_count
         else "no task has passes and failures"
         for model in models
     )
@@ -508,27 +510,27 @@ def _reasons_untestable(models: Iterable[OrderEvidence]) -> list[str]:
 
 def _test_results(model: OrderEvidence) -> Iterator[Result]:
     flaw = "".join(_reasons_untestable([model]))
-    tested = model.order.size._replace(tasks=model.mixed)
-    neighbours = tested._replace(tasks=model.neighbours.tasks)
-    trend, lag, copies = zip(model.raw_p, model.p, strict=True)
+    tested = model.attempts_in_order.size._replace(tasks=model.mixed_task_count)
+    neighbours = tested._replace(tasks=model.neighbour_test.informative_tasks)
+    trend, lag, copies = zip(model.raw_p, model.adjusted_p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
-        ("lag-1", Estimate(model.lag), lag, model.verdicts.neighbours, neighbours),
-        ("lag-1 of the trend alone", Estimate(model.lag_of_trend), (0.0, None), "", tested),
+        ("lag-1", Estimate(model.neighbour_correlation), lag, model.verdicts.neighbours, neighbours),
+        ("lag-1 of the trend alone", Estimate(model.correlation_from_trend), (0.0, None), "", tested),
         ("copies", Estimate(None), copies, model.verdicts.copies, tested),
     ):
         fact = model.slope if name == "trend" else Result(model.series, name, None, estimate)
         yield replace(
             fact, p=None if adjusted is None else p, p_adjusted=adjusted, verdict=verdict,
-            size=size, flaw=fact.flaw or flaw,
+            size=size, interval_flaw=fact.interval_flaw or flaw,
         )  # fmt: skip
 
 
-class OrderQuestion(Question, OrderOptions):
+class OrderRunner(CommandRunner, OrderOptions):
     sections = (VerdictTable, AgreeingPairTable, PositionRateTable, FirstVersusAnyTable,
                 FirstSuccessTable)  # fmt: skip
 
-    unbounded: ClassVar[str] = (
+    missing_bounds_refusal: ClassVar[str] = (
         "a trend is largest if only early missing outcomes are failures, not if all missing"
         " outcomes are failures or all are passes"
     )
@@ -537,32 +539,32 @@ class OrderQuestion(Question, OrderOptions):
         role = "line" if self.order_from_lines else "attempt"
         return replace(options.request, cluster=options.confidence.cluster, attempts=(role,))
 
-    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         most = int(counts.n.max())
         if short := [k for k in self.k if k > most]:
             raise ParameterError(
                 f"first@{short[0]} needs {short[0]} attempts, but no task has more than {most}",
                 name="too-few-attempts",
             )
-        top = max(int(counts.n[counts.rows_of(s)].min()) for s in range(len(counts.series)))
+        top = max(int(counts.n[counts.slice_of_series(s)].min()) for s in range(len(counts.series)))
         ks = self.k or (*(1 << i for i in range((top - 1).bit_length())), top)
         return tuple(Metric(family, k) for family in ("first@", "pass@") for k in ks)
 
-    def require(self, options: SharedOptions, counts: Counts) -> None:
+    def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
         ordered_attempts(counts, range(len(counts.series)))
 
     def report(self, study: Analysis) -> Report:
         evidence, confidence = order_evidence(study), study.confidence
         verdicts = VerdictTable(study, evidence, self.order_from_lines)
-        pairs = [pair for model in evidence for pair in model.agreeing]
+        pairs = [pair for model in evidence for pair in model.agreeing_pairs]
         rates: dict[tuple[int, int], dict[str, Result]] = {}
         for model in evidence:
-            for rate in model.rates:
-                rates.setdefault(_position_range(rate), {})[model.order.name] = rate
+            for rate in model.position_rates:
+                rates.setdefault(_position_range(rate), {})[model.attempts_in_order.name] = rate
         differences = confidence.for_differences().method
         answered: list[Section[Any]] = [
             verdicts,
-            AgreeingPairTable(study, sorted(pairs, key=lambda pair: pair.p)[:_PAIRS_SHOWN]),
+            AgreeingPairTable(study, sorted(pairs, key=lambda pair: pair.p)[:_MAX_SHOWN_PAIRS]),
             PositionRateTable(
                 study, [PositionRates(*at) for at in sorted(rates.items(), key=lambda at: at[0])]
             ),
@@ -573,5 +575,5 @@ class OrderQuestion(Question, OrderOptions):
         ]
         return build_report(
             study, answered, differences=None if differences == confidence.method else differences,
-            order=verdicts.order, adjust=study.rules.without_flips(), tests=verdicts.test_count,
+            order=verdicts.order_column, adjust=study.comparison_options.adjustment_without_sign_flips(), tests=verdicts.test_count,
         )  # fmt: skip

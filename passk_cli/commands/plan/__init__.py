@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from passk_cli.commands.command import Command
-from passk_cli.commands.plan.targets import PlanTargets
+from passk_cli.commands.plan.parameters import PlanParameters
 from passk_cli.files.request import Request
 from passk_cli.study.metric_selection import MetricOptions
 
 
 @dataclass(frozen=True)
-class PlanOptions(PlanTargets):
+class PlanOptions(PlanParameters):
     """Plan the tasks and attempts of the next run.
 
     From a pilot file or from assumed success rates, the plan shows how many tasks you need to
@@ -30,8 +30,8 @@ class PlanOptions(PlanTargets):
 
 
 COMMAND = Command(
-    PlanOptions, (Request, MetricOptions), files="optional", charts=True,
-    lacking=dict.fromkeys(
+    PlanOptions, (Request, MetricOptions), file_requirement="optional", has_charts=True,
+    absent_option_reasons=dict.fromkeys(
         ("--cost-per-label", "cost_per_label"), "passk judge shows how many labels you need"
     ),
-    view="passk_cli.commands.plan.view:PlanQuestion")  # fmt: skip
+    runner_path="passk_cli.commands.plan.view:PlanRunner")  # fmt: skip

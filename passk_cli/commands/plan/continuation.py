@@ -14,7 +14,7 @@ from passk_cli.study.answer import Answer
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import Section, data_field
 
-NOW = "nothing more"
+NOTHING_MORE = "nothing more"
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,15 @@ class ContinuationStep:
 
     way: str
     tasks: int
-    n: tuple[int, ...]
-    more: int
+    attempts_per_task: tuple[int, ...]
+    added_attempts: int
     cost: float | None
-    error: float
+    standard_error: float
 
     @property
-    def size(self) -> str:
+    def size_text(self) -> str:
         """Tasks × attempts per task, for example "68 × 3", or "8 × 12 and 3" for two models."""
-        return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.n)))}"
+        return f"{self.tasks:,} × {' and '.join(map(str, dict.fromkeys(self.attempts_per_task)))}"
 
 
 def ways_to_spend(
@@ -51,15 +51,15 @@ def ways_to_spend(
     budget : for all models together, in dollars if there are prices, otherwise in attempts; None
         for the cost of the existing run.  prices : model → cost of an attempt in dollars.
     """
-    values = (components.difference.first, components.difference.second)
-    pilots = [p for p in values if components.pair and isinstance(p, PilotEstimate)]
-    if not pilots and isinstance(components.values, PilotEstimate):
-        pilots = [components.values]
-    names = components.pair if components.pair and len(pilots) == 2 else (components.name,)
+    values = (components.planned_difference.first_model, components.planned_difference.second_model)
+    pilots = [p for p in values if components.model_pair and isinstance(p, PilotEstimate)]
+    if not pilots and isinstance(components.value_estimate, PilotEstimate):
+        pilots = [components.value_estimate]
+    names = components.model_pair if components.model_pair and len(pilots) == 2 else (components.name,)
     between = (
-        components.difference.between_variance if len(names) == 2 else pilots[0].between_variance
+        components.planned_difference.between_variance if len(names) == 2 else pilots[0].between_variance
     )
-    between += components.excess[len(names) == 2]
+    between += components.cluster_excess_variances[len(names) == 2]
     tasks, n = len(pilots[0].n), tuple(pilot.fewest_attempts for pilot in pilots)
     unit = [1.0 if prices is None else prices[name] for name in names]
     spend = budget
@@ -92,14 +92,14 @@ def ways_to_spend(
         ways.append(
             step(f"attempts of {name}", 0, [affordable_attempts * weight for weight in weights])
         )
-    ways = [candidate for candidate in ways if candidate.more and not math.isnan(candidate.error)]
+    ways = [candidate for candidate in ways if candidate.added_attempts and not math.isnan(candidate.standard_error)]
     return [
-        step(NOW, 0, zeros),
-        *sorted(ways, key=lambda candidate: (candidate.error, candidate.way)),
+        step(NOTHING_MORE, 0, zeros),
+        *sorted(ways, key=lambda candidate: (candidate.standard_error, candidate.way)),
     ]
 
 
-_FALLS = (
+_ERROR_FALLS_CLAUSE = (
     " The standard error of {?pair|the difference of {pair:and} in }{metric} falls from {before} to"
     " {after}."
 )
@@ -110,52 +110,52 @@ class ContinuationTable(Section[ContinuationStep]):
     """A row for the existing run and a row per way to continue the run, the best way first."""
 
     components: VarianceComponents
-    costs: bool = False
+    has_costs: bool = False
 
-    view = "with --next"
+    shown_when = "with --next"
     columns = (
         data_field("fact", "Kind of row: next.", lambda step: "next"),
-        Column("next", name="next", meaning="What the budget is spent on: new tasks, with the same"
+        Column("next", field_name="next", meaning="What the budget is spent on: new tasks, with the same"
                " attempts per task as the existing tasks, or attempts at the existing tasks.",
-               cell=lambda step: step.way),
+               cell_of_record=lambda step: step.way),
         Column("tasks × attempts", meaning="Size of the continued run. If two models have different"
                " numbers of attempts per task, both numbers are shown.",
-               cell=lambda step: step.size),
-        Column("more attempts", "count", name="attempts_in_all", meaning="Number of attempts to"
+               cell_of_record=lambda step: step.size_text),
+        Column("more attempts", "count", field_name="attempts_in_all", meaning="Number of attempts to"
                " add.",
-               cell=lambda step: step.more),
-        Column("cost", "$", name="cost", meaning="Cost of the added attempts.",
-               cell=lambda step: step.cost,
-               where=lambda section: section.costs),
+               cell_of_record=lambda step: step.added_attempts),
+        Column("cost", "$", field_name="cost", meaning="Cost of the added attempts.",
+               cell_of_record=lambda step: step.cost,
+               exists_in_section=lambda section: section.has_costs),
         Column("standard error", "share", meaning="Standard error of the mean in the continued run;"
                " with two models, standard error of their difference.",
-               cell=lambda step: step.error),
+               cell_of_record=lambda step: step.standard_error),
     )  # fmt: skip
 
-    def facts_of(self, record: ContinuationStep) -> Iterator[Result]:
-        components, pair = self.components, self.components.pair or ("", "")
+    def results_of(self, record: ContinuationStep) -> Iterator[Result]:
+        components, pair = self.components, self.components.model_pair or ("", "")
         yield Result(
             (pair[0],) if pair[0] else components.series, components.metric.name,
             components.metric.k,
-            Estimate(None), se=record.error, against=pair[1],
-            size=SampleSize(record.tasks, min(record.n), max(record.n)),
+            Estimate(None), se=record.standard_error, against=pair[1],
+            size=SampleSize(record.tasks, min(record.attempts_per_task), max(record.attempts_per_task)),
         )  # fmt: skip
 
     answers = (
         Answer("nothing-next", lambda section: len(section.records) == 1,
                "The budget is too small for a new task or for one more attempt at all tasks.",
                lambda _: {}),
-        Answer("new-tasks-next", lambda section: section.fields["new"],
-               "The best next step is to add {new:new task} ({more:attempt})." + _FALLS),
+        Answer("new-tasks-next", lambda section: section.sentence_fields["new"],
+               "The best next step is to add {new:new task} ({more:attempt})." + _ERROR_FALLS_CLAUSE),
                Answer("attempts-next", lambda _: True,
-                      "The best next step is to add {way} ({more:attempt})." + _FALLS),
+                      "The best next step is to add {way} ({more:attempt})." + _ERROR_FALLS_CLAUSE),
     )  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         now, best = self.records[:2]
         return {
-            "way": best.way, "new": best.tasks - now.tasks, "more": best.more,
-            "metric": self.components.metric.name, "pair": self.components.pair or (),
-            "before": now.error, "after": best.error,
+            "way": best.way, "new": best.tasks - now.tasks, "more": best.added_attempts,
+            "metric": self.components.metric.name, "pair": self.components.model_pair or (),
+            "before": now.standard_error, "after": best.standard_error,
         }  # fmt: skip

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from passk_cli.arrays import group_by, group_pairs
-from passk_cli.commands.plan.targets import PILOT, PlanTargets
+from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import ASSUMED, MEASURED, VarianceComponents
 from passk_cli.inference.design import best_splits, budget_splits
 from passk_cli.inference.intervals import DEFAULT_METHODS
 from passk_cli.inference.populations import NEW_TASKS
-from passk_cli.inference.rounding import ROUNDING
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 from passk_cli.report.data_types import Estimate
 from passk_cli.study.result import Result, SampleSize
 
@@ -29,19 +29,19 @@ class DesignChoice:
     remarks : how the design differs from the other designs, for example "best split".
     """
 
-    fact: Result
+    result: Result
     remarks: tuple[str, ...]
     cost: float | None
 
     @property
     def attempts_per_model(self) -> int | None:
-        tasks, n, _ = self.fact.size
+        tasks, n, _ = self.result.size
         return None if tasks is None else tasks * (n or 0)
 
     @property
-    def design(self) -> str:
+    def design_text(self) -> str:
         """Tasks × attempts per task as text, for example "200 × 4"."""
-        tasks, n, _ = self.fact.size
+        tasks, n, _ = self.result.size
         return f"{'–' if tasks is None else f'{tasks:,}'} × {n:,}"
 
 
@@ -53,22 +53,22 @@ class Designs:
     cost : mean cost of an attempt in the pilot, if it was measured.
     """
 
-    metric_components: Sequence[VarianceComponents]
-    targets: PlanTargets
-    several: bool = False
-    cost: Estimate | None = None
+    variance_components: Sequence[VarianceComponents]
+    parameters: PlanParameters
+    has_several_models: bool = False
+    mean_attempt_cost: Estimate | None = None
 
     @cached_property
-    def aims(self) -> PlanTargets:
+    def parameters_with_defaults(self) -> PlanParameters:
         """The options of the plan, with default designs and a default budget if none are set.
 
         By default, the number of tasks is 1/4, 1 and 4 times the number of tasks in the pilot, up
         to --max-tasks. The number of attempts is 1, k, and 1 and 2 times the number in the pilot.
         The budget is the number of attempts by one model in the pilot.
         """
-        targets = self.targets
-        pilots = [o.pilot for o in self.metric_components if o.pilot is not None]
-        ks = [components.metric.k for components in self.metric_components]
+        targets = self.parameters
+        pilots = [o.pilot for o in self.variance_components if o.pilot is not None]
+        ks = [components.metric.k for components in self.variance_components]
         tasks: tuple[int, ...] = _USUAL_TASKS
         attempts, spent, most = 2 * max(ks), _USUAL_TASKS[1] * max(ks), targets.max_tasks
         if pilots:
@@ -76,7 +76,7 @@ class Designs:
             tasks = tuple(sorted({max(pilot_tasks // 4, 2), pilot_tasks, 4 * pilot_tasks}))
             attempts = min(pilot.fewest_attempts for pilot in pilots)
             spent = max(int(pilot.n.sum()) for pilot in pilots)
-            most = str(pilot_tasks) if most == PILOT else most
+            most = str(pilot_tasks) if most == PILOT_KEYWORD else most
         if most is not None:
             tasks = tuple(sorted({min(number, int(most)) for number in tasks}))
         usual = {min(ks), max(ks), attempts, 2 * attempts}
@@ -87,21 +87,21 @@ class Designs:
         )  # fmt: skip
 
     @cached_property
-    def designs(self) -> list[Result]:
-        aims = self.aims
+    def requested_designs(self) -> list[Result]:
+        aims = self.parameters_with_defaults
         return [
-            self.in_design(DESIGN, components, tasks, n)
+            self.plan_design(DESIGN, components, tasks, n)
             for tasks in aims.tasks
             for n in aims.attempts
-            for components in self.metric_components
+            for components in self.variance_components
         ]
 
     @cached_property
-    def splits(self) -> list[Result]:
-        aims, metric_components = self.aims, self.metric_components
+    def best_split_results(self) -> list[Result]:
+        aims, metric_components = self.parameters_with_defaults, self.variance_components
         ks = sorted({components.metric.k for components in metric_components})
         options = sorted(
-            {s for k in ks for s in budget_splits(aims.affordable_attempts, k, aims.most_tasks)}
+            {s for k in ks for s in budget_splits(aims.affordable_attempts, k, aims.max_split_tasks)}
         )
         errors = {}
         for components in metric_components:
@@ -115,54 +115,54 @@ class Designs:
         best = best_splits(options, errors)
         goals = group_pairs((split, name) for name, split in best.items())
         return [
-            self.in_design(SPLIT, components, tasks, n, ", ".join(names))
+            self.plan_design(SPLIT, components, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
             for components in metric_components
         ]
 
     @cached_property
-    def facts(self) -> list[Result]:
+    def planned_results(self) -> list[Result]:
         """The planned results of all designs, with the widths of intervals."""
         detecting = [
             self.detecting_design(components, n)
-            for n in self.aims.attempts
-            for components in self.metric_components
+            for n in self.parameters_with_defaults.attempts
+            for components in self.variance_components
         ]
-        facts = [*self.designs, *self.splits, *detecting]
+        facts = [*self.requested_designs, *self.best_split_results, *detecting]
         metric_components = {
-            components.metric.name: components for components in self.metric_components
+            components.metric.name: components for components in self.variance_components
         }
         widths: dict[tuple[str, int | None, int | None], float | None] = {}
         same_size = group_by(facts, lambda fact: (fact.name, fact.size.n_min or 0))
         for (name, n), group in same_size.items():
             tasks = [fact.size.tasks for fact in group if fact.size.tasks is not None]
-            interval_widths = metric_components[name].widths(n, tasks, self.aims.level)
+            interval_widths = metric_components[name].interval_widths(n, tasks, self.parameters_with_defaults.level)
             widths |= {(name, n, count): w for count, w in zip(tasks, interval_widths, strict=True)}
         return [
-            replace(fact, more={**fact.more, "width": widths.get((fact.name, n, tasks))})
+            replace(fact, extra_fields={**fact.extra_fields, "width": widths.get((fact.name, n, tasks))})
             for fact in facts
             for tasks, n, _ in [fact.size]
         ]
 
     @property
-    def reference(self) -> int:
+    def reference_attempts(self) -> int:
         """The number of attempts per task in the answer.
 
         The answer uses the number of attempts in the pilot, or the largest k without a pilot. If
         this number is not requested, the answer uses the largest requested number.
         """
-        first = self.metric_components[0]
-        largest_k = max(components.metric.k for components in self.metric_components)
+        first = self.variance_components[0]
+        largest_k = max(components.metric.k for components in self.variance_components)
         attempts = max(first.pilot.fewest_attempts, first.metric.k) if first.pilot else largest_k
-        return attempts if attempts in self.aims.attempts else self.aims.attempts[-1]
+        return attempts if attempts in self.parameters_with_defaults.attempts else self.parameters_with_defaults.attempts[-1]
 
     @property
-    def correlations(self) -> str:
+    def correlation_sources_text(self) -> str:
         """The source of each correlation, for example "measured; assumed 0.5 for pass@4"."""
         metrics = group_pairs(
             (f"{source} {components.correlation:g}" if source == ASSUMED else source,
              components.metric.name)
-            for components in self.metric_components for source in [components.correlation_source]
+            for components in self.variance_components for source in [components.correlation_source]
         )  # fmt: skip
         if len(metrics) == 1:
             return next(iter(metrics))
@@ -172,54 +172,54 @@ class Designs:
         )
 
     @property
-    def decisive_choices(self) -> list[DesignChoice]:
+    def main_table_choices(self) -> list[DesignChoice]:
         """The designs of the first metric that the main table shows.
 
         The table shows the requested designs, the best splits of a requested budget, and designs
         that detect the difference. If no designs are requested, it shows the default designs with
         the attempts of the pilot and at least the tasks of the pilot.
         """
-        first, targets = self.metric_components[0], self.targets
+        first, targets = self.variance_components[0], self.parameters
         least = len(first.pilot.n) if first.pilot else 0
 
         def decisive(fact: Result) -> bool:
             tasks, n, _ = fact.size
-            if fact.more["fact"] == DESIGN:
-                usual = n == self.reference and (tasks or 0) >= least
+            if fact.extra_fields["fact"] == DESIGN:
+                usual = n == self.reference_attempts and (tasks or 0) >= least
                 return usual or bool(targets.tasks or targets.attempts)
-            if fact.more["fact"] == SPLIT:
+            if fact.extra_fields["fact"] == SPLIT:
                 return targets.budget is not None and bool(
                     {fact.name, "all"} & {*goal_metrics(fact)}
                 )
             return tasks is not None
 
-        return self.choices(first.metric.name, decisive)
+        return self.choices_for_metric(first.metric.name, decisive)
 
-    def choices(
+    def choices_for_metric(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
         """The designs of a metric in the order of tasks and attempts, without repeats."""
-        aims, pilot = self.aims, self.metric_components[0].pilot
+        aims, pilot = self.parameters_with_defaults, self.variance_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
-        facts = (fact for fact in self.facts if fact.name == metric and include(fact))
+        facts = (fact for fact in self.planned_results if fact.name == metric and include(fact))
         sizes = group_by(facts, lambda f: (f.size.tasks or math.inf, f.size.n_min or 0))
         detecting = [
             size for size, facts in sizes.items()
-            if size[0] < math.inf and any(fact.more["fact"] == DETECT for fact in facts)
+            if size[0] < math.inf and any(fact.extra_fields["fact"] == DETECT for fact in facts)
         ]  # fmt: skip
         fewest = min(detecting, key=lambda size: size[0] * size[1], default=None)
         split = "best split"
-        if self.targets.budget is None:
-            split += f" of {aims.words(aims.amount)}"
+        if self.parameters.budget is None:
+            split += f" of {aims.budget_amount_text(aims.budget_amount)}"
         records = []
         for size in sorted(sizes):
             fact = sizes[size][0]
             best = [goal for design_fact in sizes[size] for goal in goal_metrics(design_fact)]
             total = None if fact.size.tasks is None else fact.size.tasks * size[1]
             remainder = (
-                round(aims.remainder(total), 2) if total and {metric, "all"} & {*best} else 0
+                round(aims.budget_remainder(total), 2) if total and {metric, "all"} & {*best} else 0
             )
-            difference = fact.more["difference"]
+            difference = fact.extra_fields["difference"]
             points = 100 * difference if isinstance(difference, float) else 0.0
             short = points > 100 * aims.detect and f"{points:.2g}" == f"{100 * aims.detect:.2g}"
             remarks = {
@@ -227,14 +227,14 @@ class Designs:
                 f"{points:.3g} points": short and f"{points:.3g}" != f"{points:.2g}",
                 split: metric in best,
                 f"{split} for all metrics": metric not in best and "all" in best,
-                f"{aims.words(remainder)} left": remainder > 0,
+                f"{aims.budget_amount_text(remainder)} left": remainder > 0,
                 "fewest attempts": size == fewest and len(detecting) > 1,
                 "fewest tasks": detecting and size == min(detecting) != fewest,
-                "too many tasks": aims.most_tasks is not None and size[0] > aims.most_tasks,
+                "too many tasks": aims.max_split_tasks is not None and size[0] > aims.max_split_tasks,
                 fact.note: bool(fact.note),
             }
             words = tuple(words for words, holds in remarks.items() if holds)
-            records.append(DesignChoice(fact, words, aims.cost(total)))
+            records.append(DesignChoice(fact, words, aims.cost_of_attempts(total)))
         return records
 
     def smallest_difference(
@@ -243,16 +243,16 @@ class Designs:
         """The smallest difference that a design detects, or None with the reason."""
         if reason := components.reason_difference_unknown(n):
             return None, reason
-        if components.largest_difference <= ROUNDING:
-            return None, f"two models with means of {components.values.expected:.4g} cannot differ"
-        difference = components.paired_test(n, self.aims.level).detectable_difference(
-            tasks, self.aims.power
+        if components.largest_difference <= ROUNDING_TOLERANCE:
+            return None, f"two models with means of {components.value_estimate.expected:.4g} cannot differ"
+        difference = components.paired_test(n, self.parameters_with_defaults.level).detectable_difference(
+            tasks, self.parameters_with_defaults.power
         )
         if difference > components.largest_difference:
             return None, "too few tasks to detect any difference"
         return difference, ""
 
-    def in_design(
+    def plan_design(
         self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
         """The planned result of a metric in a design, with the smallest detected difference."""
@@ -261,9 +261,9 @@ class Designs:
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
         """The design with n attempts per task that detects the difference of --detect."""
-        aims, tasks, reason = self.aims, None, components.reason_difference_unknown(n)
+        aims, tasks, reason = self.parameters_with_defaults, None, components.reason_difference_unknown(n)
         if not reason and aims.detect > components.largest_difference:
-            mean = f"{components.values.expected:.4g}"
+            mean = f"{components.value_estimate.expected:.4g}"
             reason = f"two models with means of {mean} cannot differ that much"
         if not reason:
             tasks = components.paired_test(n, aims.level).tasks_needed(aims.detect, aims.power)
@@ -279,27 +279,27 @@ class Designs:
         tasks : number of tasks; None if no number of tasks is enough.
         best_for : metrics for which a split is best, or "all".
         """
-        metric, aims, se = components.metric, self.aims, None
+        metric, aims, se = components.metric, self.parameters_with_defaults, None
         if tasks is not None and not components.reason_unknown(n):
             se = math.sqrt(components.variances(n)[0] / tasks)
         total = None if tasks is None else tasks * n
-        ends = (self.cost.low, self.cost.high) if self.cost else (None, None)
+        ends = (self.mean_attempt_cost.low, self.mean_attempt_cost.high) if self.mean_attempt_cost else (None, None)
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
             components.series, metric.name, metric.k,
-            Estimate(components.values.expected, reason=reason), se=se,
+            Estimate(components.value_estimate.expected, reason=reason), se=se,
             size=SampleSize(tasks, n, n),
             method=DEFAULT_METHODS[NEW_TASKS], level=aims.level,
-            more={
+            extra_fields={
                 "fact": kind, "best_for": best_for, "attempts_in_all": total,
-                "cost": aims.cost(total), "cost_low": limits[0], "cost_high": limits[1],
-                "left": None if total is None or kind != SPLIT else aims.remainder(total),
+                "cost": aims.cost_of_attempts(total), "cost_low": limits[0], "cost_high": limits[1],
+                "left": None if total is None or kind != SPLIT else aims.budget_remainder(total),
                 "width": None, "difference": difference, "power": aims.power,
                 "correlation": components.correlation,
-                "correlation_source": components.correlation_source, "source": components.source(n),
+                "correlation_source": components.correlation_source, "source": components.standard_error_source(n),
             },
         )  # fmt: skip
 
 
 def goal_metrics(split: Result) -> list[str]:
-    return str(split.more["best_for"]).split(", ")
+    return str(split.extra_fields["best_for"]).split(", ")

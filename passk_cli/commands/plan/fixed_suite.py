@@ -11,24 +11,24 @@ from passk_cli.report.phrases import SeriesName
 from passk_cli.study.answer import Answer
 from passk_cli.study.noise import SeriesNoise
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.section import GROUPS, MODEL, Section, data_field
-from passk_cli.study.values import Series
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, data_field
+from passk_cli.study.values import SeriesKey
 
 
 class SuiteDesign(NamedTuple):
     """A number of attempts per task of the suite, for one model."""
 
-    noise: SeriesNoise
-    attempts: int
+    series_noise: SeriesNoise
+    attempts_per_task: int
 
     @property
-    def series(self) -> Series:
-        return self.noise.series
+    def series(self) -> SeriesKey:
+        return self.series_noise.series
 
     @property
-    def floor(self) -> float:
+    def noise_floor(self) -> float:
         """The difference between two runs of this design that chance rarely exceeds."""
-        return self.noise.noise_floor(self.attempts)
+        return self.series_noise.noise_floor(self.attempts_per_task)
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class FixedSuiteTable(Section[SuiteDesign]):
 
     allowed_difference: float
 
-    view = "with --population these-tasks"
+    shown_when = "with --population these-tasks"
     columns = (
         data_field("fact", "Kind of row: suite.", lambda design: "suite"),
-        MODEL, GROUPS,
-        Column("attempts per task", "count", cell=lambda design: design.attempts,
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("attempts per task", "count", cell_of_record=lambda design: design.attempts_per_task,
                meaning="Number of attempts that each run makes at each task."),
-        Column("two runs differ by up to", "points", cell=lambda design: Estimate(design.floor),
+        Column("two runs differ by up to", "points", cell_of_record=lambda design: Estimate(design.noise_floor),
                meaning="Difference between the pass rates of two runs of one model at these tasks"
                " that chance exceeds with probability 1 − --level (by default 5 %)."),
     )  # fmt: skip
@@ -58,9 +58,9 @@ class FixedSuiteTable(Section[SuiteDesign]):
     )  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         noise = max(
-            (d.noise for d in self.records),
+            (d.series_noise for d in self.records),
             key=lambda candidate: candidate.attempts_needed(self.allowed_difference),
         )
         attempts_needed = noise.attempts_needed(self.allowed_difference)
@@ -74,14 +74,14 @@ class FixedSuiteTable(Section[SuiteDesign]):
             "single": noise.noise_floor(), "others": len(planned_series) > 1, "silent": silent,
         }  # fmt: skip
 
-    def facts_of(self, record: SuiteDesign) -> Iterator[Result]:
-        attempts, noise = record.attempts, record.noise
+    def results_of(self, record: SuiteDesign) -> Iterator[Result]:
+        attempts, noise = record.attempts_per_task, record.series_noise
         yield Result(
-            record.series, "noise floor", None, Estimate(record.floor),
+            record.series, "noise floor", None, Estimate(record.noise_floor),
             size=SampleSize(int(noise.repeated_tasks.sum()), attempts, attempts), level=noise.level,
         )  # fmt: skip
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         yield "pass@1 of these tasks"
         yield "attempts assumed independent"
 

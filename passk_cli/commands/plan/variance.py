@@ -11,20 +11,20 @@ from itertools import combinations
 import numpy as np
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.plan.widths import guard_widths
+from passk_cli.commands.plan.interval_widths import guard_widths
 from passk_cli.errors import ParameterError
 from passk_cli.inference.bootstrap_weights import cluster_contributions
 from passk_cli.inference.design import (
-    AssumedValues,
+    AssumedMetricMoments,
     PilotEstimate,
     PlannedDifference,
-    cluster_excess,
+    cluster_excess_variance,
     true_difference_variance,
 )
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.intervals import IntervalData
-from passk_cli.inference.power import PairedTest, lattice_step
-from passk_cli.limits import refuse_many_pairs, refuse_many_steps
+from passk_cli.inference.power import PairedTest, half_lattice_distance
+from passk_cli.limits import refuse_many_attempts, refuse_many_pairs
 from passk_cli.metrics.registry import Metric
 from passk_cli.report.phrases import SeriesName, plural
 from passk_cli.study.analysis import Analysis
@@ -33,12 +33,12 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 USUAL_CORRELATION = 0.5
 MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
-_COUNTS_SUBSETS = ("pass@", "pass^", "gpass@")
+_SUBSET_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
 # The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
-_ROUGH = 0.1
+_ROUGH_POWER_DISTANCE = 0.1
 # Values are between 0 and 1, so a variance below 1e-15 is a rounding error.
 _NO_VARIANCE = 1e-15
-_ONE_ATTEMPT = "the pilot has one attempt per task, which cannot separate chance from spread"
+_ONE_ATTEMPT_REASON = "the pilot has one attempt per task, which cannot separate chance from spread"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +57,15 @@ class VarianceComponents:
     """
 
     metric: Metric
-    values: AssumedValues | PilotEstimate
-    difference: PlannedDifference
+    value_estimate: AssumedMetricMoments | PilotEstimate
+    planned_difference: PlannedDifference
     correlation: float | None
     series: tuple[str, ...] = ("",)
-    pair: tuple[str, str] | None = None
-    ends: tuple[float, float] | None = None
-    excess: tuple[float, float] = (0.0, 0.0)
+    model_pair: tuple[str, str] | None = None
+    difference_variance_limits: tuple[float, float] | None = None
+    cluster_excess_variances: tuple[float, float] = (0.0, 0.0)
     cluster_size: float = 1.0
-    clusters: tuple[int, ...] = ()
+    cluster_codes: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -74,85 +74,91 @@ class VarianceComponents:
     @property
     def pilot(self) -> PilotEstimate | None:
         """The estimate from the pilot; None without a pilot."""
-        return self.values if isinstance(self.values, PilotEstimate) else None
+        return self.value_estimate if isinstance(self.value_estimate, PilotEstimate) else None
 
     @property
     def correlation_source(self) -> str:
         if self.correlation is None:
             return UNKNOWN
-        return ASSUMED if self.pair is None else MEASURED
+        return ASSUMED if self.model_pair is None else MEASURED
 
-    def at(self, between: float) -> VarianceComponents:
+    def with_difference_variance(self, between: float) -> VarianceComponents:
         """A copy with `between` as the variance of true differences over tasks."""
         return replace(
-            self, difference=replace(self.difference, estimated_between_variance=between)
+            self, planned_difference=replace(self.planned_difference, estimated_between_variance=between)
         )
 
     @property
-    def correlations(self) -> tuple[float, float] | None:
+    def correlation_limits(self) -> tuple[float, float] | None:
         """95 % limits of the correlation; None if the correlation was not estimated."""
-        if self.ends is None or self.correlation is None:
+        if self.difference_variance_limits is None or self.correlation is None:
             return None
-        high, low = (self.at(end).difference.correlation for end in self.ends)
+        high, low = (self.with_difference_variance(end).planned_difference.correlation for end in self.difference_variance_limits)
         return (low or 0.0), (high or 0.0)
 
     @property
-    def deviation(self) -> float | None:
+    def standard_deviation(self) -> float | None:
         """Standard deviation of the true values over tasks; None if unknown."""
-        variance = self.values.between_variance
+        variance = self.value_estimate.between_variance
         return None if math.isnan(variance) else math.sqrt(variance)
 
     @property
     def is_near_bound(self) -> bool:
         """Whether the mean of a model is so close to 0 or 1 that predicted power is rough."""
-        means = (self.difference.first.expected, self.difference.second.expected)
-        return not all(_ROUGH <= mean <= 1.0 - _ROUGH for mean in means)
+        means = (self.planned_difference.first_model.expected, self.planned_difference.second_model.expected)
+        return not all(
+            _ROUGH_POWER_DISTANCE <= mean <= 1.0 - _ROUGH_POWER_DISTANCE for mean in means
+        )
 
     @property
-    def uncertainty(self) -> tuple[str, float]:
+    def pilot_size_and_error(self) -> tuple[str, float]:
         """The size of the pilot, and the relative standard error of planned standard errors.
 
         The size is the number of tasks, or of clusters if the pilot has clusters.
         """
         if self.pilot is None:
             return "", 0.0
-        clusters = np.array(self.clusters) if self.clusters else None
-        values = cluster_contributions(self.pilot.values[:, None], clusters)[:, 0]
+        clusters = np.array(self.cluster_codes) if self.cluster_codes else None
+        values = cluster_contributions(self.pilot.task_values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
-        return plural(len(values), noun), float(difference_distribution(values).spread_error[0])
+        return plural(len(values), noun), float(difference_distribution(values).base_error_uncertainty[0])
 
     def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
         """Whether designs with these numbers of attempts need an assumption of Beta rates."""
-        if self.pilot is None or self.pilot.rates is None:
+        if self.pilot is None or self.pilot.fitted_beta_rates is None:
             return False
-        beyond = any(not self.pilot.is_measured(n) for n in attempts)
-        return beyond or (self.pair is None and not self.pilot.measures_between_variance)
+        beyond = any(not self.pilot.is_variance_measured_at(n) for n in attempts)
+        return beyond or (self.model_pair is None and not self.pilot.is_between_variance_measured)
 
-    def source(self, n: int) -> str:
+    def standard_error_source(self, n: int) -> str:
         """Source of the standard error at n attempts: "assumed", "pilot" or "pilot and model"."""
         if self.pilot is None:
             return ASSUMED
-        return "pilot" if self.pilot.is_measured(n) else "pilot and model"
+        return "pilot" if self.pilot.is_variance_measured_at(n) else "pilot and model"
 
     def reason_unknown(self, n: int) -> str:
         """Why the standard error at n attempts is unknown; "" if it is known."""
         if n < self.metric.k:
             return f"n={n} < k={self.metric.k}"
-        return _ONE_ATTEMPT if math.isnan(self.variances(n)[0]) else ""
+        return _ONE_ATTEMPT_REASON if math.isnan(self.variances(n)[0]) else ""
 
     def reason_difference_unknown(self, n: int) -> str:
         """Why the standard error of a difference at n attempts is unknown; "" if it is known."""
-        return self.reason_unknown(n) or (_ONE_ATTEMPT if math.isnan(self.variances(n)[1]) else "")
+        return self.reason_unknown(n) or (
+            _ONE_ATTEMPT_REASON if math.isnan(self.variances(n)[1]) else ""
+        )
 
     @property
     def largest_difference(self) -> float:
-        expected = self.values.expected
-        return 1.0 if self.pair else 2.0 * min(expected, 1.0 - expected)
+        expected = self.value_estimate.expected
+        return 1.0 if self.model_pair else 2.0 * min(expected, 1.0 - expected)
 
     def paired_test(self, n: int, level: float) -> PairedTest:
-        odds = self.values.expected * (1.0 - self.values.expected)
-        bend = 0.0 if self.pair or odds <= 0.0 else 1.0 / (4.0 * odds)
-        step = lattice_step(n, self.metric.k) if self.metric.family in _COUNTS_SUBSETS else 0.0
+        odds = self.value_estimate.expected * (1.0 - self.value_estimate.expected)
+        bend = 0.0 if self.model_pair or odds <= 0.0 else 1.0 / (4.0 * odds)
+        step = (
+            half_lattice_distance(n, self.metric.k) if self.metric.family in _SUBSET_METRIC_FAMILIES else 0.0
+        )
         return PairedTest(self.variances(n)[1], level, step, bend)
 
     def variances(self, n: int) -> tuple[float, float]:
@@ -161,20 +167,20 @@ class VarianceComponents:
         Each variance is T times the variance of a mean over T tasks, with the excess of clusters.
         More attempts do not reduce the excess, because tasks of a cluster have similar true values.
         """
-        if n not in self._variances:
-            sampling_variances = (self.values.variance(n), self.difference.variance(n))
+        if n not in self._variance_cache:
+            sampling_variances = (self.value_estimate.variance(n), self.planned_difference.variance(n))
             value, difference = (
                 0.0 if variance + excess <= _NO_VARIANCE else variance + excess
-                for variance, excess in zip(sampling_variances, self.excess, strict=True)
+                for variance, excess in zip(sampling_variances, self.cluster_excess_variances, strict=True)
             )
-            self._variances[n] = value, difference
-        return self._variances[n]
+            self._variance_cache[n] = value, difference
+        return self._variance_cache[n]
 
-    def widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
+    def interval_widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
         """Widths of the default interval, per number of tasks; None if unknown."""
         if self.reason_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
-        values, shares = self.values.distribution(n)
+        values, shares = self.value_estimate.distribution(n)
         widths: list[float | None] = guard_widths(
             values, shares, np.array(tasks), level,
             bounds=self.metric.bounds, variance=self.variances(n)[0], unit=self.cluster_size,
@@ -182,13 +188,13 @@ class VarianceComponents:
         return widths
 
     @cached_property
-    def _variances(self) -> dict[int, tuple[float, float]]:
+    def _variance_cache(self) -> dict[int, tuple[float, float]]:
         return {}
 
 
-def similar_models(
+def similar_model_components(
     metric: Metric,
-    values: AssumedValues | PilotEstimate,
+    values: AssumedMetricMoments | PilotEstimate,
     correlation: float | None = None,
     series: tuple[str, ...] = ("",),
 ) -> VarianceComponents:
@@ -199,7 +205,7 @@ def similar_models(
 
 
 @dataclass(frozen=True)
-class Pilot:
+class PilotAnalysis:
     """The variance components that a pilot shows, and the metrics that cannot be planned.
 
     unusable : reason → values that cannot be used for a plan for this reason.
@@ -207,19 +213,19 @@ class Pilot:
         None without clusters.
     """
 
-    metric_components: list[VarianceComponents]
-    unusable: dict[str, list[TaskValues]]
-    clustering: float | None
+    variance_components: list[VarianceComponents]
+    unusable_values: dict[str, list[TaskValues]]
+    cluster_design_effect: float | None
 
 
-def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
+def analyse_pilot(study: Analysis, correlation: float | None) -> PilotAnalysis:
     """Estimate the variance components of each metric of a pilot.
 
     correlation : assumed correlation, only for a pilot with one model.
     Errors: ParameterError if a correlation is given although the pilot has several models.
     """
-    refuse_many_steps("the pilot", int(study.counts.n.max()))
-    silent = group_by(study.values(), _reason_unusable)
+    refuse_many_attempts("the pilot", int(study.counts.n.max()))
+    silent = group_by(study.task_values(), _reason_unusable)
     usable = group_by(silent.pop("", ()), lambda values: values.metric.name)
     metric_components = []
     for metric in study.metrics:
@@ -229,8 +235,8 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> Pilot:
     if metric_components and study.counts.clusters is not None:
         first = metric_components[0]
         values = next(v for v in usable[first.metric.name] if v.series == first.series)
-        clustering = 1.0 + first.excess[0] / float(values.values.var(ddof=1))
-    return Pilot(metric_components, silent, clustering)
+        clustering = 1.0 + first.cluster_excess_variances[0] / float(values.values.var(ddof=1))
+    return PilotAnalysis(metric_components, silent, clustering)
 
 
 def _reason_unusable(values: TaskValues) -> str:
@@ -261,7 +267,7 @@ def _estimate_components(
     """
     widest = max(usable, key=lambda values: float(values.values.var()))
     values, clusters = PilotEstimate(widest.metric, widest.n, widest.c), widest.clusters
-    components = similar_models(widest.metric, values, correlation, widest.series)
+    components = similar_model_components(widest.metric, values, correlation, widest.series)
     if pairs := _varying_pairs(usable):
         if correlation is not None:
             raise ParameterError(
@@ -277,7 +283,7 @@ def _estimate_components(
         first, second = (
             PilotEstimate(model.metric, model.n, model.c) for model in (first_model, second_model)
         )
-        covariance = float(np.cov(first.values, second.values)[0, 1])
+        covariance = float(np.cov(first.task_values, second.task_values)[0, 1])
         variance, *ends = true_difference_variance(first, second)
         estimated = None if math.isnan(variance) else variance
         difference = PlannedDifference(first, second, covariance, estimated)
@@ -287,16 +293,16 @@ def _estimate_components(
         )  # fmt: skip
     if clusters is None:
         return components
-    value_excess = cluster_excess(widest.values, clusters)
+    value_excess = cluster_excess_variance(widest.values, clusters)
     difference_excess = 2.0 * (1.0 - (components.correlation or 0.0)) * value_excess
-    if components.pair is not None:
-        difference_excess = cluster_excess(
+    if components.model_pair is not None:
+        difference_excess = cluster_excess_variance(
             first_model.values - second_model.values, first_model.clusters
         )
     size = IntervalData(widest.values, clusters=clusters).guard_size
     codes = tuple(clusters.tolist())
     return replace(
-        components, excess=(value_excess, difference_excess), cluster_size=size, clusters=codes
+        components, cluster_excess_variances=(value_excess, difference_excess), cluster_size=size, cluster_codes=codes
     )
 
 

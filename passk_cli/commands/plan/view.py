@@ -10,27 +10,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goal_metrics
 from passk_cli.commands.plan.fixed_suite import FixedSuiteTable, suite_designs
-from passk_cli.commands.plan.targets import PILOT, PlanTargets
+from passk_cli.commands.plan.parameters import PILOT_KEYWORD, PlanParameters
 from passk_cli.commands.plan.variance import (
-    Pilot,
+    PilotAnalysis,
     VarianceComponents,
     analyse_pilot,
-    similar_models,
+    similar_model_components,
 )
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
-from passk_cli.inference.cost_ratio import TaskCosts, mean_cost
-from passk_cli.inference.design import AssumedValues, BetaRates
+from passk_cli.inference.cost_per_success import TaskCosts, mean_cost
+from passk_cli.inference.design import AssumedMetricMoments, BetaRates
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.limits import MOST_PLANNED_K
 from passk_cli.metrics.registry import Metric, standard_metrics
-from passk_cli.option import changed_options
+from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import FULL, Column, Estimate, OptionHint, Report, Table
 from passk_cli.report.phrases import (
@@ -48,7 +48,7 @@ from passk_cli.study.noise import noise_by_series
 from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
 from passk_cli.study.signature import signature
-from passk_cli.study.values import Series, attempts_of, cluster_codes
+from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
 _NEW_TASKS_OPTIONS = frozenset({
@@ -58,13 +58,13 @@ _NEW_TASKS_OPTIONS = frozenset({
 # The predicted power is only approximate with fewer than 50 tasks (benchmarks/plan.md).
 _FEW_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
-_UNSURE = 0.2
+_UNCERTAIN_ERROR_SHARE = 0.2
 # A note appears if different limits of the correlation change the number of tasks by a factor above
 # 1.5.
-_APART = 1.5
+_UNCERTAIN_TASKS_FACTOR = 1.5
 _CURVE_POINTS = 20
 
-LEFT_OUT = DiagnosticType(
+UNPLANNED_METRICS_WARNING = DiagnosticType(
     "unplanned-metrics", WARNING, "the plan leaves out {metrics} of {models}: {reason}",
     meaning="The pilot must show how a metric differs from task to task. A pilot does not show"
     " differences between tasks if it has too few attempts, only one task or cluster, or the same"
@@ -75,7 +75,7 @@ LEFT_OUT = DiagnosticType(
     example="warning[unplanned-metrics]: the plan leaves out pass@1 of gpt-5.5: every task has the"
     " value 1, so the spread of new tasks is unknown",
 )  # fmt: skip
-UNCERTAIN = DiagnosticType(
+UNCERTAIN_CORRELATION_NOTE = DiagnosticType(
     "uncertain-correlation", NOTE,
     "the correlation of {models:and} is uncertain at {metric}: detecting {points} points needs"
     " {few} to {many:task}", "a pilot with more tasks narrows this range",
@@ -88,7 +88,7 @@ UNCERTAIN = DiagnosticType(
     example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
     " detecting 5 points needs 210 to 640 tasks; a pilot with more tasks narrows this range",
 )  # fmt: skip
-CLUSTERED = DiagnosticType(
+CLUSTERED_PILOT_NOTE = DiagnosticType(
     "clustered-pilot", NOTE,
     "because tasks with the same {cluster} are related, {metric} needs {times:=amount} times as"
     " many tasks",
@@ -101,7 +101,7 @@ CLUSTERED = DiagnosticType(
     example="note[clustered-pilot]: because tasks with the same repository are related, pass@1"
     " needs 2.3 times as many tasks",
 )  # fmt: skip
-ONE_ATTEMPT = DiagnosticType(
+ONE_ATTEMPT_PILOT_WARNING = DiagnosticType(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
@@ -112,7 +112,7 @@ ONE_ATTEMPT = DiagnosticType(
     "warning[one-attempt-pilot]: the pilot has one attempt per task, so designs with more attempts"
     " are empty; make two attempts per task",
 )  # fmt: skip
-MODELLED = DiagnosticType(
+MODELLED_PILOT_NOTE = DiagnosticType(
     "modelled-pilot", NOTE,
     "with {n:attempt} per task in the pilot, some planned numbers of {metric} assume"
     " Beta-distributed success rates",
@@ -127,7 +127,7 @@ MODELLED = DiagnosticType(
     example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
     " pass@4 assume Beta-distributed success rates",
 )  # fmt: skip
-NO_SPREAD = DiagnosticType(
+NO_SPREAD_WARNING = DiagnosticType(
     "no-spread", WARNING,
     "{metrics}: tasks of the pilot differ only by chance, so the plan treats them as equally hard",
     meaning="The estimated variance of true values over tasks is below 0, and the plan uses 0.",
@@ -136,7 +136,7 @@ NO_SPREAD = DiagnosticType(
     example="warning[no-spread]: pass@1: tasks of the pilot differ only by chance, so the plan"
     " treats them as equally hard",
 )  # fmt: skip
-LARGEST_SPREAD = DiagnosticType(
+LARGEST_SPREAD_WARNING = DiagnosticType(
     "largest-spread", WARNING,
     "{metrics}: tasks of the pilot differ as much as their mean allows; the plan uses this spread",
     meaning="The estimated variance of true values over tasks is above the largest possible"
@@ -148,7 +148,7 @@ LARGEST_SPREAD = DiagnosticType(
     "warning[largest-spread]: pass^10: tasks of the pilot differ as much as their mean allows; the"
     " plan uses this spread",
 )  # fmt: skip
-UNSURE = DiagnosticType(
+UNCERTAIN_PLAN_WARNING = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
     meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage in"
@@ -160,7 +160,7 @@ UNSURE = DiagnosticType(
     "warning[uncertain-plan]: with 40 tasks in the pilot, planned standard errors of pass@1 are"
     " uncertain by ±27 %",
 )  # fmt: skip
-ROUGH = DiagnosticType(
+ROUGH_POWER_NOTE = DiagnosticType(
     "rough-power", NOTE, "power and detected differences are only approximate {where}",
     meaning="The plan predicts power by a normal approximation. In simulations, the normal"
     " approximation was inaccurate with fewer than 50 tasks, or with a mean within 0.1 of 0 or 1.",
@@ -169,7 +169,7 @@ ROUGH = DiagnosticType(
     example="passk plan sample_data/answers.csv\n"
     "note[rough-power]: power and detected differences are only approximate below 50 tasks",
 )  # fmt: skip
-PILOT_MODELS = DiagnosticType(
+PILOT_MODELS_NOTE = DiagnosticType(
     "pilot-models", NOTE, "interval widths are planned for {model}, the most variable model",
     SuggestedFix({"--model": Placeholder("NAME")}, "chooses another model"),
     "If the pilot has several models, passk plans each metric for the model with the most variable"
@@ -180,7 +180,7 @@ PILOT_MODELS = DiagnosticType(
     "note[pilot-models]: interval widths are planned for Meta-Llama-3-8B, the most variable model;"
     " --model NAME chooses another model",
 )  # fmt: skip
-PILOT_COST = DiagnosticType(
+PILOT_COST_NOTE = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
     " {others}}",
     meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every task"
@@ -191,7 +191,7 @@ PILOT_COST = DiagnosticType(
     example="note[pilot-cost]: an attempt of alpha cost $0.274 [0.0956, 0.645] in the pilot; other"
     " models: beta $2.07",
 )  # fmt: skip
-MONEY_BUDGET = DiagnosticType(
+MONEY_BUDGET_NOTE = DiagnosticType(
     "money-budget", NOTE, "the budget of {number} is in dollars because the pilot has costs",
     (
         SuggestedFix({"--budget": "{number}usd"}, "means dollars"),
@@ -202,7 +202,7 @@ MONEY_BUDGET = DiagnosticType(
     " number of attempts.",
     why="A number of dollars and the same number of attempts lead to different plans.",
 )  # fmt: skip
-SMALL_BUDGET = DiagnosticType(
+SMALL_BUDGET_WARNING = DiagnosticType(
     "small-budget", WARNING,
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
     meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
@@ -212,7 +212,7 @@ SMALL_BUDGET = DiagnosticType(
     example="passk plan sample_data/tau_airline.csv --budget 3\n"
     "warning[small-budget]: pass@4, pass^4: 3 attempts are too few for 2 tasks × k attempts",
 )  # fmt: skip
-NEW_TASKS_FIRST = DiagnosticType(
+NEW_TASKS_FIRST_NOTE = DiagnosticType(
     "more-tasks-first", NOTE, "at k = 1, a new task narrows intervals more than another attempt",
     SuggestedFix({"--max-tasks": Placeholder("N")}, "limits the tasks"),
     "At k = 1, the best split of a budget has as many tasks as possible, with one attempt per"
@@ -226,7 +226,7 @@ NEW_TASKS_FIRST = DiagnosticType(
 )  # fmt: skip
 
 
-BY_OUTCOMES = DiagnosticType(
+TASKS_BY_OUTCOMES_NOTE = DiagnosticType(
     "tasks-by-outcomes", NOTE,
     "draw new tasks in the same way as the existing tasks, never by their outcomes",
     meaning="The plan assumes that you choose new tasks without looking at outcomes, and that you"
@@ -241,16 +241,16 @@ BY_OUTCOMES = DiagnosticType(
 )  # fmt: skip
 
 
-_SPLIT = (
+_BEST_SPLIT_CLAUSE = (
     "{?spend|Best split of {spend} per model}{?price| at {price} an attempt}"
     "{?measured| at {measured:=$} an attempt}{?of_model| of {of_model}}{?measured| (measured)}"
     "{?spend|: }"
 )
-_BETWEEN = (
+_BETWEEN_MODELS_CLAUSE = (
     "{?pair| between {pair:and}}{?widest|, the pair that varies most}"
     "{?similar| between models similar to {similar}} (power {power})"
 )
-_BEYOND = "{?beyond|, which is above the maximum number of tasks}."
+_BEYOND_MAX_TASKS_CLAUSE = "{?beyond|, which is above the maximum number of tasks}."
 
 
 @dataclass(frozen=True)
@@ -261,27 +261,27 @@ class DesignTable(Section[DesignChoice]):
 
     columns = (
         Column("design", meaning="Tasks × attempts per task.",
-               cell=lambda choice: choice.design),
+               cell_of_record=lambda choice: choice.design_text),
         Column("attempts", "count", meaning="Total number of attempts of one model.",
-               cell=lambda choice: choice.attempts_per_model),
-        Column("cost", "$", meaning="Cost of these attempts.", cell=lambda choice: choice.cost,
-               where=lambda section: section.designs.aims.unit_cost is not None),
-        Column("standard error", "share", shown=FULL, meaning="Standard error of the metric.",
-               cell=lambda choice: choice.fact.se),
-        Column("detects", "points", name="difference",
+               cell_of_record=lambda choice: choice.attempts_per_model),
+        Column("cost", "$", meaning="Cost of these attempts.", cell_of_record=lambda choice: choice.cost,
+               exists_in_section=lambda section: section.designs.parameters_with_defaults.unit_cost is not None),
+        Column("standard error", "share", visibility=FULL, meaning="Standard error of the metric.",
+               cell_of_record=lambda choice: choice.result.se),
+        Column("detects", "points", field_name="difference",
                meaning="Smallest difference between two models that a two-sided paired test detects"
                " with the probability of --power.",
-               cell=lambda choice: choice.fact.more["difference"]),
-        Column("interval width", "share", name="width",
+               cell_of_record=lambda choice: choice.result.extra_fields["difference"]),
+        Column("interval width", "share", field_name="width",
                meaning="Width of the confidence interval (method guard) for new tasks.",
-               cell=lambda choice: choice.fact.more["width"]),
+               cell_of_record=lambda choice: choice.result.extra_fields["width"]),
         Column(
-            "source", shown=FULL, name="source",
+            "source", visibility=FULL, field_name="source",
             meaning="Source of the standard error: assumed, pilot, or pilot and model (the Beta"
             " distribution, for more attempts than the pilot has).",
-            cell=lambda choice: choice.fact.more["source"]),
+            cell_of_record=lambda choice: choice.result.extra_fields["source"]),
         Column("remark", meaning="Difference from other designs, or why a number is missing.",
-               cell=lambda choice: ", ".join(choice.remarks)),
+               cell_of_record=lambda choice: ", ".join(choice.remarks)),
         data_field("fact", "Kind of row: design, split (best split of the budget), detect (tasks"
                    " needed to detect the difference of --detect), or next (with --next)."),
         data_field("best_for", "Metrics for which a split is best; all: all metrics together."),
@@ -298,80 +298,80 @@ class DesignTable(Section[DesignChoice]):
     )  # fmt: skip
 
     @property
-    def components(self) -> VarianceComponents:
-        return self.designs.metric_components[0]
+    def first_metric_components(self) -> VarianceComponents:
+        return self.designs.variance_components[0]
 
-    def facts(self) -> list[Result]:
-        return self.designs.facts
+    def results(self) -> list[Result]:
+        return self.designs.planned_results
 
     def tables(self) -> Iterator[Table]:
         yield self.table(self.records)
-        for components in self.designs.metric_components:
+        for components in self.designs.variance_components:
             name = components.metric.name
-            table = self.table(self.designs.choices(name), f"Designs for {name}")
-            yield replace(table, shown=FULL)
+            table = self.table(self.designs.choices_for_metric(name), f"Designs for {name}")
+            yield replace(table, visibility=FULL)
 
     answers = (
-        Answer("budget-too-small", lambda section: section.fields["unaffordable"],
+        Answer("budget-too-small", lambda section: section.sentence_fields["unaffordable"],
                "{spend}{?pays| pays for {pays:attempt}}: too few for {metric}, which needs 2 tasks"
                " × {k:attempt}."),
-        Answer("no-standard-error", lambda section: section.fields["reason"],
+        Answer("no-standard-error", lambda section: section.sentence_fields["reason"],
                "No design has a standard error of {metric}: {reason}."),
-        Answer("planned-error", lambda section: section.fields["untestable"],
-               _SPLIT + "{own} give {metric} a standard error of {error}."),
+        Answer("planned-error", lambda section: section.sentence_fields["untestable"],
+               _BEST_SPLIT_CLAUSE + "{own} give {metric} a standard error of {error}."),
         Answer("detects-nothing",
-               lambda section: section.fields["sized"] and section.fields["difference"] is None,
-               _SPLIT + "{own} detect no difference in {metric}" + _BETWEEN + "."),
-        Answer("detects", lambda section: section.fields["sized"],
-               _SPLIT + "{own} detect {difference:=points} in {metric}" + _BETWEEN + "."),
+               lambda section: section.sentence_fields["sized"] and section.sentence_fields["difference"] is None,
+               _BEST_SPLIT_CLAUSE + "{own} detect no difference in {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
+        Answer("detects", lambda section: section.sentence_fields["sized"],
+               _BEST_SPLIT_CLAUSE + "{own} detect {difference:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
     )  # fmt: skip
     further_answers = ((
         Answer("differences-not-planned",
-               lambda section: section.fields["planned"] and section.fields["untestable"],
+               lambda section: section.sentence_fields["planned"] and section.sentence_fields["untestable"],
                "Differences cannot be planned from this pilot."),
         Answer("nothing-detects",
-               lambda section: section.fields["planned"] and section.fields["tasks"] is None,
+               lambda section: section.sentence_fields["planned"] and section.sentence_fields["tasks"] is None,
                "No design detects {wanted:=points} in {metric}: {why}."),
         Answer("needed-as-well",
-               lambda section: section.fields["planned"] and section.fields["sized"],
-               "To detect {wanted:=points}: {needed} per model" + _BEYOND),
-        Answer("needed", lambda section: section.fields["planned"],
-               "To detect {wanted:=points} in {metric}" + _BETWEEN + ": {needed} per model"
-               + _BEYOND),
+               lambda section: section.sentence_fields["planned"] and section.sentence_fields["sized"],
+               "To detect {wanted:=points}: {needed} per model" + _BEYOND_MAX_TASKS_CLAUSE),
+        Answer("needed", lambda section: section.sentence_fields["planned"],
+               "To detect {wanted:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + ": {needed} per model"
+               + _BEYOND_MAX_TASKS_CLAUSE),
     ),)  # fmt: skip
 
     @cached_property
     def headline_design(self) -> Result | None:
         """The design in the answer: best split of the budget, or largest requested design."""
-        designs, name = self.designs, self.components.metric.name
-        if designs.targets.budget is not None:
+        designs, name = self.designs, self.first_metric_components.metric.name
+        if designs.parameters.budget is not None:
             return next(
-                (f for f in designs.splits if f.name == name and name in goal_metrics(f)), None
+                (f for f in designs.best_split_results if f.name == name and name in goal_metrics(f)), None
             )
         same_attempts = [
-            f for f in designs.designs if f.name == name and f.size.n_min == designs.reference
+            f for f in designs.requested_designs if f.name == name and f.size.n_min == designs.reference_attempts
         ]
         return same_attempts[-1] if same_attempts else None
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         """The budget, the design of the answer, and the design that detects --detect.
 
         planned : whether a design has a standard error.  sized : whether a size was requested.
         untestable : whether the standard error of differences is unknown.
         """
-        designs, components, headline = self.designs, self.components, self.headline_design
-        aims, targets, budget = designs.aims, designs.targets, designs.targets.budget is not None
-        n = (headline and headline.size.n_min) or designs.reference
-        in_dollars, several = budget and aims.in_dollars, designs.several
+        designs, components, headline = self.designs, self.first_metric_components, self.headline_design
+        aims, targets, budget = designs.parameters_with_defaults, designs.parameters, designs.parameters.budget is not None
+        n = (headline and headline.size.n_min) or designs.reference_attempts
+        in_dollars, several = budget and aims.is_budget_in_dollars, designs.has_several_models
         reason, price = components.reason_unknown(n), aims.unit_cost or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
-            "spend": aims.words(aims.amount) if budget else "", "pays": aims.affordable_attempts
+            "spend": aims.budget_amount_text(aims.budget_amount) if budget else "", "pays": aims.affordable_attempts
             * in_dollars,
-            "measured": price if in_dollars and designs.cost else None,
-            "of_model": components.name if in_dollars and designs.cost and several else "",
-            "price": amount_text(price, "$") if in_dollars and not designs.cost else "",
+            "measured": price if in_dollars and designs.mean_attempt_cost else None,
+            "of_model": components.name if in_dollars and designs.mean_attempt_cost and several else "",
+            "price": amount_text(price, "$") if in_dollars and not designs.mean_attempt_cost else "",
             "unaffordable": budget and headline is None,
             "planned": not (budget and headline is None) and not reason,
             "untestable": headline is not None and bool(components.reason_difference_unknown(n)),
@@ -381,12 +381,12 @@ class DesignTable(Section[DesignChoice]):
             fields |= {
                 "own": _design_words(headline),
                 "error": headline.se,
-                "difference": headline.more["difference"],
+                "difference": headline.extra_fields["difference"],
             }
         if not fields["planned"] or fields["untestable"]:
             return fields
-        detecting, most = designs.detecting_design(components, n), aims.most_tasks
-        pair = (components.pair or ()) if several else ()
+        detecting, most = designs.detecting_design(components, n), aims.max_split_tasks
+        pair = (components.model_pair or ()) if several else ()
         return {
             **fields, "pair": pair, "widest": bool(pair) and len(self.study.counts.series) > 2,
             "similar": ("it" if in_dollars else components.name) if several and not pair else "",
@@ -396,101 +396,103 @@ class DesignTable(Section[DesignChoice]):
             "beyond": most is not None and (detecting.size.tasks or 0) > most,
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | OptionHint]:
-        aims, components = self.designs.aims, self.components
+    def footer_parts(self) -> Iterator[str | OptionHint]:
+        aims, components = self.designs.parameters_with_defaults, self.first_metric_components
         if components.pilot is None:
             yield f"{_rates_words(aims)}, correlation {components.correlation:g}"
-        elif not self.designs.several:
+        elif not self.designs.has_several_models:
             yield f"pilot: {components.name}"
         if components.pilot is not None and components.correlation is not None:
             correlation_text = f"{components.correlation:g} ({components.correlation_source})"
-            if components.correlations is not None:
-                low, high = components.correlations
+            if components.correlation_limits is not None:
+                low, high = components.correlation_limits
                 correlation_text = f"{components.correlation:.2f} [{low:.2f}, {high:.2f}]"
                 if high - low > 2 - 1e-9:
                     correlation_text = "not known, -1 to 1"
             yield f"correlation of models {correlation_text}"
         yield f"test at {100 * (1 - aims.level):.3g} %"
-        if len(self.designs.metric_components) > 1:
+        if len(self.designs.variance_components) > 1:
             yield OptionHint("all metrics")
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         yield _pilot_or_rates_text(self.designs)
-        if (pilot := self.components.pilot) is not None:
-            if pilot.rates is not None:
-                yield f"{self.components.name}: {_rates_words(pilot.rates)}"
-            units, error = self.components.uncertainty
+        if (pilot := self.first_metric_components.pilot) is not None:
+            if pilot.fitted_beta_rates is not None:
+                yield f"{self.first_metric_components.name}: {_rates_words(pilot.fitted_beta_rates)}"
+            units, error = self.first_metric_components.pilot_size_and_error
             other_errors = "".join(
-                f", of {components.metric.name} by ±{100 * components.uncertainty[1]:.2g} %"
-                for components in self.designs.metric_components[1:]
+                f", of {components.metric.name} by ±{100 * components.pilot_size_and_error[1]:.2g} %"
+                for components in self.designs.variance_components[1:]
             )
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
-        cost, amount = self.designs.cost, self.designs.aims.amount
-        if self.designs.aims.in_dollars and cost and cost.low and cost.high:
+        cost, amount = self.designs.mean_attempt_cost, self.designs.parameters_with_defaults.budget_amount
+        if self.designs.parameters_with_defaults.is_budget_in_dollars and cost and cost.low and cost.high:
             least, most = (math.floor(amount / cost_limit) for cost_limit in (cost.high, cost.low))
             yield (
-                f"{self.designs.aims.words(amount)} pays for {number_range(least, most)} attempts"
-                f" ({100 * self.designs.aims.level:g} % interval of the mean cost)"
+                f"{self.designs.parameters_with_defaults.budget_amount_text(amount)} pays for {number_range(least, most)} attempts"
+                f" ({100 * self.designs.parameters_with_defaults.level:g} % interval of the mean cost)"
             )
-        metric_components, aims = self.designs.metric_components, self.designs.aims
+        metric_components, aims = self.designs.variance_components, self.designs.parameters_with_defaults
         if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
             yield f"planned partly from Beta rates: {', '.join(names)}"
         if names := [o.metric.name for o in metric_components if o.is_near_bound]:
             yield f"power is rough: {', '.join(names)} near 0 or 1"
         yield f"{100 * aims.level:g} % guard intervals for new tasks"
-        yield self.study.hint
+        yield self.study.attempts_hint
 
     def messages(self) -> Iterator[Diagnostic]:
-        designs, metric_components = self.designs, self.designs.metric_components
-        aims = designs.aims
-        first, pilot = self.components, self.components.pilot
+        designs, metric_components = self.designs, self.designs.variance_components
+        aims = designs.parameters_with_defaults
+        first, pilot = self.first_metric_components, self.first_metric_components.pilot
         pilots = [(o.metric.name, o.pilot) for o in metric_components if o.pilot is not None]
-        if designs.several:
-            yield PILOT_MODELS(model=first.name)
-        if any(pilot.rates is None for _, pilot in pilots):
-            yield ONE_ATTEMPT()
+        if designs.has_several_models:
+            yield PILOT_MODELS_NOTE(model=first.name)
+        if any(pilot.fitted_beta_rates is None for _, pilot in pilots):
+            yield ONE_ATTEMPT_PILOT_WARNING()
         if pilot is not None and first.uses_beta_rates(aims.attempts):
-            yield MODELLED(metric=first.metric.name, n=pilot.fewest_attempts)
+            yield MODELLED_PILOT_NOTE(metric=first.metric.name, n=pilot.fewest_attempts)
         if names := [name for name, pilot in pilots if pilot.raw_between_variance < 0]:
-            yield NO_SPREAD(metrics=names)
+            yield NO_SPREAD_WARNING(metrics=names)
         names = [n for n, p in pilots if p.raw_between_variance > p.largest_between_variance]
         if names:
-            yield LARGEST_SPREAD(metrics=names)
-        units, error = first.uncertainty
-        if error > _UNSURE:
-            yield UNSURE(units=units, metric=first.metric.name, error=f"{100 * error:.2g}")
-        if first.correlations and first.ends and first.pair:
-            n = designs.reference
-            few, many = (
-                designs.detecting_design(first.at(end), n).size.tasks for end in first.ends
+            yield LARGEST_SPREAD_WARNING(metrics=names)
+        units, error = first.pilot_size_and_error
+        if error > _UNCERTAIN_ERROR_SHARE:
+            yield UNCERTAIN_PLAN_WARNING(
+                units=units, metric=first.metric.name, error=f"{100 * error:.2g}"
             )
-            if few and many and many > _APART * few:
-                yield UNCERTAIN(
-                    models=first.pair, metric=first.metric.name, few=few, many=many,
+        if first.correlation_limits and first.difference_variance_limits and first.model_pair:
+            n = designs.reference_attempts
+            few, many = (
+                designs.detecting_design(first.with_difference_variance(end), n).size.tasks for end in first.difference_variance_limits
+            )
+            if few and many and many > _UNCERTAIN_TASKS_FACTOR * few:
+                yield UNCERTAIN_CORRELATION_NOTE(
+                    models=first.model_pair, metric=first.metric.name, few=few, many=many,
                     points=f"{100 * aims.detect:.3g}",
                 )  # fmt: skip
-        small = any((choice.fact.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
+        small = any((choice.result.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
         if small or first.is_near_bound:
             places = [f"below {_FEW_TASKS} tasks"] * small
             places += [f"if {first.metric.name} is near 0 or 1"] * first.is_near_bound
-            yield ROUGH(where=" and ".join(places))
-        served = {goal for split in designs.splits for goal in goal_metrics(split)}
+            yield ROUGH_POWER_NOTE(where=" and ".join(places))
+        served = {goal for split in designs.best_split_results for goal in goal_metrics(split)}
         if names := [o.metric.name for o in metric_components if o.metric.name not in served]:
-            yield SMALL_BUDGET(metrics=names, attempts=aims.affordable_attempts)
-        if designs.targets.budget is not None and any(
+            yield SMALL_BUDGET_WARNING(metrics=names, attempts=aims.affordable_attempts)
+        if designs.parameters.budget is not None and any(
             first.metric.name in goal_metrics(fact) and fact.size.n_min == 1
-            for fact in designs.splits
+            for fact in designs.best_split_results
         ):
-            yield NEW_TASKS_FIRST()
+            yield NEW_TASKS_FIRST_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
         """The smallest detected difference over the number of tasks, per number of attempts.
 
         Requested designs are marked. Two straight lines cross at the design that detects --detect.
         """
-        designs, components, aims = self.designs, self.components, self.designs.aims
+        designs, components, aims = self.designs, self.first_metric_components, self.designs.parameters_with_defaults
         headline = self.headline_design
-        n = designs.reference if headline is None else headline.size.n_min or designs.reference
+        n = designs.reference_attempts if headline is None else headline.size.n_min or designs.reference_attempts
         detecting = designs.detecting_design(components, n)
         sizes = (*aims.tasks, headline.size.tasks if headline else None, detecting.size.tasks)
         marked = {tasks for tasks in sizes if tasks is not None}
@@ -518,7 +520,7 @@ class DesignTable(Section[DesignChoice]):
                 title=f"{components.metric.name}: smallest difference detected with power"
                 f" {aims.power:g}",
                 subtitle=f"{_pilot_or_rates_text(designs)} · two-sided test at"
-                f" {100 * (1 - aims.level):.3g} % · correlation {designs.correlations}",
+                f" {100 * (1 - aims.level):.3g} % · correlation {designs.correlation_sources_text}",
             ),
         )  # fmt: skip
 
@@ -527,34 +529,34 @@ class VarianceTable(Section[VarianceComponents]):
     """A row per metric with the mean, standard deviation and correlation that the plan uses."""
 
     title = "Assumptions of the plan"
-    shown = FULL
+    visibility = FULL
     columns = (
-        Column("metric", meaning="The metric.", cell=lambda components: components.metric.name),
+        Column("metric", meaning="The metric.", cell_of_record=lambda components: components.metric.name),
         Column("mean", "share", meaning="Expected value of the metric.",
-               cell=lambda components: components.values.expected),
+               cell_of_record=lambda components: components.value_estimate.expected),
         Column("standard deviation", "share", meaning="Standard deviation of the true values over"
                " tasks, without the variation by chance.",
-               cell=lambda components: components.deviation),
-        Column("correlation", "amount", name="correlation", meaning="Correlation of the true"
+               cell_of_record=lambda components: components.standard_deviation),
+        Column("correlation", "amount", field_name="correlation", meaning="Correlation of the true"
                " values of two models over tasks, from --correlation or from a pilot with two"
                " models.",
-               cell=lambda components: components.correlation),
+               cell_of_record=lambda components: components.correlation),
         Column("tasks needed, relative to {0[0]}", "amount",
                meaning="Number of tasks that the metric needs for the standard error that {0[0]}"
                " has with one task, both with {0[1]} attempts per task.",
-               across=lambda section: section.relative, example=("the first metric", "k"),
-               cell=lambda components, first: components.variances(first[1])[0] / first[2]),
+               repeated_items=lambda section: section.reference_metric, example=("the first metric", "k"),
+               cell_of_record=lambda components, first: components.variances(first[1])[0] / first[2]),
         Column("model", meaning="The model with the most variable values.",
-               where=lambda section: bool(section.records[0].name),
-               cell=lambda components: components.name),
+               exists_in_section=lambda section: bool(section.records[0].name),
+               cell_of_record=lambda components: components.name),
         Column("pair", meaning="The two models of the planned difference: the pair with the most"
                " variable differences.",
-               where=lambda section: bool(section.records[0].name),
-               cell=lambda components: " − ".join(components.pair or ("two similar to it",))),
+               exists_in_section=lambda section: bool(section.records[0].name),
+               cell_of_record=lambda components: " − ".join(components.model_pair or ("two similar to it",))),
     )  # fmt: skip
 
     @property
-    def relative(self) -> list[tuple[str, int, float]]:
+    def reference_metric(self) -> list[tuple[str, int, float]]:
         """The first metric, the largest k, and the variance of this metric with k attempts.
 
         The list is empty if there is only one metric.
@@ -565,26 +567,26 @@ class VarianceTable(Section[VarianceComponents]):
 
 
 def _signature_entries(designs: Designs) -> dict[str, Any]:
-    aims = designs.aims
+    aims = designs.parameters_with_defaults
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
-        "correlation": designs.correlations,
-        "budget": f"${aims.amount:.12g}" if aims.in_dollars else aims.affordable_attempts,
-        "max_tasks": aims.most_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
+        "correlation": designs.correlation_sources_text,
+        "budget": f"${aims.budget_amount:.12g}" if aims.is_budget_in_dollars else aims.affordable_attempts,
+        "max_tasks": aims.max_split_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
 
 def _pilot_or_rates_text(designs: Designs) -> str:
     pilots = [
-        components.pilot for components in designs.metric_components if components.pilot is not None
+        components.pilot for components in designs.variance_components if components.pilot is not None
     ]
     if not pilots:
-        return f"Beta success rates: {_rates_words(designs.aims)}"
+        return f"Beta success rates: {_rates_words(designs.parameters_with_defaults)}"
     n = np.concatenate([pilot.n for pilot in pilots]).tolist()
     return f"pilot of {tasks_and_attempts([len(pilot.n) for pilot in pilots], n)}"
 
 
-def _rates_words(rates: BetaRates | PlanTargets) -> str:
+def _rates_words(rates: BetaRates | PlanParameters) -> str:
     return f"mean {rates.mean:.3g}, standard deviation {rates.spread:.2g}"
 
 
@@ -592,43 +594,47 @@ def _design_words(fact: Result) -> str:
     return f"{plural(fact.size.tasks or 0, 'task')} × {plural(fact.size.n_min or 0, 'attempt')}"
 
 
-class PlanQuestion(Question, PlanOptions):
+class PlanRunner(CommandRunner, PlanOptions):
     """The question of `passk plan`."""
 
     sections = (DesignTable, VarianceTable, ContinuationTable, FixedSuiteTable)
 
-    uncorrected: ClassVar[str] = "a plan uses the verdicts of attempts, which labels do not change"
-    unbounded: ClassVar[str] = "a plan needs a single success rate per task"
+    label_refusal: ClassVar[str] = "a plan uses the verdicts of attempts, which labels do not change"
+    missing_bounds_refusal: ClassVar[str] = "a plan needs a single success rate per task"
 
     def request(self, options: SharedOptions) -> Request:
         request = replace(super().request(options), cluster=self.cluster)
-        in_dollars = (self.in_dollars and self.unit_cost is None) or self.cost_per_attempt == PILOT
-        priced = in_dollars or (self.has_open_unit and not options.read_once)
+        in_dollars = (
+            self.is_budget_in_dollars and self.unit_cost is None
+        ) or self.cost_per_attempt == PILOT_KEYWORD
+        priced = in_dollars or (self.has_unclear_budget_unit and not options.is_readable_only_once)
         return replace(request, attempts=("cost",)) if priced else request
 
     @property
     def uses_pilot_costs(self) -> bool:
-        return self.cost_per_attempt == PILOT or (self.in_dollars and self.unit_cost is None)
+        return self.cost_per_attempt == PILOT_KEYWORD or (
+            self.is_budget_in_dollars and self.unit_cost is None
+        )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
         self.check()
-        metrics = (*standard_metrics(options.metrics.k), *options.metrics.metrics)
-        refuse_if_any("unknown-metric", *(
-            (metric.kind.required_attempt_data, "",
+        metrics = (*standard_metrics(options.metric_options.k), *options.metric_options.metrics)
+        raise_first_applicable_error("unknown-metric", *(
+            (metric.definition.required_attempt_data, "",
             f"{metric.name} cannot be planned; use a metric of passes and failures,"
              " for example pass@10, pass^4 or gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
         # The time to compute a plan grows with k².
-        refuse_if_any("too-large", *(
+        raise_first_applicable_error("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
              f"{metric.name} cannot be planned; use a k up to {MOST_PLANNED_K:,}", ())
             for metric in metrics
         ))  # fmt: skip
         assumptions, has_pilot = (self.mean, self.spread), options.has_data
         if self.population == THESE_TASKS:
-            self._check_fixed(options)
-        refuse_if_any("contradicting-options", (
+            self._check_fixed_suite_options(options)
+        raise_first_applicable_error("contradicting-options", (
             has_pilot and assumptions != (None, None), "",
             "a mean and a spread are only for plans without a pilot",
             (SuggestedFix({"--mean": None, "--spread": None}),),
@@ -638,38 +644,38 @@ class PlanQuestion(Question, PlanOptions):
         rates = {"--mean": self.mean or 0.6, "--spread": self.spread or 0.3}
         read = (
             self.cluster
-            or options.metrics.short_tasks != "empty"
-            or changed_options(options.request)
+            or options.metric_options.short_tasks != "empty"
+            or changed_option_names(options.request)
         )
         number = "there is no pilot; give the FILE of a pilot, or a number"
-        refuse_if_any(
+        raise_first_applicable_error(
             "no-pilot",
             (None in assumptions, "", "there is nothing to plan from; give the FILE of a pilot",
              (SuggestedFix(rates, "assumes success rates"),)),
-            (self.in_dollars and self.cost_per_attempt is None,
+            (self.is_budget_in_dollars and self.cost_per_attempt is None,
             OptionValue("--budget", self.budget),
              "without a pilot, the cost of an attempt is unknown",
              (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets the cost"),)),
-            (self.max_tasks == PILOT, OptionValue("--max-tasks", PILOT), number, ()),
-            (self.cost_per_attempt == PILOT, OptionValue("--cost-per-attempt", PILOT), number, ()),
+            (self.max_tasks == PILOT_KEYWORD, OptionValue("--max-tasks", PILOT_KEYWORD), number, ()),
+            (self.cost_per_attempt == PILOT_KEYWORD, OptionValue("--cost-per-attempt", PILOT_KEYWORD), number, ()),
             (read, "", "without a pilot, there is nothing to read; give the FILE of a pilot", ()),
         )  # fmt: skip
         metrics = tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10))
         return self.report_from_assumptions(metrics)
 
-    def _check_fixed(self, options: SharedOptions) -> None:
-        useless_options = [name for name in changed_options(self) if name in _NEW_TASKS_OPTIONS]
-        useless_options += ["-k"] * (options.metrics.k not in ((), (1,)))
+    def _check_fixed_suite_options(self, options: SharedOptions) -> None:
+        useless_options = [name for name in changed_option_names(self) if name in _NEW_TASKS_OPTIONS]
+        useless_options += ["-k"] * (options.metric_options.k not in ((), (1,)))
         useless_options += ["-m"] * any(
-            metric.name != "pass@1" for metric in options.metrics.metrics
+            metric.name != "pass@1" for metric in options.metric_options.metrics
         )
         place = OptionValue("--population", self.population)
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             useless_options, place,
             f"a plan for a fixed suite does not use {first_few(useless_options)}",
             (SuggestedFix(dict.fromkeys(useless_options)),),
         ))  # fmt: skip
-        refuse_if_any(
+        raise_first_applicable_error(
             "no-pilot",
             (not options.has_data, place, "a plan for a fixed suite needs the FILE of a pilot", ()),
         )
@@ -678,34 +684,34 @@ class PlanQuestion(Question, PlanOptions):
         """The plan for two similar models with Beta-distributed success rates."""
         rates = BetaRates(self.mean or 0.0, self.spread or 0.0)
         metric_components = [
-            similar_models(metric, AssumedValues(metric, rates), self.correlation)
+            similar_model_components(metric, AssumedMetricMoments(metric, rates), self.correlation)
             for metric in metrics
         ]
         nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
         designs = Designs(metric_components, self)
         entries = {"mean": rates.mean, "spread": rates.spread, **_signature_entries(designs)}
-        return replace(_report(nothing, designs), sign=lambda: signature(metrics, entries))
+        return replace(_plan_report(nothing, designs), make_signature=lambda: signature(metrics, entries))
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
 
         Without -k and -m, the plan is for the smallest and the largest of the default values of k.
         """
         refusal = None
         try:
-            pilot = super().study(options, read)
+            pilot = super().read_analysis(options, read)
         except DataError as error:
-            if not self.has_open_unit or options.read_once:
+            if not self.has_unclear_budget_unit or options.is_readable_only_once:
                 raise
             refusal = error
-            pilot = super(PlanQuestion, replace(self, budget=f"{self.budget} attempts")).study(
+            pilot = super(PlanRunner, replace(self, budget=f"{self.budget} attempts")).read_analysis(
                 options, read
             )
-        offered = any("cost" in file.offered for file in pilot.counts.facts.inputs)
+        offered = any("cost" in file.requestable_columns for file in pilot.counts.read_facts.file_readings)
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
-            raise refusal.with_changes(DataError, settles=[*refusal.settles, self._attempts_fix])
-        if self.has_open_unit and options.read_once and offered:
+            raise refusal.with_changes(DataError, settles=[*refusal.fixes, self._attempts_fix])
+        if self.has_unclear_budget_unit and options.is_readable_only_once and offered:
             raise ParameterError(
                 OptionValue("--budget", self.budget),
                 "the budget needs a unit (dollars or attempts) if a pilot with costs comes from a"
@@ -716,11 +722,11 @@ class PlanQuestion(Question, PlanOptions):
                 ],
             )  # fmt: skip
         ks = sorted({metric.k for metric in pilot.metrics})
-        if options.metrics.k or options.metrics.metrics or len(ks) < 3:
+        if options.metric_options.k or options.metric_options.metrics or len(ks) < 3:
             return pilot
         ends = tuple(metric for metric in pilot.metrics if metric.k in (ks[0], ks[-1]))
         hint = f"planned only for k = {ks[0]} and {ks[-1]} of {', '.join(map(str, ks))}"
-        return replace(pilot, metrics=ends, hint=hint)
+        return replace(pilot, metrics=ends, attempts_hint=hint)
 
     def report(self, study: Analysis) -> Report:
         """The plan from a pilot; ParameterError if the pilot cannot be used to plan any metric."""
@@ -728,33 +734,35 @@ class PlanQuestion(Question, PlanOptions):
             return self._suite_report(study)
         pilot = analyse_pilot(study, self.correlation)
         messages = list(_pilot_messages(pilot, study.counts.cluster))
-        if not pilot.metric_components:
+        if not pilot.variance_components:
             reasons = "; ".join(message.text for message in messages)
             raise ParameterError(f"the pilot cannot be used for a plan: {reasons}", name="no-pilot")
         study = replace(
-            study, metrics=tuple(components.metric for components in pilot.metric_components)
+            study, metrics=tuple(components.metric for components in pilot.variance_components)
         )
         targets, cost = self, None
-        if self.uses_pilot_costs or (self.has_open_unit and "cost" in study.counts.attempts):
-            first, costs = pilot.metric_components[0], _mean_costs(study, self.level)
+        if self.uses_pilot_costs or (self.has_unclear_budget_unit and "cost" in study.counts.attempts):
+            first, costs = pilot.variance_components[0], _mean_costs(study, self.level)
             cost = costs.pop(first.series)
-            if not cost.value or cost.upper is not None:
+            if not cost.value or cost.range_upper_end is not None:
                 raise self.price_error(first.name, cost)
             other_costs = [
                 f"{SeriesName(series)} {amount_text(float(f'{price.value:.3g}'), '$')}"
-                for series, price in costs.items() if price.value and price.upper is None
+                for series, price in costs.items() if price.value and price.range_upper_end is None
             ]  # fmt: skip
-            messages.append(PILOT_COST(model=first.name, cost=cost, others=first_few(other_costs)))
-            if self.has_open_unit:
-                messages.append(MONEY_BUDGET(number=self.budget))
+            messages.append(
+                PILOT_COST_NOTE(model=first.name, cost=cost, others=first_few(other_costs))
+            )
+            if self.has_unclear_budget_unit:
+                messages.append(MONEY_BUDGET_NOTE(number=self.budget))
             targets = replace(self, cost_per_attempt=repr(cost.value))
         if self.next:
-            return self._next_report(study, pilot.metric_components[0], targets, messages)
-        designs = Designs(pilot.metric_components, targets, len(study.counts.series) > 1, cost)
-        return _report(study, designs, (*study.messages(()), *messages))
+            return self._continuation_report(study, pilot.variance_components[0], targets, messages)
+        designs = Designs(pilot.variance_components, targets, len(study.counts.series) > 1, cost)
+        return _plan_report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        noises = [noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_tasks]
+        noises = [noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_task_count]
         if not noises:
             problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
             place = OptionValue("--population", self.population)
@@ -765,11 +773,11 @@ class PlanQuestion(Question, PlanOptions):
         return build_report(study, [section], messages=study.messages(()), interval=None,
                     population=self.population, detect=self.detect, level=self.level)  # fmt: skip
 
-    def _next_report(
+    def _continuation_report(
         self,
         study: Analysis,
         components: VarianceComponents,
-        targets: PlanTargets,
+        targets: PlanParameters,
         messages: Sequence[Diagnostic],
     ) -> Report:
         prices: dict[str, float] | None = None
@@ -783,23 +791,23 @@ class PlanQuestion(Question, PlanOptions):
         budget = None
         if self.budget is not None:
             targets.check_budget()
-            is_plain = targets.in_dollars or prices is None
-            budget = targets.amount * (1 if is_plain else unit or 1)
+            is_plain = targets.is_budget_in_dollars or prices is None
+            budget = targets.budget_amount * (1 if is_plain else unit or 1)
         ways = ways_to_spend(components, budget, prices)
         section = ContinuationTable(study, ways, components, prices is not None)
-        all_messages = (*study.messages(()), *messages, BY_OUTCOMES())
+        all_messages = (*study.messages(()), *messages, TASKS_BY_OUTCOMES_NOTE())
         return build_report(
             study, [section], messages=all_messages, interval=None, budget=self.budget
         )
 
     def price_error(self, model: str, cost: Estimate) -> ParameterError:
         """The error for a plan in dollars if costs of attempts are missing or 0."""
-        place = OptionValue("--cost-per-attempt", PILOT)
+        place = OptionValue("--cost-per-attempt", PILOT_KEYWORD)
         if self.budget:
             place = OptionValue("--budget", self.budget)
         why = "lack their cost" if cost.value else "cost 0, probably because the price is unknown"
         settles = [SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets a cost")]
-        settles += [self._attempts_fix] * self.has_open_unit
+        settles += [self._attempts_fix] * self.has_unclear_budget_unit
         problem = f"attempts of {model} {why}"
         return ParameterError(place, problem, name="no-price", settles=settles)
 
@@ -808,39 +816,39 @@ class PlanQuestion(Question, PlanOptions):
         return SuggestedFix({"--budget": f"{self.budget}attempts"}, "means attempts")
 
 
-def _report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
-    designs.targets.check_budget()
+def _plan_report(study: Analysis, designs: Designs, messages: Sequence[Diagnostic] = ()) -> Report:
+    designs.parameters.check_budget()
     sections = (
-        DesignTable(study, designs.decisive_choices, designs),
-        VarianceTable(study, designs.metric_components),
+        DesignTable(study, designs.main_table_choices, designs),
+        VarianceTable(study, designs.variance_components),
     )
     return build_report(
         study, sections, messages=messages, interval=None, **_signature_entries(designs)
     )
 
 
-def _mean_costs(study: Analysis, level: float) -> dict[Series, Estimate]:
+def _mean_costs(study: Analysis, level: float) -> dict[SeriesKey, Estimate]:
     """The mean cost of an attempt by each model, with limits; a range if costs are missing."""
-    counts, costs = study.counts, dict[Series, Estimate]()
+    counts, costs = study.counts, dict[SeriesKey, Estimate]()
     for place, series in enumerate(counts.series):
-        rows = counts.rows_of(place)
+        rows = counts.slice_of_series(place)
         spent = attempts_of(counts, "cost", rows)
         clusters = cluster_codes(counts, counts.task_codes[rows])
         spending = TaskCosts.from_attempts(
-            spent.start, spent.value, spent.count, spent.passed, clusters
+            spent.cell_offsets, spent.value, spent.count, spent.pass_count, clusters
         )
         mean = mean_cost(spending, level)
         costs[series] = Estimate(
-            mean.value, low=mean.low, high=mean.high, unit="$", upper=mean.largest_value
+            mean.value, low=mean.low, high=mean.high, unit="$", range_upper_end=mean.largest_value
         )
     return costs
 
 
-def _pilot_messages(pilot: Pilot, cluster: str | None) -> Iterator[Diagnostic]:
-    for reason, silent in pilot.unusable.items():
+def _pilot_messages(pilot: PilotAnalysis, cluster: str | None) -> Iterator[Diagnostic]:
+    for reason, silent in pilot.unusable_values.items():
         metrics = list(dict.fromkeys(values.metric.name for values in silent))
         models = list(dict.fromkeys(values.name for values in silent))
-        yield LEFT_OUT(metrics=metrics, models=models, reason=reason)
-    if pilot.clustering is not None:
-        first = pilot.metric_components[0].metric.name
-        yield CLUSTERED(cluster=cluster, times=pilot.clustering, metric=first)
+        yield UNPLANNED_METRICS_WARNING(metrics=metrics, models=models, reason=reason)
+    if pilot.cluster_design_effect is not None:
+        first = pilot.variance_components[0].metric.name
+        yield CLUSTERED_PILOT_NOTE(cluster=cluster, times=pilot.cluster_design_effect, metric=first)

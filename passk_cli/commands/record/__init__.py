@@ -32,7 +32,7 @@ class RecordOptions:
     # fmt: off
     to: Annotated[str | None, Option(
         "--to", "FILE|FOLDER/", "The history: a .parquet file, or a folder.",
-        parse="passk_cli.files.history:parse_history",
+        parse="passk_cli.files.history:parse_history_path",
         detail="passk creates the history if it does not exist. End the name of a new folder with"
         " a slash.",
     )] = None
@@ -67,9 +67,11 @@ class RecordOptions:
     # fmt: on
 
 
-_MISSING_COST = "a history keeps missing costs as missing values; use this option with passk trend"
+_MISSING_COST_ADVICE = (
+    "a history keeps missing costs as missing values; use this option with passk trend"
+)
 COMMAND = Command(
-    RecordOptions, (Request,), without=("missing_cost",),
-    lacking=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST),
-    view="passk_cli.commands.record.view:RecordQuestion",
+    RecordOptions, (Request,), excluded_options=("missing_cost",),
+    absent_option_reasons=dict.fromkeys(("--missing-cost", "missing_cost"), _MISSING_COST_ADVICE),
+    runner_path="passk_cli.commands.record.view:RecordRunner",
 )  # fmt: skip

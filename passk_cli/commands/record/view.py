@@ -10,23 +10,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.record import RecordOptions
-from passk_cli.commands.written_counts import WrittenTable, refuse_reserved_columns, written_models
+from passk_cli.commands.written_counts import (
+    WrittenCountsTable,
+    refuse_reserved_columns,
+    written_counts_by_model,
+)
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.history import (
-    ATTEMPT_LISTS,
-    RESERVED,
+    ATTEMPT_LIST_COLUMN_BY_ROLE,
+    RESERVED_HISTORY_COLUMNS,
     RUN_COLUMNS,
-    SETTINGS,
+    SETTINGS_COLUMN,
     append_run,
     is_folder_history,
 )
-from passk_cli.files.request import KEEP, Request
-from passk_cli.files.sources.arguments import paths_of, split_label
-from passk_cli.files.sources.paths import is_date_name
-from passk_cli.metrics.registry import AMOUNTS, Metric
+from passk_cli.files.request import KEEP_MISSING, Request
+from passk_cli.files.sources.arguments import paths_in_data, split_label
+from passk_cli.files.sources.path_templates import is_date_name
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric
 from passk_cli.option import split_at_commas
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Report
@@ -35,7 +39,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.duplicate_runs import DuplicateRun, copied_runs_warning, copies_between
 from passk_cli.study.history import (
-    INCOMPLETE,
+    INCOMPLETE_SETTING_KEY,
     RunLabel,
     drop_incomplete_runs,
     read_history,
@@ -43,12 +47,12 @@ from passk_cli.study.history import (
 )
 from passk_cli.study.section import build_report
 from passk_cli.study.signature import signature
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
-# A history records the entries in _SETTINGS from the signature as the settings of a run.
-_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
+# A history records the entries in _RECORDED_SETTINGS from the signature as the settings of a run.
+_RECORDED_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
 
 
 def parse_date(text: Any) -> str:
@@ -75,16 +79,16 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     ('cost', 'tokens')
     """
     names = split_at_commas(value)
-    if wrong := [name for name in names if name not in AMOUNTS]:
-        problem = f"a history can record only {', '.join(AMOUNTS)}"
+    if wrong := [name for name in names if name not in AMOUNT_UNITS_AND_NOUNS]:
+        problem = f"a history can record only {', '.join(AMOUNT_UNITS_AND_NOUNS)}"
         raise ParameterError(OptionValue("--with", wrong[0]), problem)
     return names
 
 
 # Maps each series to its runs. Each run in RunSizes is stored with the index of its series in the
 # history.
-RunSizes = Mapping[Series, Sequence[tuple[RunLabel, int]]]
-NEW_MODEL = DiagnosticType(
+RunsBySeries = Mapping[SeriesKey, Sequence[tuple[RunLabel, int]]]
+NEW_MODEL_WARNING = DiagnosticType(
     "new-model", WARNING,
     "suite {suite} has no earlier run of {new:and}, but runs of {old:and}",
     SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
@@ -99,11 +103,11 @@ NEW_MODEL = DiagnosticType(
 
 
 @dataclass(frozen=True)
-class RecordedTable(WrittenTable):
+class RecordedCountsTable(WrittenCountsTable):
     """One row per model, with the numbers of recorded tasks and attempts."""
 
-    to: str = ""
-    run: tuple[str, str, str, str] = ("", "", "", "")
+    history_path: str = ""
+    run_description: tuple[str, str, str, str] = ("", "", "", "")
 
     answers = (
         Answer("recorded", lambda _: True,
@@ -113,39 +117,39 @@ class RecordedTable(WrittenTable):
     )  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        (run, _, revision, suite), counts = self.run, self.study.counts
+    def sentence_fields(self) -> Mapping[str, Any]:
+        (run, _, revision, suite), counts = self.run_description, self.study.counts
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
             "models": len({record.series[0] for record in self.records}),
-            "tasks": len(counts.tasks), "amounts": [AMOUNTS[role][1] for role in counts.attempts],
-            "incomplete": INCOMPLETE in dict(self.study.decided), "to": self.to,
+            "tasks": len(counts.tasks), "amounts": [AMOUNT_UNITS_AND_NOUNS[role][1] for role in counts.attempts],
+            "incomplete": INCOMPLETE_SETTING_KEY in dict(self.study.signature_entries), "to": self.history_path,
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
-        yield self.run[1]
+    def footer_parts(self) -> Iterator[str]:
+        yield self.run_description[1]
 
 
-class RecordQuestion(Question, RecordOptions):
+class RecordRunner(CommandRunner, RecordOptions):
     """The question of `passk record`."""
 
-    sections = (RecordedTable,)
+    sections = (RecordedCountsTable,)
 
-    unbounded: ClassVar[str] = "a history contains one number of passes per task"
+    missing_bounds_refusal: ClassVar[str] = "a history contains one number of passes per task"
 
     def request(self, options: SharedOptions) -> Request:
-        return replace(options.request, attempts=self.columns, missing_cost=KEEP)
+        return replace(options.request, attempts=self.columns, missing_cost=KEEP_MISSING)
 
-    def metrics_of(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
+    def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         return ()
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
             # As with cp, the last of several files may be the destination, which is a history in
             # this command.
-            files = paths_of(options.source)
+            files = paths_in_data(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
                 "--to": self.to or (files[-1] if last else "history.parquet"),
@@ -170,15 +174,15 @@ class RecordQuestion(Question, RecordOptions):
                         SuggestedFix({"--date": max(now)}, "sets today's date"),
                     ],
                 )  # fmt: skip
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             options.request.price and "cost" not in self.columns,
             OptionValue("--price"), "prices are used only for costs, but no costs are recorded",
             (SuggestedFix({"--with": ("cost",)}, "records costs"),
              SuggestedFix({"--price": None})),
         ))  # fmt: skip
-        refuse_reserved_columns(options.request.by, RESERVED, "a history")
+        refuse_reserved_columns(options.request.by, RESERVED_HISTORY_COLUMNS, "a history")
         history_path = Path(self.to).resolve()
-        for argument in paths_of(options.source):
+        for argument in paths_in_data(options.source):
             path = Path(split_label(argument)[1]).resolve()
             if history_path == path or (path.is_dir() and history_path.is_relative_to(path)):
                 raise ParameterError(
@@ -193,9 +197,9 @@ class RecordQuestion(Question, RecordOptions):
             for name, price in sorted(options.request.price.items())
         ]
         decided = {"price": "; ".join(prices)} if prices else {}
-        study = super().study(options, read)
+        study = super().read_analysis(options, read)
         messages = list[Diagnostic]()
-        if (history := self._history(study.counts, read)) is not None:
+        if (history := self._read_earlier_runs(study.counts, read)) is not None:
             runs = {series: rows for (suite, series),
                 rows in runs_by_suite_and_series(history).items()
                     if suite == self.suite}  # fmt: skip
@@ -211,12 +215,12 @@ class RecordQuestion(Question, RecordOptions):
                     ],
                 )  # fmt: skip
             messages += copied_runs_warning(self._copied_runs(study.counts, history, runs))
-            messages += self._other_models(study.counts, runs)
+            messages += self._new_model_messages(study.counts, runs)
         if self.incomplete:
-            decided[INCOMPLETE] = "yes"
-        return replace(study, decided=decided, reading=tuple(messages))
+            decided[INCOMPLETE_SETTING_KEY] = "yes"
+        return replace(study, signature_entries=decided, reading_messages=tuple(messages))
 
-    def _history(self, counts: Counts, read: ReadCounts) -> Counts | None:
+    def _read_earlier_runs(self, counts: Counts, read: CountsReader) -> Counts | None:
         path = str(self.to)
         is_folder = is_folder_history(path)
         files = glob.glob(f"{glob.escape(path)}/*.parquet") if is_folder else [path]
@@ -229,7 +233,7 @@ class RecordQuestion(Question, RecordOptions):
             return None
 
     def _missing_attempt_problems(
-        self, counts: Counts, history: Counts, runs: RunSizes
+        self, counts: Counts, history: Counts, runs: RunsBySeries
     ) -> list[str]:
         """One problem per model that lacks tasks or attempts of its last complete run."""
         words = []
@@ -253,7 +257,7 @@ class RecordQuestion(Question, RecordOptions):
         return words
 
     def _copied_runs(
-        self, counts: Counts, history: Counts, runs: RunSizes
+        self, counts: Counts, history: Counts, runs: RunsBySeries
     ) -> Iterator[DuplicateRun]:
         for place, series in enumerate(counts.series):
             for recorded_series, rows in runs.items():
@@ -262,18 +266,18 @@ class RecordQuestion(Question, RecordOptions):
                     rivals = {run.run: code for run, code in rows}
                     yield from copies_between(counts, place, history, rivals, name)
 
-    def _other_models(self, counts: Counts, runs: RunSizes) -> Iterator[Diagnostic]:
+    def _new_model_messages(self, counts: Counts, runs: RunsBySeries) -> Iterator[Diagnostic]:
         models = sorted({model for model, *_ in runs})
         new = sorted({series[0] for series in counts.series})
         if models and not {*models} & {*new}:
             alias = [f"{new[0]}={models[0]}"] if len(models) == len(new) == 1 else []
-            yield NEW_MODEL(new=new, old=models, suite=self.suite, alias=alias)
+            yield NEW_MODEL_WARNING(new=new, old=models, suite=self.suite, alias=alias)
 
     def report(self, study: Analysis) -> Report:
         import numpy as np
 
         counts = study.counts
-        if counts.facts.not_understood or len(counts.facts.thresholds) > 1:
+        if counts.read_facts.unclear_outcomes or len(counts.read_facts.thresholds) > 1:
             raise DataError(
                 "record",
                 "a history contains only passes and failures, but the data contains scores",
@@ -284,27 +288,31 @@ class RecordQuestion(Question, RecordOptions):
         to, revision = str(self.to), str(self.at)
         at = self.date or parse_date(datetime.now(UTC).isoformat())
         entries = signature((), {}, counts)
-        settings = {name: entries[name] for name in _SETTINGS if name in entries}
-        settings |= dict(study.decided)
+        settings = {name: entries[name] for name in _RECORDED_SETTINGS if name in entries}
+        settings |= dict(study.signature_entries)
         run = (self.run or revision, at, revision, self.suite)
-        texts = dict(zip((*RUN_COLUMNS, SETTINGS), (*run, strict_json(settings)), strict=True))
+        texts = dict(
+            zip((*RUN_COLUMNS, SETTINGS_COLUMN), (*run, strict_json(settings)), strict=True)
+        )
         run_columns = {
             name: np.full(len(counts.n), text, dtype=object) for name, text in texts.items()
         }  # fmt: skip
-        columns = run_columns | replace(counts, clusters=None).columns | _attempt_lists(counts)
+        columns = (
+            run_columns | replace(counts, clusters=None).columns | _attempt_list_columns(counts)
+        )
         place = to.rstrip("/") + "/" if is_folder_history(to) else to
-        added = RecordedTable(study, written_models(counts), to=place, run=run)
+        added = RecordedCountsTable(study, written_counts_by_model(counts), history_path=place, run_description=run)
         report = build_report(study, [added], messages=study.messages(()), interval=None)
-        return replace(report, commit=lambda: append_run(to, columns))
+        return replace(report, write_command_file=lambda: append_run(to, columns))
 
 
 def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
-    rows = counts.rows_of(place)
+    rows = counts.slice_of_series(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[rows].tolist()]
     return dict(zip(tasks, counts.n[rows].tolist(), strict=True))
 
 
-def _attempt_lists(counts: Counts) -> dict[str, Any]:
+def _attempt_list_columns(counts: Counts) -> dict[str, Any]:
     """Column → one list per model and task, with the values of passing attempts first."""
     import numpy as np
 
@@ -315,13 +323,15 @@ def _attempt_lists(counts: Counts) -> dict[str, Any]:
 
     columns = {}
     for role, amounts in counts.attempts.items():
-        times = np.concatenate([amounts.passed, amounts.count - amounts.passed])
-        cells = np.repeat(np.tile(amounts.cell, 2), times)
+        times = np.concatenate([amounts.pass_count, amounts.count - amounts.pass_count])
+        cells = np.repeat(np.tile(amounts.row_cell_indices, 2), times)
         values = np.repeat(np.tile(amounts.value, 2), times).astype(object)
         values[np.isnan(values.astype(float))] = None
-        columns[ATTEMPT_LISTS[role]] = column(values[np.argsort(cells, kind="stable")])
+        columns[ATTEMPT_LIST_COLUMN_BY_ROLE[role]] = column(
+            values[np.argsort(cells, kind="stable")]
+        )
     if columns:
         passed = np.tile([True, False], len(counts.n))
         times = np.stack([counts.c, counts.n - counts.c], axis=1).ravel()
-        columns[ATTEMPT_LISTS["outcome"]] = column(np.repeat(passed, times))
+        columns[ATTEMPT_LIST_COLUMN_BY_ROLE["outcome"]] = column(np.repeat(passed, times))
     return columns

@@ -34,7 +34,7 @@ class ReportOptions:
 
     # fmt: off
     baseline: Annotated[str | None, Option(
-        "--baseline", "NAME", "Compare every model only with this model.", of_models=True,
+        "--baseline", "NAME", "Compare every model only with this model.", is_model_name=True,
         detail="NAME is a model in the data.")] = None
     average: Annotated[str | None, Option(
         "--average", "COLUMN", "Average over the groups of a column, with equal weights.",
@@ -56,5 +56,5 @@ class ReportOptions:
 
 
 COMMAND = Command(
-    ReportOptions, (Request, MetricOptions, ComparisonOptions, Confidence), paged=True,
-    view="passk_cli.commands.report.view:ReportQuestion")  # fmt: skip
+    ReportOptions, (Request, MetricOptions, ComparisonOptions, Confidence), writes_page=True,
+    runner_path="passk_cli.commands.report.view:ReportRunner")  # fmt: skip

@@ -12,16 +12,16 @@ import numpy as np
 
 from passk_cli.arrays import Bools, group_by
 from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard
-from passk_cli.commands.report.page import Page
+from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.inference.intervals import Interval
-from passk_cli.inference.macro import macro_average
+from passk_cli.inference.macro_average import macro_average
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.inference.ranking import compact_letters, letter_ranges, rank_limits
 from passk_cli.limits import MOST_PAIRS
 from passk_cli.report.data_types import Column, Estimate, Panel, Report, Table
 from passk_cli.report.phrases import number_range, plural
 from passk_cli.study.answer import Answer
-from passk_cli.study.comparison import Comparison, difference_intervals, match_tasks
+from passk_cli.study.comparison import Comparison, comparison_on_shared_tasks, difference_intervals
 from passk_cli.study.result import Result, SampleSize, tidy_rows
 from passk_cli.study.section import Section, SeriesRow, rows_by_series
 from passk_cli.study.values import AVERAGE_GROUP, TaskValues
@@ -34,23 +34,23 @@ class ModelRanking(NamedTuple):
     """
 
     models: Sequence[str]
-    better: Bools
-    lead: Estimate
+    is_better: Bools
+    lead_over_second: Estimate
 
     @property
-    def places(self) -> MetricRanks:
-        limits = rank_limits(self.better).tolist()
+    def metric_ranks(self) -> MetricRanks:
+        limits = rank_limits(self.is_better).tolist()
         ranks = {
             model: number_range(*rank_range)
             for model, rank_range in zip(self.models, limits, strict=True)
         }
-        names = map(letter_ranges, compact_letters(self.better | self.better.T))
+        names = map(letter_ranges, compact_letters(self.is_better | self.is_better.T))
         return MetricRanks(ranks, dict(zip(self.models, names, strict=True)))
 
 
 # The answer names at most _MAX_NAMES models.
 _MAX_NAMES = 3
-_OVER_GROUPS = " over {groups:group} of {by:and}, with equal weights"
+_OVER_GROUPS_CLAUSE = " over {groups:group} of {by:and}, with equal weights"
 
 
 @dataclass(frozen=True)
@@ -58,54 +58,54 @@ class MacroAverageTable(Section[SeriesRow]):
     """A row per model with its macro average at every metric."""
 
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda row: row.series[0]),
-        Column("{}", cell=lambda row, metric: row.numbers[metric].estimate,
-               across=lambda section: section.records[0].numbers,
-               units=lambda section, metric: section.records[0].numbers[metric].estimate.unit),
+        Column("model", cell_of_record=lambda row: row.series[0]),
+        Column("{}", cell_of_record=lambda row, metric: row.result_by_name[metric].estimate,
+               repeated_items=lambda section: section.records[0].result_by_name,
+               kind_of_item=lambda section, metric: section.records[0].result_by_name[metric].estimate.unit),
     )  # fmt: skip
 
-    independent: bool
-    standings: Mapping[str, ModelRanking] = field(default_factory=dict)
+    has_independent_groups: bool
+    ranking_by_metric: Mapping[str, ModelRanking] = field(default_factory=dict)
 
     answers = (
         Answer("average-ties", lambda section: len(section.leaders) > 1,
                "{first:and}{?more| and {more} more} tie for first in the average of {metric}"
-               + _OVER_GROUPS + ".", lambda section: section.finding),
+               + _OVER_GROUPS_CLAUSE + ".", lambda section: section.sentence_fields),
         Answer("average-leads", lambda section: len(section.leaders) == 1,
-               "{model} leads the average of {metric}" + _OVER_GROUPS
+               "{model} leads the average of {metric}" + _OVER_GROUPS_CLAUSE
                + ", by {lead:=share points}.",
-               lambda section: section.finding),
+               lambda section: section.sentence_fields),
     )  # fmt: skip
 
     @property
     def leaders(self) -> list[str]:
-        for standings in list(self.standings.values())[:1]:
-            beaten = standings.better.sum(axis=0).tolist()
+        for standings in list(self.ranking_by_metric.values())[:1]:
+            beaten = standings.is_better.sum(axis=0).tolist()
             return [m for m, count in zip(standings.models, beaten, strict=True) if not count]
         return []
 
     @property
-    def finding(self) -> Mapping[str, Any]:
-        metric, standings = next(iter(self.standings.items()))
+    def sentence_fields(self) -> Mapping[str, Any]:
+        metric, standings = next(iter(self.ranking_by_metric.items()))
         first = self.leaders
         return {
-            "metric": metric, "model": first[0], "lead": standings.lead,
+            "metric": metric, "model": first[0], "lead": standings.lead_over_second,
             "first": first if len(first) <= _MAX_NAMES else first[:1],
             "more": len(first) - 1 if len(first) > _MAX_NAMES else 0,
             "groups": len({series[1:] for series in self.study.counts.series}),
             "by": self.study.counts.group_names,
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         groups = len({series[1:] for series in self.study.counts.series})
         yield f"mean of {plural(groups, 'group')} of {', '.join(self.study.counts.group_names)}"
         yield self.study.confidence.words()
-        if self.independent:
+        if self.has_independent_groups:
             yield "intervals assume independent groups"
         else:
             yield "groups share tasks, so intervals allow for any correlation"
-        if self.standings:
-            models = max(len(ranking.models) for ranking in self.standings.values())
+        if self.ranking_by_metric:
+            models = max(len(ranking.models) for ranking in self.ranking_by_metric.values())
             pairs = plural(models * (models - 1) // 2, "pair")
             level = f"{100 * (1 - self.study.confidence.level):g} %"
             yield "rank: possible ranks"
@@ -113,7 +113,7 @@ class MacroAverageTable(Section[SeriesRow]):
         yield "–: no value in some group"
 
 
-def macro_panel(page: Page, estimates: Report) -> Panel:
+def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
     """The panel with the macro average of every model at every metric."""
     counts = page.counts
     groups = len({series[1:] for series in counts.series})
@@ -129,19 +129,19 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
         for metric in page.metrics
     ]
     rows = rows_by_series(facts)
-    standings = {} if page.baseline_name else _standings(page, rows, independent)
+    standings = {} if page.baseline_name else _rankings_by_metric(page, rows, independent)
     section = MacroAverageTable(page, rows, independent, standings)
     (table,) = section.tables()
-    report = Report((table,), lambda: table, tuple(section.context()))
-    places = {metric: ranking.places for metric, ranking in standings.items()}
+    report = Report((table,), lambda: table, tuple(section.footer_parts()))
+    places = {metric: ranking.metric_ranks for metric, ranking in standings.items()}
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
         """A row per model and metric, like in `estimates`. The group is named `AVERAGE`."""
         table = tidy_rows(facts, counts.group_names, page.confidence.population)
-        heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data))
+        heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data_table))
         cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
-        return Table(estimates.data.columns, [tuple(map(row.get, fields)) for row in cells])
+        return Table(estimates.data_table.columns, [tuple(map(row.get, fields)) for row in cells])
 
     return Panel(
         "macro",
@@ -154,18 +154,20 @@ def macro_panel(page: Page, estimates: Report) -> Panel:
     )  # fmt: skip
 
 
-def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independent: bool) -> Result:
+def _macro_result(
+    page: PageAnalysis, facts: Sequence[Result], groups: int, *, independent: bool
+) -> Result:
     def all_finite(numbers: Iterable[float | None]) -> bool:
         return all(number is not None and math.isfinite(number) for number in numbers)
 
     unit, limits = facts[0].estimate.unit, [(f.se, f.estimate.low, f.estimate.high) for f in facts]
-    ends = list(zip(*(fact.estimate.ends for fact in facts), strict=True))
+    ends = list(zip(*(fact.estimate.range_ends for fact in facts), strict=True))
     if len(facts) < groups or not all(map(all_finite, ends)):
         number = Estimate(None, reason="no value in some group", unit=unit)
     elif not all(map(all_finite, limits)):
         low, high = (math.fsum(means) / groups for means in ends)
         reason = "no standard error or interval in some group"
-        number = Estimate(low, reason=reason, unit=unit, upper=high if high > low else None)
+        number = Estimate(low, reason=reason, unit=unit, range_upper_end=high if high > low else None)
     else:
         lowest, highest = (
             macro_average(means, *zip(*limits, strict=True), level=page.confidence.level,
@@ -173,37 +175,39 @@ def _macro_result(page: Page, facts: Sequence[Result], groups: int, *, independe
             for means in ends
         )  # fmt: skip
         upper = highest.mean if highest.mean > lowest.mean else None
-        number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, upper=upper)
+        number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, range_upper_end=upper)
     tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
     return replace(
         facts[0], series=(facts[0].series[0], *[AVERAGE_GROUP] * len(page.counts.group_names)),
-        estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)), flaw="",
-        more={}, values=None,
+        estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)), interval_flaw="",
+        extra_fields={}, values=None,
     )  # fmt: skip
 
 
-def _standings(page: Page, rows: Sequence[SeriesRow], independent: bool) -> dict[str, ModelRanking]:
+def _rankings_by_metric(
+    page: PageAnalysis, rows: Sequence[SeriesRow], independent: bool
+) -> dict[str, ModelRanking]:
     """Metric → ranking of the models by macro averages. Ratios of means are not ranked.
 
     Two models differ significantly if the interval of their mean difference over groups excludes 0.
     The confidence level of this interval is 1 − α/pairs (Bonferroni).
     """
     standings: dict[str, ModelRanking] = {}
-    for metric, values in group_by(page.values(), lambda rates: rates.metric).items():
-        numbers = {row.series[0]: row.numbers[metric.name].estimate.value for row in rows}
-        merits = {m: metric.sign * value for m, value in numbers.items() if value is not None}
+    for metric, values in group_by(page.task_values(), lambda rates: rates.metric).items():
+        numbers = {row.series[0]: row.result_by_name[metric.name].estimate.value for row in rows}
+        merits = {m: metric.better_sign * value for m, value in numbers.items() if value is not None}
         models = sorted(merits, key=lambda model: -merits[model])
         pairs = list(combinations(range(len(models)), 2))
         if len(pairs) > MOST_PAIRS:
             reason = f"{len(models):,} models make {len(pairs):,} differences"
             page.absent_parts.setdefault(("Ranks of macro averages", reason), []).append("")
-        elif pairs and not metric.kind.ratio:
+        elif pairs and not metric.definition.is_ratio_of_means:
             standings[metric.name] = _rank_models(page, values, models, pairs, independent)
     return standings
 
 
 def _rank_models(
-    page: Page, values: Sequence[TaskValues], models: Sequence[str],
+    page: PageAnalysis, values: Sequence[TaskValues], models: Sequence[str],
     pairs: Sequence[tuple[int, int]], independent: bool,
 ) -> ModelRanking:  # fmt: skip
     level = 1 - (1 - page.confidence.level) / len(pairs)
@@ -211,7 +215,7 @@ def _rank_models(
     groups = list(dict.fromkeys(series[1:] for series in by_series))
     group_comparisons = [
         [
-            match_tasks(by_series[(models[i], *group)], by_series[(models[j], *group)])
+            comparison_on_shared_tasks(by_series[(models[i], *group)], by_series[(models[j], *group)])
             for group in groups
         ]
         for i, j in pairs
@@ -229,7 +233,7 @@ def _rank_models(
         difference = _mean_difference(comparisons, intervals, level, independent)
         if difference is None or difference.low is None or difference.high is None:
             continue
-        ends = sorted(values[0].metric.sign * end for end in (difference.low, difference.high))
+        ends = sorted(values[0].metric.better_sign * end for end in (difference.low, difference.high))
         better[i, j], better[j, i] = ends[0] > 0, ends[1] < 0
         if (i, j) == (0, 1):
             lead = replace(difference, value=abs(difference.value or 0.0), low=ends[0],

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from passk_cli.commands.compare.integrity import IntegrityTable
-from passk_cli.commands.report.page import Page
+from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.report.data_types import ALWAYS, Estimate, Panel
 from passk_cli.study.integrity import Submission
 from passk_cli.study.result import Result
 from passk_cli.study.section import build_report
 
-_HOW = (
+_INSTRUCTIONS = (
     "Models at the top of this table agree, lack attempts or pass tasks in a way that the"
     " difficulty of the tasks does not explain. A remark is a reason to look closer, not a verdict."
 )
@@ -21,21 +21,21 @@ class PageIntegrityTable(IntegrityTable):
     """The table of irregular submissions on a page, with one row per number in the download."""
 
     title = ""
-    shown = ALWAYS
+    visibility = ALWAYS
 
-    def facts_of(self, record: Submission) -> Iterator[Result]:
+    def results_of(self, record: Submission) -> Iterator[Result]:
         for name, figure in record.remarks_by_name.items():
-            share = Estimate(figure.number / figure.total)
-            more = {"number": figure.number, "of": figure.total, "expected": figure.expected,
+            share = Estimate(figure.observed_count / figure.total)
+            more = {"number": figure.observed_count, "of": figure.total, "expected": figure.expected,
                     "remark": figure.words if figure.is_remarkable else ""}  # fmt: skip
             yield Result(
-                record.series, name, None, share, against=figure.against, p_adjusted=figure.p,
-                more=more,
+                record.series, name, None, share, against=figure.other_submission, p_adjusted=figure.p,
+                extra_fields=more,
             )  # fmt: skip
 
 
-def integrity_panel(page: Page) -> Panel | None:
+def integrity_panel(page: PageAnalysis) -> Panel | None:
     section = PageIntegrityTable.from_study(page)
     if not section.records:
         return None
-    return Panel("integrity", "Integrity", _HOW, build_report(page, [section]))
+    return Panel("integrity", "Integrity", _INSTRUCTIONS, build_report(page, [section]))

@@ -25,7 +25,7 @@ class MetricRanks(NamedTuple):
     """The ranks of models at one metric: possible ranks such as "1–3", and letters of ties."""
 
     ranks: Mapping[str, str]
-    letters: Mapping[str, str]
+    tie_letters_by_model: Mapping[str, str]
 
 
 def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
@@ -41,7 +41,7 @@ def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
     return {
         metric: MetricRanks(
             {row["model"]: row[rank] or "" for row in rows},
-            {row["model"]: row[metric].letters for row in rows},
+            {row["model"]: row[metric].tie_letters for row in rows},
         )
         for metric, rank in {first: "rank", **ranks}.items()
     }
@@ -55,7 +55,7 @@ def leaderboard(
         model.series[0]: f"{model.actual:,} / {model.expected:,} {WARNING_SIGN}" for model in uneven
     }
     table = estimates.tables[0]
-    visible = [at for at, column in enumerate(table.columns) if column.shown == ALWAYS]
+    visible = [at for at, column in enumerate(table.columns) if column.visibility == ALWAYS]
     numbers = [at for at in visible if isinstance(table.rows[0][at], Estimate)]
     model_at = next(at for at in visible if table.columns[at].header == "model")
     other_columns = [at for at in visible if at != model_at and at not in numbers]
@@ -69,7 +69,7 @@ def leaderboard(
         entries.append(LeaderboardRow(
             model,
             tuple(
-                replace(cell, letters=place.letters.get(model, ""))
+                replace(cell, tie_letters=place.tie_letters_by_model.get(model, ""))
                 for cell, place in zip(cells, ranked, strict=True)
             ),
             tuple(place.ranks.get(model, "") for place in ranked),
@@ -82,17 +82,17 @@ def leaderboard(
     entries.sort(key=lambda entry: order.get(entry.model, len(order)))
     board = Leaderboard(metrics, tuple(table.columns[at] for at in other_columns), tuple(entries))
     rows = partial(_add_ranks, estimates, places)
-    return board, replace(estimates, tables=(board.table,), rows=rows)
+    return board, replace(estimates, tables=(board.table,), make_data_rows=rows)
 
 
 def _add_ranks(estimates: Report, places: Mapping[str, MetricRanks]) -> Table:
     if not places:
-        return estimates.data
-    heads = [column.header for column in estimates.data.columns]
+        return estimates.data_table
+    heads = [column.header for column in estimates.data_table.columns]
     model, metric = heads.index("model"), heads.index("metric")
     rows: list[tuple[Cell, ...]] = []
-    for row in estimates.data.rows:
+    for row in estimates.data_table.rows:
         at, name = places.get(str(row[metric]), MetricRanks({}, {})), str(row[model])
-        rows.append((*row, at.ranks.get(name), at.letters.get(name)))
-    columns = (*estimates.data.columns, Column("rank"), Column("letters"))
+        rows.append((*row, at.ranks.get(name), at.tie_letters_by_model.get(name)))
+    columns = (*estimates.data_table.columns, Column("rank"), Column("letters"))
     return Table(columns, tuple(rows))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from passk_cli.commands.command import load_command
-from passk_cli.commands.question import Question, SharedOptions, answer_question
+from passk_cli.commands.runner import CommandRunner, SharedOptions, command_report
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
 from passk_cli.outcomes.counts import Counts
@@ -16,7 +16,7 @@ from passk_cli.study.analysis import Analysis
 
 
 @dataclass(frozen=True, kw_only=True)
-class Page(Analysis):
+class PageAnalysis(Analysis):
     """An analysis that can run other commands on its data.
 
     separate_counts : command → counts that were read only for this command, or the reason why this
@@ -24,22 +24,24 @@ class Page(Analysis):
     absent_parts : (title, reason) of a part that is not shown → sections without this part.
     """
 
-    options: SharedOptions
-    separate_counts: Mapping[str, Counts | str]
+    shared_options: SharedOptions
+    counts_by_command: Mapping[str, Counts | str]
     baseline_name: str | None
     absent_parts: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     @property
     def models(self) -> list[str]:
         """The models in the order of their pass rates, or of their best pass rate in a group."""
-        return list(dict.fromkeys(self.counts.series[s][0] for s in self.best_first))
+        return list(dict.fromkeys(self.counts.series[s][0] for s in self.series_by_pass_rate))
 
-    def ask(self, command: str | type[Question], counts: Counts, **command_options: Any) -> Report:
+    def command_report(
+        self, command: str | type[CommandRunner], counts: Counts, **command_options: Any
+    ) -> Report:
         """Run a command on counts and return its report."""
-        options = replace(self.options, source=counts)
+        options = replace(self.shared_options, source=counts)
         if "metrics" in command_options:
-            metrics = replace(options.metrics, k=(), metrics=command_options.pop("metrics"))
-            options = replace(options, metrics=metrics)
+            metrics = replace(options.metric_options, k=(), metrics=command_options.pop("metrics"))
+            options = replace(options, metric_options=metrics)
 
         def read(request: Request, source: Any = None) -> Counts:
             for column in request.by:
@@ -47,10 +49,10 @@ class Page(Analysis):
                     raise DataError("Counts", f"no column {column!r}", name="no-such-column")
             return counts
 
-        question = load_command(command).question if isinstance(command, str) else command
-        return answer_question(question(**command_options), options, read)
+        question = load_command(command).runner_class if isinstance(command, str) else command
+        return command_report(question(**command_options), options, read)
 
-    def group(self, values: tuple[str, ...], counts: Counts) -> Counts:
+    def counts_of_group(self, values: tuple[str, ...], counts: Counts) -> Counts:
         if not self.counts.group_names:
             return counts
         places = [1 + counts.group_names.index(name) for name in self.counts.group_names]
@@ -63,6 +65,6 @@ class Page(Analysis):
             else None
             for name in counts.series
         ]
-        return counts.regrouped(
+        return counts.with_renamed_series(
             series, tuple(counts.group_names[place - 1] for place in other_places)
         )

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands.compare.view import CompareWithoutPairsQuestion
-from passk_cli.commands.question import Question
-from passk_cli.commands.report.page import Page
-from passk_cli.commands.tasks.view import BriefTasksQuestion
+from passk_cli.commands.runner import CommandRunner
+from passk_cli.commands.compare.view import CompareWithoutPairsRunner
+from passk_cli.commands.report.page import PageAnalysis
+from passk_cli.commands.tasks.view import BriefTasksRunner
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Panel, Report
@@ -20,7 +20,7 @@ from passk_cli.report.plot import Plot
 # If there are more than MANY models, some parts of the page show only the FEW best models to keep
 # the page short.
 MANY, FEW = 16, 5
-NO_SOLUTIONS = "the data contains no solutions"
+NO_SOLUTIONS_REASON = "the data contains no solutions"
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class Part:
 
     name: str
     title: str
-    how: str
+    instructions: str
     command: str
-    command_options: Callable[[Page, Counts], Mapping[str, Any]] = lambda page, counts: {}
+    command_options: Callable[[PageAnalysis, Counts], Mapping[str, Any]] = lambda page, counts: {}
     max_models: int | None = None
     min_models: int = 1
     needs_repeats: bool = False
-    reason_absent: Callable[[Page, Counts], str] = lambda page, counts: ""
-    refusal: str = ""
+    reason_absent: Callable[[PageAnalysis, Counts], str] = lambda page, counts: ""
+    error_replacement_text: str = ""
     has_plots: bool = True
-    answered: bool = False
-    question: type[Question] | None = None
+    is_in_page_answer: bool = False
+    runner_class: type[CommandRunner] | None = None
 
-    def panel(self, page: Page, counts: Counts | str, section: str = "") -> Panel | None:
+    def panel(self, page: PageAnalysis, counts: Counts | str, section: str = "") -> Panel | None:
         """The panel of this part; if there is none, the reason is added to `page.absent_parts`."""
         try:
             if isinstance(counts, str):
@@ -59,11 +59,11 @@ class Part:
                     return self._compute(page, counts)
                 reason = "no task has a second attempt"
         except PasskError as error:
-            reason = self.refusal or str(error)
+            reason = self.error_replacement_text or str(error)
         page.absent_parts.setdefault((self.title, reason), []).append(section)
         return None
 
-    def _compute(self, page: Page, counts: Counts) -> Panel:
+    def _compute(self, page: PageAnalysis, counts: Counts) -> Panel:
         present, models = {model for model, *_ in counts.series}, page.models
         limited = self.max_models is not None and len(page.models) > MANY
         if limited:
@@ -72,21 +72,21 @@ class Part:
                 models.append(page.baseline_name)
         if not present <= set(models):
             series = [key if key[0] in models else None for key in counts.series]
-            counts = counts.regrouped(series, counts.group_names)
-        question: str | type[Question] = self.question or self.command
+            counts = counts.with_renamed_series(series, counts.group_names)
+        question: str | type[CommandRunner] = self.runner_class or self.command
         if self is DIFFERENCES and len(page.models) > MANY and page.baseline_name is None:
-            question = CompareWithoutPairsQuestion
-        report = page.ask(question, counts, **self.command_options(page, counts))
+            question = CompareWithoutPairsRunner
+        report = page.command_report(question, counts, **self.command_options(page, counts))
         if not self.has_plots:
-            report = replace(report, draw=tuple)
+            report = replace(report, make_plots=tuple)
         elif self is DIFFERENCES:
-            report = replace(report, draw=partial(first_metric_plots, report))
+            report = replace(report, make_plots=partial(first_metric_plots, report))
         if limited and report.answer:
             first, *sentences = report.answer
             numbers = {"first_models": len(models), "all_models": len(page.models)}
             first = first.with_prefix("The first {first_models} of {all_models:model}: ", **numbers)
             report = replace(report, answer=(first, *sentences))
-        return Panel(self.name, self.title, self.how, report, self.answered)
+        return Panel(self.name, self.title, self.instructions, report, self.is_in_page_answer)
 
 
 def first_metric_plots(report: Report) -> tuple[Plot, ...]:
@@ -99,44 +99,44 @@ def first_metric_plots(report: Report) -> tuple[Plot, ...]:
     return tuple(map(first_rows, report.plots))
 
 
-def first_metric(page: Page, counts: Counts) -> dict[str, Any]:
+def first_metric_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     return {"metrics": page.metrics[:1]} if len(page.models) > MANY else {}
 
 
-def shown_metrics(page: Page, counts: Counts) -> dict[str, Any]:
+def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, Any]:
     """The option `metrics` with the metrics that the leaderboard shows."""
     if len(page.models) > MANY or page.metrics_requested:
-        return first_metric(page, counts)
+        return first_metric_option(page, counts)
     most = max(metric.k for metric in page.metrics)
     return {"metrics": tuple(metric for metric in page.metrics if metric.k in (1, most))}
 
 
-def reason_order_unknown(page: Page, counts: Counts) -> str:
+def reason_order_unknown(page: PageAnalysis, counts: Counts) -> str:
     """Why the order of attempts cannot be tested; "" if it can."""
-    inputs = counts.facts.inputs
+    inputs = counts.read_facts.file_readings
     # A list of attempts without numbers may not be in the order in which the attempts were made.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not contain the order of attempts"
     return ""
 
 
-def reason_costs_unknown(page: Page, counts: Counts) -> str:
+def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
     """Why the page has no part about costs; "" if it has one."""
     if "cost" in counts.attempts:
         return ""
-    inputs = counts.facts.inputs
-    offered = bool(inputs) and all("cost" in file.offered for file in inputs)
+    inputs = counts.read_facts.file_readings
+    offered = bool(inputs) and all("cost" in file.requestable_columns for file in inputs)
     return "the metrics don't include cost" if offered else "the data contains no costs"
 
 
-def flip_baseline(page: Page, counts: Counts) -> str | None:
+def flip_baseline(page: PageAnalysis, counts: Counts) -> str | None:
     """The model with which the part about flips compares all models, or None.
 
     This model is the baseline, the first of two labelled runs, or the weaker of two models.
     """
     present = {model for model, *_ in counts.series}
     models = [model for model in page.models if model in present]
-    if (base := page.baseline_name or page.earlier) in models and len(models) > 1:
+    if (base := page.baseline_name or page.earlier_run) in models and len(models) > 1:
         return base
     return models[1] if len(models) == 2 else None
 
@@ -146,8 +146,8 @@ DIFFERENCES = Part(
     "differences", "Differences",
     "A filled point is a significant difference. A hollow point is a tie.",
     "compare",
-    lambda page, counts: {"baseline": page.baseline_name, **shown_metrics(page, counts)},
-    min_models=2, answered=True)
+    lambda page, counts: {"baseline": page.baseline_name, **leaderboard_metrics_option(page, counts)},
+    min_models=2, is_in_page_answer=True)
 CURVES = Part(
     "curves", "Curves over k",
     "pass@k is the probability that at least one of k attempts passes. pass^k is the probability"
@@ -156,10 +156,10 @@ COST = Part(
     "cost", "Cost", "The cost of a solved task is the cost of an attempt divided by pass@1. A model"
     " is on the frontier if no cheaper model is better.", "cost",
     reason_absent=reason_costs_unknown)
-SEPARATION = Part(
+TASKS_NEEDED = Part(
     "separation", "Tasks needed", "The table treats these results as a pilot. It shows which"
     " differences you could detect with more tasks"
-    " or attempts.", "plan", first_metric, has_plots=False)
+    " or attempts.", "plan", first_metric_option, has_plots=False)
 ORDER = Part(
     "order", "Order of attempts", "If the pass rate changes from attempt to attempt, pass@k is"
                                   " misleading.",
@@ -169,11 +169,11 @@ DIVERSITY = Part(
     "diversity", "Diversity",
     "If attempts contain few different solutions, more attempts add little.", "diversity",
     max_models=FEW, has_plots=False, reason_absent=lambda page, counts: (
-        "" if "solution" in counts.attempts else NO_SOLUTIONS))
+        "" if "solution" in counts.attempts else NO_SOLUTIONS_REASON))
 TASKS = Part(
     "tasks", "Tasks", "A task is flaky if some attempts pass and some fail.", "tasks",
     has_plots=False,
-    question=BriefTasksQuestion)
+    runner_class=BriefTasksRunner)
 FLIPS = Part(
     "flips", "Flips", "A task flips when its two pass rates differ by more than one half.", "tasks",
     lambda page, counts: {"against": flip_baseline(page, counts)}, max_models=FEW, has_plots=False,
@@ -189,8 +189,8 @@ TEMPERATURE = Part(
     "temperature", "Temperature",
     "A low temperature is often best for one attempt, and a higher temperature for many attempts.",
     "temperature",
-    first_metric, refusal="the data does not contain several temperatures")
+    first_metric_option, error_replacement_text="the data does not contain several temperatures")
 QUALITY = Part("quality", "Data quality", "", "describe")
 # fmt: on
 # GROUP_PARTS lists the parts that follow the leaderboard in each section, in reading order.
-GROUP_PARTS = (DIFFERENCES, COST, CURVES, SEPARATION, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)
+GROUP_PARTS = (DIFFERENCES, COST, CURVES, TASKS_NEEDED, ORDER, DIVERSITY, TASKS, FLIPS, SUSPECTS)

@@ -8,37 +8,42 @@ from datetime import UTC, datetime
 from typing import Any
 
 from passk_cli.commands.command import load_command
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.compare.integrity import text_reader
 from passk_cli.commands.compare.view import PairTable
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
 from passk_cli.commands.report import ReportOptions
 from passk_cli.commands.report.averages import macro_panel
-from passk_cli.commands.report.grid import check_link, link_in_group, task_grid
 from passk_cli.commands.report.integrity import integrity_panel
 from passk_cli.commands.report.leaderboard import MetricRanks, leaderboard, ranks_by_metric
-from passk_cli.commands.report.page import Page
+from passk_cli.commands.report.outcome_grid import check_link, link_in_group, task_grid
+from passk_cli.commands.report.page import PageAnalysis
 from passk_cli.commands.report.parts import (
     DIFFERENCES,
     FLIPS,
     GROUP_PARTS,
     MANY,
-    NO_SOLUTIONS,
+    NO_SOLUTIONS_REASON,
     QUALITY,
     SUSPECTS,
     TASKS,
     TEMPERATURE,
     Part,
 )
-from passk_cli.commands.tasks.view import LOOK
+from passk_cli.commands.tasks.view import SUSPECT_TASK_ADVICE
 from passk_cli.diagnostic import Diagnostic
-from passk_cli.errors import DataError, ParameterError, no_such_model_error, refuse_if_any
+from passk_cli.errors import (
+    DataError,
+    ParameterError,
+    no_such_model_error,
+    raise_first_applicable_error,
+)
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.sources.paths import TEMPERATURE_NAMES
+from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES
 from passk_cli.limits import MOST_CHAPTERS, MOST_ON_PAGE, refuse_too_many
 from passk_cli.metrics.registry import parse_metric
-from passk_cli.option import by_flag, changed_options
+from passk_cli.option import changed_option_names, declared_options_by_flag
 from passk_cli.outcomes.counts import Counts
-from passk_cli.report.data_types import ALWAYS, AnswerSentence, Chapter, Document, Panel, Report
+from passk_cli.report.data_types import ALWAYS, AnswerSentence, Chapter, Panel, Report, ReportPage
 from passk_cli.report.phrases import first_few, plural
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.completeness import models_lacking_attempts
@@ -48,80 +53,80 @@ from passk_cli.study.value_range import named_group_values
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-_COST = "cost"
-_RANKS = "rank: possible ranks"
+_COST_METRIC = "cost"
+_RANKS_FOOTNOTE = "rank: possible ranks"
 # A page adjusts tests within each group, but `passk compare --by` adjusts tests over all groups.
-_ONE_GROUP = "tests adjusted within this group"
-# The commands in _PASS_COMMANDS need passes and failures, even if all requested metrics use scores.
-_PASS_COMMANDS = ("curve", "order", "tasks")
+_ADJUSTED_IN_GROUP_FOOTNOTE = "tests adjusted within this group"
+# The commands in _COMMANDS_NEEDING_PASSES need passes and failures, even if all requested metrics use scores.
+_COMMANDS_NEEDING_PASSES = ("curve", "order", "tasks")
 
 
-class ReportQuestion(Question, ReportOptions):
-    most_groups = MOST_CHAPTERS
-    uncorrected = ""
-    reads_again = True
+class ReportRunner(CommandRunner, ReportOptions):
+    max_groups = MOST_CHAPTERS
+    label_refusal = ""
+    rereads_incomplete_counts = True
 
     def request(self, options: SharedOptions) -> Request:
         request = super().request(options)
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             self.link and self.board, OptionValue("--link"),
             "a leaderboard has no tasks, so it cannot link to transcripts",
             (SuggestedFix({"--link": None}), SuggestedFix({"--board": None})),
         ))  # fmt: skip
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             self.average and len(request.by) > 1, OptionValue("--average", self.average),
             "the average is over the groups of one column, but you name several columns",
             (SuggestedFix({"--by": None}), SuggestedFix({"--average": None})),
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
-        return replace(request, order=request.missing != BOUNDS).with_model(self.baseline)
+        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_model(self.baseline)
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Page:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> PageAnalysis:
         options = replace(options, confidence=options.confidence.require_intervals())
         if self.average and self.average not in options.request.by:
             by = (*options.request.by, self.average)
             options = replace(options, request=replace(options.request, by=by))
-        study, uncosted = super().study(options, read), dict[str, Counts | str]()
+        study, uncosted = super().read_analysis(options, read), dict[str, Counts | str]()
         if self.board:
             require_no_copies(study.counts, options.request.models)
-            if not options.read_once:
+            if not options.is_readable_only_once:
                 texts = text_reader(study.counts, self.request(options), read)
-                study = replace(study, texts=texts)
-        inputs = study.counts.facts.inputs
-        has_costs = bool(inputs) and all(_COST in i.offered for i in inputs)
-        if has_costs and not (study.metrics_requested or options.read_once):
+                study = replace(study, read_texts=texts)
+        inputs = study.counts.read_facts.file_readings
+        has_costs = bool(inputs) and all(_COST_METRIC in i.requestable_columns for i in inputs)
+        if has_costs and not (study.metrics_requested or options.is_readable_only_once):
             most = max(metric.k for metric in study.metrics)
             ends = [metric for metric in study.metrics if metric.k in (1, most)]
-            metrics = replace(options.metrics, metrics=(*ends, parse_metric(_COST)))
+            metrics = replace(options.metric_options, metrics=(*ends, parse_metric(_COST_METRIC)))
             try:
                 if study.has_ranges:
                     require_monotone(metrics.metrics)
-                costed = super().study(replace(options, metrics=metrics), read)
-                study = replace(costed, texts=study.texts)
-                options = replace(options, metrics=metrics)
+                costed = super().read_analysis(replace(options, metric_options=metrics), read)
+                study = replace(costed, read_texts=study.read_texts)
+                options = replace(options, metric_options=metrics)
             except (DataError, ParameterError) as error:
-                uncosted = {_COST: str(error)}
+                uncosted = {_COST_METRIC: str(error)}
         study_fields = {field.name: getattr(study, field.name) for field in fields(study)}
         separate_counts = (
-            {} if self.board else uncosted | _separate_counts(options, study.counts, read)
+            {} if self.board else uncosted | _counts_by_command(options, study.counts, read)
         )
         reading = self.request(options)
         if reading.judges_no_score and not self.board:
             # Scores without a threshold have no passes, so passk reads the data a second time for
             # the parts about passes.
-            judged = _read_separately(replace(reading, scores_only=False), options, read)
-            separate_counts |= dict.fromkeys(_PASS_COMMANDS, judged)
-        return Page(
+            judged = _counts_or_failure_reason(replace(reading, scores_only=False), options, read)
+            separate_counts |= dict.fromkeys(_COMMANDS_NEEDING_PASSES, judged)
+        return PageAnalysis(
             **study_fields,
-            options=options,
-            separate_counts=separate_counts,
+            shared_options=options,
+            counts_by_command=separate_counts,
             baseline_name=self.baseline,
         )
 
     def report(self, study: Analysis) -> Report:
         page = study
-        if not isinstance(page, Page):
+        if not isinstance(page, PageAnalysis):
             raise TypeError(f"`report` needs a Page from `study`; got {type(page).__name__}")
         models = dict.fromkeys(model for model, *_ in page.counts.series)
         fewer = SuggestedFix({"--model": Placeholder("NAME")}, "selects models")
@@ -130,7 +135,7 @@ class ReportQuestion(Question, ReportOptions):
             option = OptionValue("--baseline", self.baseline)
             raise no_such_model_error(option, "no such model", self.baseline, models, option.option)
         groups = list(dict.fromkeys(series[1:] for series in page.counts.series))
-        estimates = page.ask("estimate", page.counts)
+        estimates = page.command_report("estimate", page.counts)
         parts = (DIFFERENCES,) if self.board else GROUP_PARTS
         sections = [self._group_section(page, group, estimates, parts) for group in groups]
         macro = macro_panel(page, estimates) if self.average and len(groups) > 1 else None
@@ -144,7 +149,7 @@ class ReportQuestion(Question, ReportOptions):
             return self._report_with_page(
                 page, _add_macro_rows(estimates, macro), boards, len(groups)
             )
-        temperature = TEMPERATURE.panel(page, page.separate_counts.get("temperature", page.counts))
+        temperature = TEMPERATURE.panel(page, page.counts_by_command.get("temperature", page.counts))
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
             messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
@@ -159,7 +164,7 @@ class ReportQuestion(Question, ReportOptions):
         )
 
     def _report_with_page(
-        self, page: Page, estimates: Report, sections: Sequence[Chapter], groups: int
+        self, page: PageAnalysis, estimates: Report, sections: Sequence[Chapter], groups: int
     ) -> Report:
         absent, title, date = [], self.headline, ""
         for (part, reason), names in page.absent_parts.items():
@@ -167,30 +172,38 @@ class ReportQuestion(Question, ReportOptions):
             absent.append(f"{part}{where}: {reason}.")
         if self.board:
             absent, date = [], datetime.now(UTC).date().isoformat()
-            title = title if "--title" in changed_options(self) else "Leaderboard"
-        page_of = Document(title, tuple(sections), tuple(absent), date=date)
-        answer, messages = _finding(estimates, sections, groups), _messages(sections, groups)
-        return replace(estimates, answer=tuple(answer), messages=tuple(messages), draw=tuple,
+            title = title if "--title" in changed_option_names(self) else "Leaderboard"
+        page_of = ReportPage(title, tuple(sections), tuple(absent), date=date)
+        answer, messages = (
+            _answer_sentences(estimates, sections, groups),
+            _page_messages(sections, groups),
+        )
+        return replace(estimates, answer=tuple(answer), messages=tuple(messages), make_plots=tuple,
                        page=page_of)  # fmt: skip
 
     def _group_section(
-        self, page: Page, group: tuple[str, ...], all_estimates: Report, parts: Sequence[Part]
+        self,
+        page: PageAnalysis,
+        group: tuple[str, ...],
+        all_estimates: Report,
+        parts: Sequence[Part],
     ) -> Chapter:
         names = page.counts.group_names
-        name, counts = named_group_values(group, names), page.group(group, page.counts)
-        estimates = page.ask("estimate", counts) if names else all_estimates
+        name, counts = named_group_values(group, names), page.counts_of_group(group, page.counts)
+        estimates = page.command_report("estimate", counts) if names else all_estimates
         answer, places, panels = estimates.answer, dict[str, MetricRanks](), list[Panel]()
         compared: Report | None = None
         pair_messages: tuple[Diagnostic, ...] = ()
         for part in parts:
-            part_counts = page.separate_counts.get(part.command, counts)
+            part_counts = page.counts_by_command.get(part.command, counts)
             if isinstance(part_counts, Counts) and part_counts is not counts:
-                part_counts = page.group(group, part_counts)
+                part_counts = page.counts_of_group(group, part_counts)
             panel = part.panel(page, part_counts, name)
             if panel is None:
                 continue
             messages = tuple(
-                _message_of_command(message, part.command) for message in panel.report.messages
+                _message_with_command_fixes(message, part.command)
+                for message in panel.report.messages
             )
             panel = replace(panel, report=replace(panel.report, messages=messages))
             if part is DIFFERENCES:
@@ -198,7 +211,7 @@ class ReportQuestion(Question, ReportOptions):
                 pair_messages = messages
                 compared = panel.report if places else None
                 tables = tuple(
-                    replace(t, shown=ALWAYS if t.title == PairTable.title else t.shown)
+                    replace(t, visibility=ALWAYS if t.title == PairTable.title else t.visibility)
                     for t in panel.report.tables if t.columns[0].header != "rank"
                 )  # fmt: skip
                 panel = replace(panel, report=replace(panel.report, tables=tables))
@@ -210,7 +223,9 @@ class ReportQuestion(Question, ReportOptions):
             if part is FLIPS:
                 flips, pair = panel.report.answer, len({model for model, *_ in counts.series}) == 2
                 answer += flips[:1] if pair else flips[1:2]
-            if part is SUSPECTS and not any(LOOK in row for row in panel.report.data.rows):
+            if part is SUSPECTS and not any(
+                SUSPECT_TASK_ADVICE in row for row in panel.report.data_table.rows
+            ):
                 panel = replace(panel, report=replace(panel.report, tables=()))
             if part is TASKS:
                 link = link_in_group(self.link, dict(zip(names, group, strict=True)))
@@ -218,34 +233,37 @@ class ReportQuestion(Question, ReportOptions):
             panels.append(panel)
         board, report = leaderboard(estimates, places, models_lacking_attempts(counts))
         messages = (*report.messages, *pair_messages)
-        one_group = [_ONE_GROUP] if compared and name else []
+        one_group = [_ADJUSTED_IN_GROUP_FOOTNOTE] if compared and name else []
         context = (*_method_words(estimates, compared), *one_group, VERSION)
         report = replace(report, context=context, messages=messages)
         first = Panel("leaderboard", "Leaderboard", "", report, is_in_page_answer=True, board=board)
         return Chapter(name, (first, *panels), answer)
 
 
-def _separate_counts(
-    options: SharedOptions, counts: Counts, read: ReadCounts
+def _counts_by_command(
+    options: SharedOptions, counts: Counts, read: CountsReader
 ) -> dict[str, Counts | str]:
-    inputs = counts.facts.inputs
+    inputs = counts.read_facts.file_readings
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
         requests["diversity"] = replace(options.request, attempts=("solution",))
-    if settings := [name for name in TEMPERATURE_NAMES if name in counts.facts.varying]:
+    if settings := [name for name in TEMPERATURE_NAMES if name in counts.read_facts.pooled_setting_columns]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         requests["temperature"] = replace(options.request, by=by)
     counts_by_command = {
-        name: _read_separately(request, options, read) for name, request in requests.items()
+        name: _counts_or_failure_reason(request, options, read)
+        for name, request in requests.items()
     }
-    offered = all("solution" in file.offered for file in inputs)
+    offered = all("solution" in file.requestable_columns for file in inputs)
     if isinstance(counts_by_command.get("diversity"), str) and not offered:
-        counts_by_command["diversity"] = NO_SOLUTIONS
+        counts_by_command["diversity"] = NO_SOLUTIONS_REASON
     return counts_by_command
 
 
-def _read_separately(request: Request, options: SharedOptions, read: ReadCounts) -> Counts | str:
-    if options.read_once:
+def _counts_or_failure_reason(
+    request: Request, options: SharedOptions, read: CountsReader
+) -> Counts | str:
+    if options.is_readable_only_once:
         return "the data can be read only once"
     try:
         return read(replace(request, cluster=options.confidence.cluster))
@@ -258,30 +276,30 @@ def _method_words(estimates: Report, compared: Report | None) -> tuple[str, ...]
     if compared is not None:
         words = (part for part in compared.context if isinstance(part, str))
         shared = [part.removeprefix("~ or ") for part in words]
-        parts.append(_RANKS)
+        parts.append(_RANKS_FOOTNOTE)
         parts += [p for p in shared if not parts[0].startswith(p.replace(" shared", ""))]
     return tuple(part for part in dict.fromkeys(parts) if part != VERSION)
 
 
-def _message_of_command(message: Diagnostic, command: str) -> Diagnostic:
-    page_flags = by_flag(load_command("report").options()).keys()
+def _message_with_command_fixes(message: Diagnostic, command: str) -> Diagnostic:
+    page_flags = declared_options_by_flag(load_command("report").options()).keys()
     settles = (
         fix if fix.options.keys() <= page_flags else replace(fix, command=command)
-        for fix in message.settles
+        for fix in message.fixes
     )
-    return replace(message, settles=tuple(settles))
+    return replace(message, fixes=tuple(settles))
 
 
 def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
     if macro is None:
         return estimates
-    data = estimates.data
+    data = estimates.data_table
     return replace(
-        estimates, rows=lambda: replace(data, rows=[*data.rows, *macro.report.data.rows])
+        estimates, make_data_rows=lambda: replace(data, rows=[*data.rows, *macro.report.data_table.rows])
     )
 
 
-def _finding(
+def _answer_sentences(
     estimates: Report, sections: Sequence[Chapter], groups: int
 ) -> Iterator[AnswerSentence]:
     if groups == 1:
@@ -291,7 +309,7 @@ def _finding(
     yield from next(macro, ()) or estimates.answer
 
 
-def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
+def _page_messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     """The messages of all panels without repeats, with warnings first.
 
     A message that only some groups have begins with the names of these groups. If the same message
@@ -302,10 +320,10 @@ def _messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     for section in sections:
         for panel in section.panels:
             for message in panel.report.messages:
-                bare = replace(message, settles=())
+                bare = replace(message, fixes=())
                 titles.setdefault(bare, {})[section.title] = None
                 fullest[bare] = max(
-                    fullest.get(bare, message), message, key=lambda version: len(version.settles)
+                    fullest.get(bare, message), message, key=lambda version: len(version.fixes)
                 )
     group_titles = {section.title for section in sections[:groups]} if groups > 1 else set()
     for bare, chapters in sorted(titles.items(), key=lambda item: item[0].severity != "warning"):

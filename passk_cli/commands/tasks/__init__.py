@@ -7,7 +7,7 @@ from typing import Annotated
 
 from passk_cli.commands.command import Command
 from passk_cli.files.request import Request
-from passk_cli.option import DATA, Option
+from passk_cli.option import ANY_DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
 
@@ -35,12 +35,12 @@ class TasksOptions:
     # fmt: off
     always: Annotated[float | None, Option(
         "--always", "RATE", "Test which tasks pass above this rate.", low=0,
-        high=1, between=True,
+        high=1, excludes_limits=True,
         detail="If the attempts do not show that a task passes above the rate, passk shows how many"
         " more passes would be enough.")] = None
-    against: Annotated[DATA, Option(
+    against: Annotated[ANY_DATA, Option(
         "--against", "FILE|NAME", "Show which tasks changed compared with another run or model.",
-        file="read", of_models=True,
+        file_use="read", is_model_name=True,
         detail="FILE is a file, a folder, or label=path. NAME is a model in the data. passk"
         " compares each model with the model of the same name in the other run. If the other run"
         " has only one model, passk compares each model with this model.")] = None
@@ -60,6 +60,6 @@ class TasksOptions:
 
 
 COMMAND = Command(
-    TasksOptions, (Request, RequiredAttempts, Confidence), charts=True,
-    without=("interval", "population", "cluster", "resamples", "seed", "bounds"),
-    view="passk_cli.commands.tasks.view:TasksQuestion")  # fmt: skip
+    TasksOptions, (Request, RequiredAttempts, Confidence), has_charts=True,
+    excluded_options=("interval", "population", "cluster", "resamples", "seed", "bounds"),
+    runner_path="passk_cli.commands.tasks.view:TasksRunner")  # fmt: skip

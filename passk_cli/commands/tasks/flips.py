@@ -26,13 +26,13 @@ from passk_cli.report.data_types import (
 from passk_cli.report.phrases import (
     SeriesName,
     number_range,
-    p_relation,
+    p_text_with_sign,
     plural,
     tasks_and_attempts,
 )
 from passk_cli.report.plot import Plot, forest
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.flips import Flips, find_flips, flip_results, pairs_to_compare
 from passk_cli.study.result import Result
 from passk_cli.study.section import Section, build_report, data_field
@@ -42,7 +42,7 @@ from passk_cli.suggested_fix import OptionValue
 # most _LINES tasks.
 DRAWN, _LONGEST, _LINES = 30, 24, 20
 
-TASKS_OF_ONE_SIDE = DiagnosticType(
+UNSHARED_TASKS_WARNING = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one model has are left out: {only} of {model} and {only_base} of"
     " {against}{?others|; {others} also have such tasks}",
@@ -55,7 +55,7 @@ TASKS_OF_ONE_SIDE = DiagnosticType(
     example="warning[tasks-of-one-side]: tasks that only one model has are left out: 8 of"
     " claude-opus-4-7 and 18 of gpt-5.5; 2 other pairs also have such tasks",
 )  # fmt: skip
-NO_TASK_SIGNIFICANT = DiagnosticType(
+NO_TASK_SIGNIFICANT_WARNING = DiagnosticType(
     "no-task-significant", WARNING,
     "with {attempts} attempts per task, no single task can be significant",
     meaning="The test of a task compares the numbers of passes in both runs. With too few attempts,"
@@ -66,7 +66,7 @@ NO_TASK_SIGNIFICANT = DiagnosticType(
     example="warning[no-task-significant]: with 2 attempts per task, no single task can be"
     " significant",
 )  # fmt: skip
-SIGNIFICANT_TOGETHER = DiagnosticType(
+SIGNIFICANT_TOGETHER_NOTE = DiagnosticType(
     "significant-together", NOTE,
     "with {attempts:attempt} per task, no change is significant unless {alone:task} change"
     " completely",
@@ -84,17 +84,17 @@ SIGNIFICANT_TOGETHER = DiagnosticType(
 
 
 def has_changed(fact: Result) -> bool:
-    return bool(fact.more["flip"] or fact.verdict)
+    return bool(fact.extra_fields["flip"] or fact.verdict)
 
 
 def _change_sort_key(fact: Result) -> tuple[bool, bool, float, float]:
     p, change = fact.p or 0.0, fact.estimate.value or 0.0
-    return not fact.verdict, not fact.more["flip"], p, -abs(change)
+    return not fact.verdict, not fact.extra_fields["flip"], p, -abs(change)
 
 
 def _passes_text(fact: Result, side: int) -> str:
     against = ("", "_against")[side]
-    return f"{fact.more[f'passes{against}']:,} of {fact.more[f'n{against}']:,}"
+    return f"{fact.extra_fields[f'passes{against}']:,} of {fact.extra_fields[f'n{against}']:,}"
 
 
 class FlippedPairTable(Section[Flips]):
@@ -102,36 +102,36 @@ class FlippedPairTable(Section[Flips]):
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda flips: flips.name,
+        Column("model", cell_of_record=lambda flips: flips.name,
                meaning="The model or agent whose tasks flipped."),
-        Column("against", cell=lambda flips: flips.against,
+        Column("against", cell_of_record=lambda flips: flips.baseline_name,
                meaning="The model or run with which this model is compared."),
-        Column("tasks", "count", cell=lambda flips: len(flips.tasks),
+        Column("tasks", "count", cell_of_record=lambda flips: len(flips.tasks),
                meaning="Number of tasks at which both models have attempts."),
-        Column("flipped", "count", cell=lambda flips: flips.number,
+        Column("flipped", "count", cell_of_record=lambda flips: flips.flip_count,
                meaning="Number of tasks with pass rates that differ by more than one half."),
-        Column("expected", cell=lambda flips: _expected_text(flips),
+        Column("expected", cell_of_record=lambda flips: _expected_flips_text(flips),
                meaning="Number of flips that you can expect if no task changed, with its range at"
                " the confidence level in brackets. passk computes this number by distributing the"
                " passes of each task at random over the attempts. With one attempt per task, only a"
                " range that begins at 0 is known."),
-        Column("to passing", "count", cell=lambda flips: flips.signs.tolist().count(1),
+        Column("to passing", "count", cell_of_record=lambda flips: flips.signs.tolist().count(1),
                meaning="Number of tasks that flipped from failing to passing."),
-        Column("to failing", "count", cell=lambda flips: flips.signs.tolist().count(-1),
+        Column("to failing", "count", cell_of_record=lambda flips: flips.signs.tolist().count(-1),
                meaning="Number of tasks that flipped from passing to failing."),
-        Column("improved", "count", cell=lambda flips: flips.verdicts.tolist().count(1),
+        Column("improved", "count", cell_of_record=lambda flips: flips.verdicts.tolist().count(1),
                meaning="Number of tasks with a significantly higher pass rate."),
-        Column("regressed", "count", cell=lambda flips: flips.verdicts.tolist().count(-1),
+        Column("regressed", "count", cell_of_record=lambda flips: flips.verdicts.tolist().count(-1),
                meaning="Number of tasks with a significantly lower pass rate."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
         return flips_answer(self.records)
 
-    def context(self) -> Iterator[str]:
+    def footer_parts(self) -> Iterator[str]:
         yield "by task: Boschloo, Benjamini–Hochberg"
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         level, tests = self.records[0].level, sum(len(flips.tasks) for flips in self.records)
         yield (
             f"Boschloo's exact test of each task, Benjamini–Hochberg over {plural(tests, 'test')};"
@@ -144,12 +144,12 @@ class FlippedPairTable(Section[Flips]):
         )
 
     def messages(self) -> Iterator[Diagnostic]:
-        lacking = [flips for flips in self.records if flips.only or flips.only_base]
+        lacking = [flips for flips in self.records if flips.only_in_series_count or flips.only_in_baseline_count]
         if lacking:
-            most = max(lacking, key=lambda flips: flips.only + flips.only_base)
+            most = max(lacking, key=lambda flips: flips.only_in_series_count + flips.only_in_baseline_count)
             other_pairs = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
-            yield TASKS_OF_ONE_SIDE(
-                only=most.only, model=most.name, only_base=most.only_base, against=most.against,
+            yield UNSHARED_TASKS_WARNING(
+                only=most.only_in_series_count, model=most.name, only_base=most.only_in_baseline_count, against=most.baseline_name,
                 others=other_pairs,
             )  # fmt: skip
         tests = sum(len(flips.tasks) for flips in self.records)
@@ -159,15 +159,15 @@ class FlippedPairTable(Section[Flips]):
         half, level = most_attempts // 2, self.records[0].level
         least = float(boschloo(most_attempts - half, most_attempts - half, half, 0))
         if least > 1 - level:
-            yield NO_TASK_SIGNIFICANT(attempts=number_range(half, most_attempts - half))
+            yield NO_TASK_SIGNIFICANT_WARNING(attempts=number_range(half, most_attempts - half))
         elif least * tests > 1 - level:
-            yield SIGNIFICANT_TOGETHER(
+            yield SIGNIFICANT_TOGETHER_NOTE(
                 attempts=half, alone=int(np.ceil(least * tests / (1 - level)))
             )
 
     def tables(self) -> Iterator[Table]:
         for table in super().tables():
-            yield replace(table, shown=ALWAYS if len(self.records) > 1 else FULL)
+            yield replace(table, visibility=ALWAYS if len(self.records) > 1 else FULL)
 
 
 @dataclass(frozen=True)
@@ -178,35 +178,35 @@ class FlippedTaskTable(Section[Result]):
 
     title = "Tasks that flipped"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("model", cell=lambda fact: SeriesName(fact.series),
-               where=lambda section: section.several,
+        Column("model", cell_of_record=lambda fact: SeriesName(fact.series),
+               exists_in_section=lambda section: section.has_several_pairs,
                meaning="The model or agent whose task flipped."),
-        Column("against", cell=lambda fact: fact.against, where=lambda section: section.several,
+        Column("against", cell_of_record=lambda fact: fact.against, exists_in_section=lambda section: section.has_several_pairs,
                meaning="The model or run with which this model is compared."),
-        Column("task", name="task", cell=lambda fact: fact.more["task"],
+        Column("task", field_name="task", cell_of_record=lambda fact: fact.extra_fields["task"],
                meaning="Name of the task."),
-               Column("{0[1]}", cell=lambda fact, side: _passes_text(fact, side[0]),
-               across=lambda section: enumerate(section.sides), example=(0, "MODEL"),
+               Column("{0[1]}", cell_of_record=lambda fact, side: _passes_text(fact, side[0]),
+               repeated_items=lambda section: enumerate(section.side_headers), example=(0, "MODEL"),
                meaning="Number of attempts at the task that passed, and number of all attempts at"
                " the task."),
-        Column("change", "share", cell=lambda fact: fact.estimate,
+        Column("change", "share", cell_of_record=lambda fact: fact.estimate,
                meaning="Difference between the two pass rates."),
-        Column("flip", name="flip", cell=lambda fact: fact.more["flip"],
+        Column("flip", field_name="flip", cell_of_record=lambda fact: fact.extra_fields["flip"],
                meaning="Direction of the flip if the two pass rates differ by more than one half."),
-        Column("p", "p", cell=lambda fact: fact.p, shown=FULL,
+        Column("p", "p", cell_of_record=lambda fact: fact.p, visibility=FULL,
                meaning="p-value of Boschloo's exact test that both pass rates are equal."),
-        Column("adjusted p", "p", cell=lambda fact: fact.p_adjusted,
+        Column("adjusted p", "p", cell_of_record=lambda fact: fact.p_adjusted,
                meaning="p-value adjusted by Benjamini and Hochberg over the tasks of all pairs."),
-        Column("verdict", cell=lambda fact: fact.verdict,
+        Column("verdict", cell_of_record=lambda fact: fact.verdict,
                meaning="improved or regressed if the adjusted p-value is at most the significance"
                " level (1 − confidence level)."),
-        Column("attempts", "strip", shown=FULL,
-               cell=lambda fact: shorten_strip(fact.more["attempts"]),
-               where=lambda section: section.in_order,
+        Column("attempts", "strip", visibility=FULL,
+               cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
+               exists_in_section=lambda section: section.is_attempt_order_known,
                meaning="Outcomes of the attempts in the order in which they were made."),
-        Column("attempts against", "strip", shown=FULL,
-               cell=lambda fact: shorten_strip(fact.more["attempts_against"]),
-               where=lambda section: section.in_order,
+        Column("attempts against", "strip", visibility=FULL,
+               cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts_against"]),
+               exists_in_section=lambda section: section.is_attempt_order_known,
                meaning="Outcomes of the attempts of the other run or model, in the order in which"
                " they were made."),
         data_field("passes", "Number of attempts that passed."),
@@ -214,56 +214,56 @@ class FlippedTaskTable(Section[Result]):
     )  # fmt: skip
 
     @property
-    def several(self) -> bool:
+    def has_several_pairs(self) -> bool:
         return len({(fact.series, fact.against) for fact in self.records}) > 1
 
     @property
-    def sides(self) -> tuple[str, str]:
+    def side_headers(self) -> tuple[str, str]:
         first = self.records[0]
         headers = SeriesName(first.series), first.against
-        return ("passed", "other passed") if self.several else headers
+        return ("passed", "other passed") if self.has_several_pairs else headers
 
     @property
-    def in_order(self) -> bool:
+    def is_attempt_order_known(self) -> bool:
         names = ("attempts", "attempts_against")
-        return all(any(fact.more[name] for fact in self.records) for name in names)
+        return all(any(fact.extra_fields[name] for fact in self.records) for name in names)
 
     @property
-    def changes(self) -> list[Result]:
+    def shown_tasks(self) -> list[Result]:
         return sorted(filter(has_changed, self.records), key=_change_sort_key)
 
-    def facts_of(self, record: Result) -> Iterator[Result]:
+    def results_of(self, record: Result) -> Iterator[Result]:
         names = ("task", "passes", "passes_against", "flip")
         if has_changed(record):
-            yield replace(record, level=None, more={name: record.more[name] for name in names})
+            yield replace(record, level=None, extra_fields={name: record.extra_fields[name] for name in names})
 
     def tables(self) -> Iterator[Table]:
-        if changes := self.changes:
-            visibility = FULL if self.several and not self.rows_requested else ALWAYS
-            yield replace(self.table(changes, self.title), shown=visibility)
+        if changes := self.shown_tasks:
+            visibility = FULL if self.has_several_pairs and not self.rows_requested else ALWAYS
+            yield replace(self.table(changes, self.title), visibility=visibility)
 
     def plots(self) -> tuple[Plot, ...]:
-        largest = self.changes[: max(self.first, DRAWN)]
-        if self.several:
+        largest = self.shown_tasks[: max(self.rows_without_full, DRAWN)]
+        if self.has_several_pairs:
             largest = sorted(largest, key=lambda fact: (SeriesName(fact.series), fact.against))
         rows = [
             {
                 "task": f"{SeriesName(fact.series)} − {fact.against} · {task}"
-                if self.several else task,
+                if self.has_several_pairs else task,
                 "head": SeriesName(fact.series), "tail": f"{fact.against} · {task}",
                 "change": fact.estimate.value, "low": None, "high": None,
                 "filled": bool(fact.verdict),
             }
             for fact in largest
-            for task in [str(fact.more["task"])]
+            for task in [str(fact.extra_fields["task"])]
         ]  # fmt: skip
-        names = "" if self.several else " − ".join(self.sides)
+        names = "" if self.has_several_pairs else " − ".join(self.side_headers)
         return (
             forest(
                 rows, label="task", value="change", low="low", high="high", filled="filled",
                 title="Change of the pass rate at each task",
                 subtitle=" · ".join(filter(None, (names, "○ not significant"))), x_title="change",
-                head="head" * self.several, tail="tail" * self.several,
+                head="head" * self.has_several_pairs, tail="tail" * self.has_several_pairs,
             ),
         )  # fmt: skip
 
@@ -272,7 +272,7 @@ class ComparedTaskTable(FlippedTaskTable):
     """A row per shared task of each pair of models, including tasks that did not change."""
 
     title = ""
-    view = "with --against"
+    shown_when = "with --against"
     columns: ClassVar[tuple[Column, ...]] = (
         *FlippedTaskTable.columns,
         data_field("n", "Number of attempts at the task."),
@@ -285,11 +285,11 @@ class ComparedTaskTable(FlippedTaskTable):
     )
 
     @property
-    def changes(self) -> list[Result]:
+    def shown_tasks(self) -> list[Result]:
         return sorted(self.records, key=_change_sort_key)
 
-    def facts(self) -> list[Result]:
-        return self.changes
+    def results(self) -> list[Result]:
+        return self.shown_tasks
 
 
 def shorten_strip(strip: str) -> str:
@@ -303,19 +303,19 @@ def shorten_strip(strip: str) -> str:
     return f"{strip[:_LONGEST]} first {_LONGEST} of {len(strip):,}"
 
 
-def _expected_text(flips: Flips) -> str:
-    if flips.single.all():
-        return f"0 to {flips.most_single:.0f}"
-    several = f"{flips.expected:.1f} ({number_range(*flips.range)})"
-    return f"{several} + 0 to {flips.most_single:.0f}" if flips.single.any() else several
+def _expected_flips_text(flips: Flips) -> str:
+    if flips.has_single_attempts.all():
+        return f"0 to {flips.max_expected_single_attempt_flips:.0f}"
+    several = f"{flips.expected_chance_flips:.1f} ({number_range(*flips.chance_flip_range)})"
+    return f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}" if flips.has_single_attempts.any() else several
 
 
 def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
     """Sentences about the flips, the flips expected by chance, and significant changes."""
     totals = FlipTotals(pairs)
-    yield from first_true(FLIPS, totals)
-    yield from first_true(BEYOND_CHANCE, totals)
-    yield from first_true(CHANGED, totals)
+    yield from first_true_sentence(FLIP_ANSWERS, totals)
+    yield from first_true_sentence(BEYOND_CHANCE_ANSWERS, totals)
+    yield from first_true_sentence(CHANGED_TASK_ANSWERS, totals)
 
 
 class FlipTotals:
@@ -323,65 +323,65 @@ class FlipTotals:
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]
-        adjusted = holm([flips.p_more for flips in pairs]).tolist()
+        adjusted = holm([flips.p_of_at_least_as_many_flips for flips in pairs]).tolist()
         level = (1 - self.first.level) / 2
         significant = (flips for flips, p in zip(pairs, adjusted, strict=True) if p <= level)
-        self.beyond = sorted(significant, key=lambda flips: flips.p_more)
+        self.beyond = sorted(significant, key=lambda flips: flips.p_of_at_least_as_many_flips)
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         first = self.first
         verdicts = [verdict for flips in self.pairs for verdict in flips.verdicts.tolist()]
         improved, regressed = verdicts.count(1), verdicts.count(-1)
         return {
             **_pair_fields(first), "pairs": len(self.pairs),
-            "all_flips": sum(flips.number for flips in self.pairs), "improved": improved,
+            "all_flips": sum(flips.flip_count for flips in self.pairs), "improved": improved,
             "regressed": regressed, "changed": improved + regressed,
         }  # fmt: skip
 
     @property
-    def beyond_fields(self) -> Mapping[str, Any]:
+    def beyond_chance_fields(self) -> Mapping[str, Any]:
         return {**_pair_fields(self.beyond[0]), "more": len(self.beyond) - 1}
 
 
 def _pair_fields(flips: Flips) -> dict[str, Any]:
     gains, losses = (flips.signs.tolist().count(sign) for sign in (1, -1))
     return {
-        "model": flips.name, "against": flips.against, "flips": flips.number,
+        "model": flips.name, "against": flips.baseline_name, "flips": flips.flip_count,
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
-        "most": round(flips.most_single), "several": int((~flips.single).sum()),
-        "repeated": flips.repeated, "expected": f"{flips.expected:.1f}",
-        "range": number_range(*flips.range),
+        "most": round(flips.max_expected_single_attempt_flips), "several": int((~flips.has_single_attempts).sum()),
+        "repeated": flips.repeated_task_flip_count, "expected": f"{flips.expected_chance_flips:.1f}",
+        "range": number_range(*flips.chance_flip_range),
     }  # fmt: skip
 
 
-_FLIPPED = (
+_FLIPPED_CLAUSE = (
     "{flips} of {tasks:task} flipped from {against} to {model}, {gains} to passing and {losses} to"
     " failing; "
 )
-_EXPECTED = "{expected} ({range}) are expected by chance."
-FLIPS = (
+_EXPECTED_CLAUSE = "{expected} ({range}) are expected by chance."
+FLIP_ANSWERS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
-    Answer("flips-of-single-attempts", lambda totals: totals.first.single.all(),
-           _FLIPPED + "0 to {most} flips are expected if no task changed, because each task has one"
+    Answer("flips-of-single-attempts", lambda totals: totals.first.has_single_attempts.all(),
+           _FLIPPED_CLAUSE + "0 to {most} flips are expected if no task changed, because each task has one"
                       " attempt."),
-    Answer("flips-of-some-single-attempts", lambda totals: totals.first.single.any(),
-           _FLIPPED + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED),
-    Answer("flips", lambda _: True, _FLIPPED + _EXPECTED),
+    Answer("flips-of-some-single-attempts", lambda totals: totals.first.has_single_attempts.any(),
+           _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED_CLAUSE),
+    Answer("flips", lambda _: True, _FLIPPED_CLAUSE + _EXPECTED_CLAUSE),
 )  # fmt: skip
-BEYOND_CHANCE = (
+BEYOND_CHANCE_ANSWERS = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
            "Chance does not explain this number of flips."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "Chance does not explain all flips: {model} against {against} ({repeated:flip},"
            " {expected} expected){?more| and"
-           " {more:more pair}}.", lambda totals: totals.beyond_fields),
+           " {more:more pair}}.", lambda totals: totals.beyond_chance_fields),
     Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
            "No pair has more flips than chance explains."),
 )  # fmt: skip
-CHANGED = (
-    Answer("no-task-changed", lambda totals: not totals.fields["changed"],
+CHANGED_TASK_ANSWERS = (
+    Answer("no-task-changed", lambda totals: not totals.sentence_fields["changed"],
            "No task differs significantly."),
     Answer("tasks-changed-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{changed:task} changed significantly: {improved} improved, {regressed} regressed."),
@@ -407,8 +407,8 @@ def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[C
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
         lines = [
-            f"{fact.more['task']}: {_passes_text(fact, 1)} passed, now {_passes_text(fact, 0)}"
-            f" ({fact.verdict or 'not significant'}, p {p_relation(fact.p_adjusted or 0.0)})"
+            f"{fact.extra_fields['task']}: {_passes_text(fact, 1)} passed, now {_passes_text(fact, 0)}"
+            f" ({fact.verdict or 'not significant'}, p {p_text_with_sign(fact.p_adjusted or 0.0)})"
             for fact in changes[:_LINES]
         ]
         significant = min(sum(failed or bool(fact.verdict) for fact in changes), _LINES)
@@ -420,7 +420,7 @@ def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[C
 
 def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     """The report of --against: tasks that changed between a model and another run or model."""
-    pairs, against = pairs_to_compare(study), str(study.decided["against"])
+    pairs, against = pairs_to_compare(study), str(study.signature_entries["against"])
     if not pairs:
         raise ParameterError(
             OptionValue("--against", against),
@@ -439,7 +439,7 @@ def flips_report(study: Analysis, rows: int, *, rows_requested: bool) -> Report:
     return build_report(
         study,
         [FlippedPairTable(study, all_flips),
-         ComparedTaskTable(study, flip_results(all_flips), first=rows,
+         ComparedTaskTable(study, flip_results(all_flips), rows_without_full=rows,
                             rows_requested=rows_requested)],
         context=[tasks_and_attempts([len(flips.tasks) for flips in all_flips], n)],
         messages=study.messages(()), interval=None, test="boschloo", adjust="bh",

@@ -12,73 +12,73 @@ import numpy as np
 from numpy.typing import NDArray
 
 from passk_cli.arrays import Floats, Ints, group_by
-from passk_cli.commands.tasks.discrimination import item_rest_correlations
+from passk_cli.commands.tasks.item_rest_correlations import item_rest_correlations
 from passk_cli.inference.adjust import benjamini_hochberg
 from passk_cli.inference.binomial_rate import further_passes_needed, rate_limits
-from passk_cli.limits import MOST_EMPTY, refuse_too_many
+from passk_cli.limits import MOST_SPARSE_TABLE_CELLS, refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import Estimate
 from passk_cli.report.phrases import natural_key
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.flips import outcome_strips
 from passk_cli.study.result import Result, SampleSize
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 # Each model's attempts at a task belong to one class in CLASSES, and tasks are sorted in the order
 # of the classes.
-CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
+TASK_CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
 # A task has one of the findings in KINDS, which follow from the pass rates of all models.
-KINDS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
+TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class TaskRates:
+class TaskRateMatrix:
     """The matrix of the pass rates of all models of one group at the tasks of the group.
 
     cells : index of the row of Counts of each model and task; −1 without attempts.
     """
 
     counts: Counts
-    series: Ints
+    series_indices: Ints
     tasks: tuple[str, ...]
-    cells: Ints
+    cell_indices: Ints
 
     @property
-    def groups(self) -> Series:
-        return self.counts.series[self.series[0]][1:]
+    def groups(self) -> SeriesKey:
+        return self.counts.series[self.series_indices[0]][1:]
 
     @property
     def models(self) -> tuple[str, ...]:
-        return tuple(self.counts.series[s][0] for s in self.series)
+        return tuple(self.counts.series[s][0] for s in self.series_indices)
 
-    def at(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
+    def as_matrix(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
         """Arrange values of the rows of Counts as a matrix (models × tasks)."""
-        return np.where(self.cells < 0, missing, values[self.cells])
+        return np.where(self.cell_indices < 0, missing, values[self.cell_indices])
 
     @cached_property
     def n(self) -> Ints:
-        return self.at(self.counts.n, 0)
+        return self.as_matrix(self.counts.n, 0)
 
     @cached_property
     def c(self) -> Ints:
-        return self.at(self.counts.c, 0)
+        return self.as_matrix(self.counts.c, 0)
 
     @cached_property
     def rates(self) -> Floats:
         """Pass rates (models × tasks); NaN if the model has no attempts at the task."""
-        return self.at(self.counts.c / self.counts.n, np.nan)
+        return self.as_matrix(self.counts.c / self.counts.n, np.nan)
 
     @property
     def class_codes(self) -> Ints:
         """Class of each model at each task as an index into CLASSES, (models × tasks)."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
-    def ordered(self) -> TaskRates:
+    def sorted_by_rate(self) -> TaskRateMatrix:
         """The matrix with the best models and the easiest tasks first.
 
         Tasks with equal mean rates are sorted by the models that pass them, so that equal columns
@@ -93,12 +93,12 @@ class TaskRates:
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))
         )
         return replace(
-            self, series=self.series[best], tasks=tuple(self.tasks[t] for t in hard),
-            cells=self.cells[best][:, hard],
+            self, series_indices=self.series_indices[best], tasks=tuple(self.tasks[t] for t in hard),
+            cell_indices=self.cell_indices[best][:, hard],
         )  # fmt: skip
 
 
-def task_rates(counts: Counts) -> list[TaskRates]:
+def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
     """The matrix of pass rates of each group.
 
     >>> from passk_cli.outcomes.counts import Counts
@@ -115,20 +115,20 @@ def task_rates(counts: Counts) -> list[TaskRates]:
     largest, tasks_in_all = max(map(len, by_group.values())), len(counts.tasks)
     refuse_too_many(
         "pairs of a model and a task",
-        largest * tasks_in_all, max(MOST_EMPTY, 4 * len(counts.n)),
+        largest * tasks_in_all, max(MOST_SPARSE_TABLE_CELLS, 4 * len(counts.n)),
         SuggestedFix({"--model": Placeholder("NAME")}, "names some models"),
         place=f"{largest:,} models at {tasks_in_all:,} tasks",
     )  # fmt: skip
     rates = []
     for group in by_group.values():
-        slices = [counts.rows_of(s) for s in group]
+        slices = [counts.slice_of_series(s) for s in group]
         rows = [np.arange(part.start, part.stop) for part in slices]
         tasks = np.unique(counts.task_codes[np.concatenate(rows)])
         cells = np.full((len(group), len(tasks)), -1)
         for model_cells, model_rows in zip(cells, rows, strict=True):
             model_cells[np.searchsorted(tasks, counts.task_codes[model_rows])] = model_rows
         names = tuple(counts.tasks[task] for task in tasks.tolist())
-        rates.append(TaskRates(counts, np.array(group), names, cells))
+        rates.append(TaskRateMatrix(counts, np.array(group), names, cells))
     return rates
 
 
@@ -136,18 +136,18 @@ def task_rates(counts: Counts) -> list[TaskRates]:
 class LazyResults(Sequence[Result]):
     """Results that are computed when they are first used."""
 
-    number: int
+    length: int
     make: Callable[[int], Result]
 
     def __len__(self) -> int:
-        return self.number
+        return self.length
 
     def __getitem__(self, at: Any) -> Any:
-        places = range(self.number)[at]
+        places = range(self.length)[at]
         return self.make(places) if isinstance(places, int) else [*map(self.make, places)]
 
 
-def facts_by_task(
+def results_by_task(
     study: Analysis, rate: float | None = None, *, by_name: bool = False
 ) -> Sequence[Result]:
     """A result per model and task.
@@ -160,18 +160,18 @@ def facts_by_task(
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)
     strips = outcome_strips(counts)
-    places = np.argsort(study.best_first, kind="stable")
+    places = np.argsort(study.series_by_pass_rate, kind="stable")
     tasks = sorted(counts.tasks, key=natural_key)
     rank_of = {task: rank for rank, task in enumerate(tasks)}
     parts = []
-    for group in task_rates(counts):
+    for group in task_rate_matrices(counts):
         missing_passes = np.zeros_like(group.n)
         if rate is not None:
             missing_passes = further_passes_needed(group.n, group.c, rate, level)
         columns = (
-            group.series[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
-            group.c, group.at(low, 0.0), group.at(high, 1.0), group.class_codes,
-            group.at(strips, ""),
+            group.series_indices[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
+            group.c, group.as_matrix(low, 0.0), group.as_matrix(high, 1.0), group.class_codes,
+            group.as_matrix(strips, ""),
             missing_passes,
         )  # fmt: skip
         parts.append([np.broadcast_to(column, group.n.shape).ravel() for column in columns])
@@ -183,13 +183,13 @@ def facts_by_task(
     def fact(at: int) -> Result:
         values = (column[at : at + 1].tolist()[0] for column in cells)
         s, rank, n, c, lowest, highest, code, strip, more = values
-        fields = {"task": tasks[rank], "passes": c, "class": CLASSES[code], "attempts": strip}
+        fields = {"task": tasks[rank], "passes": c, "class": TASK_CLASSES[code], "attempts": strip}
         if rate is not None:
             fields |= {"above": rate, "above_shown": int(not more), "passes_needed": more}
         return Result(
             counts.series[s], "pass rate", None,
             Estimate(c / n if n else None, low=lowest, high=highest), size=SampleSize(1, n, n),
-            method="clopper-pearson", level=level, flaw="" if n else "no attempts", more=fields,
+            method="clopper-pearson", level=level, interval_flaw="" if n else "no attempts", extra_fields=fields,
         )  # fmt: skip
 
     order = np.lexsort(keys)
@@ -205,8 +205,8 @@ class SuspectTask(NamedTuple):
     adjusted : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
     """
 
-    groups: Series
-    models: int
+    groups: SeriesKey
+    models_in_group: int
     task: str
     models_with_attempts: int
     n: int
@@ -216,10 +216,10 @@ class SuspectTask(NamedTuple):
     low: float | None
     high: float | None
     p: float | None
-    smallest: float | None
-    share: float | None
-    adjusted: float | None
-    kind: str
+    smallest_p: float | None
+    variance_share: float | None
+    adjusted_p: float | None
+    finding: str
     level: float
 
 
@@ -235,7 +235,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     >>> first.task, first.correlation, first.kind
     ('a', 1.0, '')
     """
-    groups = task_rates(counts)
+    groups = task_rate_matrices(counts)
     items = [item_rest_correlations(group.rates, level) for group in groups]
     p = benjamini_hochberg(np.concatenate([item.p for item in items]))
     parts = np.split(p, np.cumsum([len(item.p) for item in items])[:-1])
@@ -243,18 +243,18 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     for group, item, adjusted in zip(groups, items, parts, strict=True):
         n, c = group.n.sum(axis=0), group.c.sum(axis=0)
         significant = np.nan_to_num(adjusted, nan=1.0) <= 1 - level + 1e-12
-        kinds = np.select([significant, c == 0, c == n], KINDS[:3], PLAIN)
+        kinds = np.select([significant, c == 0, c == n], TASK_FINDINGS[:3], PLAIN)
         columns = (
-            item.models, n, c, np.nanmean(group.rates, axis=0), item.correlation, item.low,
-            item.high, item.p, item.smallest, item.share, adjusted, kinds,
+            item.model_counts, n, c, np.nanmean(group.rates, axis=0), item.correlation, item.low,
+            item.high, item.p, item.smallest_p, item.variance_share, adjusted, kinds,
         )  # fmt: skip
         for task, *row in zip(group.tasks, *(column.tolist() for column in columns), strict=True):
             cells: Sequence[Any] = [None if cell != cell else cell for cell in (*row, level)]
-            suspects.append(SuspectTask(group.groups, len(group.series), task, *cells))
+            suspects.append(SuspectTask(group.groups, len(group.series_indices), task, *cells))
     return sorted(
         suspects,
         key=lambda task: (
             *(math.inf if number is None else number for number in (task.p, task.correlation)),
-            KINDS.index(task.kind), natural_key(task.task),
+            TASK_FINDINGS.index(task.finding), natural_key(task.task),
         ),
     )  # fmt: skip

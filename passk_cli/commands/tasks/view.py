@@ -12,20 +12,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.tasks import TasksOptions
-from passk_cli.commands.tasks.discrimination import FEWEST, MOST_ORDERED
 from passk_cli.commands.tasks.flips import (
-    NO_TASK_SIGNIFICANT,
-    SIGNIFICANT_TOGETHER,
-    TASKS_OF_ONE_SIDE,
+    NO_TASK_SIGNIFICANT_WARNING,
+    SIGNIFICANT_TOGETHER_NOTE,
+    UNSHARED_TASKS_WARNING,
     ComparedTaskTable,
     FlippedPairTable,
     flips_report,
     shorten_strip,
 )
+from passk_cli.commands.tasks.item_rest_correlations import FEWEST, MOST_ORDERED
 from passk_cli.commands.tasks.matrix import (
-    CLASSES,
     EVERYBODY,
     FAILED,
     FLAKY,
@@ -33,15 +32,16 @@ from passk_cli.commands.tasks.matrix import (
     NOBODY,
     PASSED,
     SUSPECT,
+    TASK_CLASSES,
     SuspectTask,
-    facts_by_task,
     find_suspects,
-    task_rates,
+    results_by_task,
+    task_rate_matrices,
 )
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import ParameterError, refuse_if_any
+from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import distinguishing_name, paths_of
+from passk_cli.files.sources.arguments import distinguishing_name, paths_in_data
 from passk_cli.inference.binomial_rate import MAX_FURTHER_ATTEMPTS, further_passes_needed
 from passk_cli.inference.populations import THESE_TASKS
 from passk_cli.report.data_types import (
@@ -65,29 +65,29 @@ from passk_cli.report.phrases import (
 )
 from passk_cli.report.plot import Plot, bars, heat
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.baseline import RunAndBaseline, baseline_label, select_models
 from passk_cli.study.flips import outcome_strips
 from passk_cli.study.noise import NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.value_range import name_with_groups
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-__all__ = ["NO_TASK_SIGNIFICANT", "SIGNIFICANT_TOGETHER", "TASKS_OF_ONE_SIDE"]
+__all__ = ["NO_TASK_SIGNIFICANT_WARNING", "SIGNIFICANT_TOGETHER_NOTE", "UNSHARED_TASKS_WARNING"]
 
 _WIDE, _MOST_ROWS = 50, 11
-# By default, a table with one row per task shows _ROWS rows.
-_ROWS = 12
+# By default, a table with one row per task shows _DEFAULT_ROWS rows.
+_DEFAULT_ROWS = 12
 _SCREEN, _NAME, _TASK = 100, 16, 24
 # A heat map has at most _ACROSS cells per row and about _IN_ALL cells in total, but can have at
 # least _FEWEST cells per row.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
-LOOK = "look at the task's checker"
+SUSPECT_TASK_ADVICE = "look at the task's checker"
 
-FEW_MODELS = DiagnosticType(
+FEW_MODELS_WARNING = DiagnosticType(
     "few-models", WARNING,
     "item–rest correlations need at least {fewest} models, but a group has only {models}",
     meaning="passk computes the item–rest correlation of a task over models. An item–rest"
@@ -97,39 +97,39 @@ FEW_MODELS = DiagnosticType(
     example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
     " only 3",
 )  # fmt: skip
-_COARSE = (
+_COARSE_P_VALUES_TEXT = (
     "With few models, a p-value can have only a few values. passk also adjusts the p-values for the"
     " number of tasks."
 )
-_LOOK_AT_LOWEST = (
+_LOWEST_CORRELATIONS_ADVICE = (
     "The correlations still rank the tasks. Look at the tasks with the lowest correlations first,"
     " or add results of more models."
 )
-NO_SUSPECT_POSSIBLE = DiagnosticType(
+NO_SUSPECT_POSSIBLE_NOTE = DiagnosticType(
     "no-suspect-possible", NOTE,
     "{models:model} {models:is|are} too few to find suspect tasks (smallest possible p"
     " {smallest:=p})",
-    meaning=_COARSE,
+    meaning=_COARSE_P_VALUES_TEXT,
     why="No task can be significant, so an empty list of suspects does not show that all tasks are"
     " correct.",
-    advice=_LOOK_AT_LOWEST,
+    advice=_LOWEST_CORRELATIONS_ADVICE,
     example="passk tasks sample_data/agents.jsonl --suspects\n"
     "note[no-suspect-possible]: 8 models are too few to find suspect tasks (smallest possible p"
     " 0.13)",
 )  # fmt: skip
-SUSPECTS_TOGETHER = DiagnosticType(
+SUSPECTS_TOGETHER_NOTE = DiagnosticType(
     "suspects-together", NOTE,
     "with {models:model}, the smallest possible p is {smallest:=p}, which is significant only if"
     " {alone:task} have this p",
-    meaning=_COARSE,
+    meaning=_COARSE_P_VALUES_TEXT,
     why="If fewer tasks than the message names have the smallest possible p-value, no task is"
     " significant.",
-    advice=_LOOK_AT_LOWEST,
+    advice=_LOWEST_CORRELATIONS_ADVICE,
     example="passk tasks sample_data/evalplus.csv.gz --suspects\n"
     "note[suspects-together]: with 6 models, the smallest possible p is 0.050, which is significant"
     " only if 361 tasks have this p",
 )  # fmt: skip
-RELATED_MODELS = DiagnosticType(
+RELATED_MODELS_NOTE = DiagnosticType(
     "related-models", NOTE,
     "passk assumes that models are independent; related models make intervals too narrow",
     meaning="passk treats each model as an independent observation. Versions of one model, or"
@@ -141,7 +141,7 @@ RELATED_MODELS = DiagnosticType(
     "note[related-models]: passk assumes that models are independent; related models make intervals"
     " too narrow",
 )  # fmt: skip
-PAIRS_WITHOUT_ATTEMPTS = DiagnosticType(
+PAIRS_WITHOUT_ATTEMPTS_WARNING = DiagnosticType(
     "pairs-without-attempts", WARNING,
     "{pairs:model–task pair} without attempts {pairs:is|are} left out",
     meaning="Some models have no attempts at tasks that other models have.",
@@ -160,7 +160,7 @@ def _agreement_fields(section: Section[Any]) -> Mapping[str, int]:
     }  # fmt: skip
 
 
-AGREEMENT = (
+AGREEMENT_ANSWERS = (
     Answer("agreed", lambda section: all(_agreement_fields(section).values()),
            "All attempts of all models passed at {passed} of {tasks:task}, and failed at {failed}.",
            _agreement_fields),
@@ -177,32 +177,32 @@ class PassCountGroup(NamedTuple):
     """The tasks with the same number of passes, or with pass rates in the same tenth."""
 
     label: str
-    limits: Limits | None
-    names: list[str]
+    rate_limits: Limits | None
+    task_names: list[str]
 
 
 class PassCountTable(Section[PassCountGroup]):
     """A row per number of passes, with the tasks of one model that have this number of passes."""
 
-    view = "of one model"
+    shown_when = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("passed", cell=lambda passes: passes.label,
+        Column("passed", cell_of_record=lambda passes: passes.label,
                meaning="Number or share of the attempts at a task that passed."),
-               Column("tasks", "count", cell=lambda passes: len(passes.names),
+               Column("tasks", "count", cell_of_record=lambda passes: len(passes.task_names),
                       meaning="Number of tasks with this number or share of passes."),
-        Column("true rate", "share", cell=lambda passes: passes.limits,
-               where=lambda section: all(passes.limits for passes in section.records),
+        Column("true rate", "share", cell_of_record=lambda passes: passes.rate_limits,
+               exists_in_section=lambda section: all(passes.rate_limits for passes in section.records),
                meaning="Range of pass rates that the attempts do not rule out (Clopper–Pearson)."),
-        Column("which", cell=lambda passes: names_that_fit(passes.names, _WIDE),
+        Column("which", cell_of_record=lambda passes: names_that_fit(passes.task_names, _WIDE),
                meaning="Names of the tasks with this number or share of passes."),
     )  # fmt: skip
 
     answers = (
-        Answer("flaky-of-single-attempts", lambda section: section.fields["most"] == 1,
+        Answer("flaky-of-single-attempts", lambda section: section.sentence_fields["most"] == 1,
                "With one attempt per task, no task can be flaky; {passed} of {tasks:task} passed,"
                " {failed} failed."),
         Answer("flaky-of-equal-attempts",
-               lambda section: section.fields["most"] == section.fields["least"],
+               lambda section: section.sentence_fields["most"] == section.sentence_fields["least"],
                "{flaky} of {tasks:task} {flaky:is|are} flaky; all {most} attempts passed at"
                " {passed:task} and failed at {failed:task}."),
         Answer("flaky", lambda _: True,
@@ -212,10 +212,10 @@ class PassCountTable(Section[PassCountGroup]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         n, c = self.study.counts.n, self.study.counts.c
         passed, failed = int((c == n).sum()), int((c == 0).sum())
         return {
@@ -223,16 +223,16 @@ class PassCountTable(Section[PassCountGroup]):
             "failed": failed, "least": int(n.min()), "most": int(n.max()),
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         n = self.study.counts.n
         yield tasks_and_attempts([len(n)], n.tolist())
-        if all(passes.limits for passes in self.records):
+        if all(passes.rate_limits for passes in self.records):
             yield f"true rate: {100 * self.study.confidence.level:g} % Clopper–Pearson"
         yield OptionHint("each task")
 
     def plots(self) -> tuple[Plot, ...]:
         name, n = SeriesName(self.study.counts.series[0]), self.study.counts.n
-        tasks = {row.label: len(row.names) for row in self.records}
+        tasks = {row.label: len(row.task_names) for row in self.records}
         if n.min() == n.max() < _MOST_ROWS:
             labels = [f"{passes} of {n[0]}" for passes in range(n[0] + 1)]
             tasks = {label: tasks.get(label, 0) for label in labels}
@@ -248,15 +248,15 @@ def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
     few = len(set(zip(n, c, strict=True))) <= _MOST_ROWS
     ends = {-1: "no attempt", 10: "every attempt"}
     rows: dict[tuple[float, int], PassCountGroup] = {}
-    for fact in facts_by_task(study, by_name=True):
-        passes, attempts = int(str(fact.more["passes"])), fact.size.n_max or 1
+    for fact in results_by_task(study, by_name=True):
+        passes, attempts = int(str(fact.extra_fields["passes"])), fact.size.n_max or 1
         limits = Limits(fact.estimate.low, fact.estimate.high) if few else None
         place, label = (passes / attempts, attempts), f"{passes:,} of {attempts:,}"
         if not few:
             tenth = -1 if passes == 0 else 10 if passes == attempts else 10 * passes // attempts
             place, label = (tenth, 0), ends.get(tenth, f"{10 * tenth}–{10 * tenth + 10} %")
-        rows.setdefault(place, PassCountGroup(label, limits, [])).names.append(
-            str(fact.more["task"])
+        rows.setdefault(place, PassCountGroup(label, limits, [])).task_names.append(
+            str(fact.extra_fields["task"])
         )
     return [rows[place] for place in sorted(rows)]
 
@@ -264,63 +264,63 @@ def pass_count_groups(study: Analysis) -> list[PassCountGroup]:
 class ModelTaskClasses(NamedTuple):
     """The names of the tasks of one model by class (flaky, passed, failed or missing)."""
 
-    series: Series
-    tasks: dict[str, list[str]]
+    series: SeriesKey
+    tasks_by_class: dict[str, list[str]]
 
     @property
-    def number(self) -> int:
-        return sum(map(len, self.tasks.values()))
+    def task_count(self) -> int:
+        return sum(map(len, self.tasks_by_class.values()))
 
 
 class FlakinessTable(Section[ModelTaskClasses]):
     """A row per model with the number of flaky tasks, and of tasks that always pass or fail."""
 
-    view = "of several models"
+    shown_when = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
-        MODEL, GROUPS,
-        Column("tasks", "count", cell=lambda model: model.number,
-               where=lambda section: len({model.number for model in section.records}) > 1,
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("tasks", "count", cell_of_record=lambda model: model.number,
+               exists_in_section=lambda section: len({model.task_count for model in section.records}) > 1,
                meaning="Number of tasks with attempts of at least one model of the group."),
-        Column("flaky", "count", cell=lambda model: len(model.tasks[FLAKY]),
+        Column("flaky", "count", cell_of_record=lambda model: len(model.tasks_by_class[FLAKY]),
                meaning="Number of tasks with attempts that passed and attempts that failed."),
-        Column("passed every attempt", "count", cell=lambda model: len(model.tasks[PASSED]),
+        Column("passed every attempt", "count", cell_of_record=lambda model: len(model.tasks_by_class[PASSED]),
                meaning="Number of tasks at which every attempt passed."),
-        Column("failed every attempt", "count", cell=lambda model: len(model.tasks[FAILED]),
+        Column("failed every attempt", "count", cell_of_record=lambda model: len(model.tasks_by_class[FAILED]),
                meaning="Number of tasks at which every attempt failed."),
-        Column("missing", "count", cell=lambda model: len(model.tasks[MISSING]),
-               where=lambda section: any(model.tasks[MISSING] for model in section.records),
+        Column("missing", "count", cell_of_record=lambda model: len(model.tasks[MISSING]),
+               exists_in_section=lambda section: any(model.tasks_by_class[MISSING] for model in section.records),
                meaning="Number of tasks with attempts of other models only."),
-        Column("flaky tasks", cell=lambda model: names_that_fit(model.tasks[FLAKY] or [""], 30),
+        Column("flaky tasks", cell_of_record=lambda model: names_that_fit(model.tasks_by_class[FLAKY] or [""], 30),
                meaning="Names of the flaky tasks."),
     )  # fmt: skip
 
     answers = (
-        Answer("equally-flaky", lambda section: section.fields["least"] == section.fields["most"],
+        Answer("equally-flaky", lambda section: section.sentence_fields["least"] == section.sentence_fields["most"],
                "Each of the {models} models has {most:flaky task} among its {tasks} tasks."),
         Answer("flakiest", lambda _: True,
                "{least}–{most} of {tasks} tasks per model are flaky, with the most for"
                " {flakiest}."),
     )  # fmt: skip
-    further_answers = (AGREEMENT,)
+    further_answers = (AGREEMENT_ANSWERS,)
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from super().answer()
-        yield from first_true(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
+        yield from first_true_sentence(NOISE_ANSWERS_WITHOUT_FLAKY_TASKS, NoiseSummary(self.study))
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
-        flaky = [len(model.tasks[FLAKY]) for model in self.records]
-        flakiest = [model for model in self.records if len(model.tasks[FLAKY]) == max(flaky)]
+    def sentence_fields(self) -> Mapping[str, Any]:
+        flaky = [len(model.tasks_by_class[FLAKY]) for model in self.records]
+        flakiest = [model for model in self.records if len(model.tasks_by_class[FLAKY]) == max(flaky)]
         groups = self.study.counts.group_names
         return {
             "models": len(self.records), "least": min(flaky), "most": max(flaky),
-            "tasks": flakiest[0].number,
+            "tasks": flakiest[0].task_count,
             "flakiest": [name_with_groups(model.series, groups) for model in flakiest],
         }  # fmt: skip
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         yield tasks_and_attempts(
-            [model.number for model in self.records], self.study.counts.n.tolist()
+            [model.task_count for model in self.records], self.study.counts.n.tolist()
         )
         yield OptionHint("each task")
 
@@ -331,32 +331,32 @@ class TaskList(Section[Result]):
 
     title = "Each task"
     columns: ClassVar[tuple[Column, ...]] = (
-        replace(MODEL, where=lambda section: section.several),
-        replace(GROUPS, where=lambda section: section.several),
-        Column("task", name="task", cell=lambda fact: fact.more["task"],
+        replace(MODEL_COLUMN, exists_in_section=lambda section: section.has_several_models),
+        replace(GROUP_COLUMN, exists_in_section=lambda section: section.has_several_models),
+        Column("task", field_name="task", cell_of_record=lambda fact: fact.extra_fields["task"],
                meaning="Name of the task."),
-        Column("passed", cell=lambda fact: f"{fact.more['passes']:,} of {fact.size.n_min:,}",
+        Column("passed", cell_of_record=lambda fact: f"{fact.extra_fields['passes']:,} of {fact.size.n_min:,}",
                meaning="Number of attempts at the task that passed, and number of all attempts at"
                " the task."),
-        Column("attempts", "strip", name="attempts",
-               cell=lambda fact: shorten_strip(fact.more["attempts"]),
-               where=lambda section: section.in_order and section.rate is None,
+        Column("attempts", "strip", field_name="attempts",
+               cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
+               exists_in_section=lambda section: section.is_attempt_order_known and section.always_rate is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
-        Column("pass rate", "share", cell=lambda fact: fact.estimate,
+        Column("pass rate", "share", cell_of_record=lambda fact: fact.estimate,
                meaning="Share of the attempts that passed, with Clopper–Pearson limits."),
-        Column("class", name="class", cell=lambda fact: fact.more["class"],
-               where=lambda section: section.rate is None,
+        Column("class", field_name="class", cell_of_record=lambda fact: fact.extra_fields["class"],
+               exists_in_section=lambda section: section.always_rate is None,
                meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
                " every attempt, or missing (only another model has attempts)."),
-        Column("above {0}", across=lambda section: [f"{section.rate:g}"] if section.rate else [],
-               cell=lambda fact, rate: "shown" if fact.more["above_shown"] else "not shown",
+        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate:g}"] if section.always_rate else [],
+               cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"] else "not shown",
                example="0.95",
                meaning="Whether the attempts show that the true pass rate of the task is above this"
                " rate."),
-        Column("more passes", where=lambda section: section.rate is not None,
-               cell=lambda fact: "many" if fact.more["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
-               else f"{fact.more['passes_needed']:,}",
+        Column("more passes", exists_in_section=lambda section: section.always_rate is not None,
+               cell_of_record=lambda fact: "many" if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
+               else f"{fact.extra_fields['passes_needed']:,}",
                meaning="Number of further attempts that, if all of them pass, would show that the"
                " true pass rate is above the rate."),
         data_field("passes", "Number of attempts that passed."),
@@ -367,49 +367,49 @@ class TaskList(Section[Result]):
                           " show that the true pass rate is above the rate."),
     )  # fmt: skip
 
-    rate: float | None
+    always_rate: float | None
 
     @property
-    def several(self) -> bool:
+    def has_several_models(self) -> bool:
         return len(self.study.counts.series) > 1
 
     @cached_property
-    def in_order(self) -> bool:
+    def is_attempt_order_known(self) -> bool:
         return bool(outcome_strips(self.study.counts).any())
 
-    def facts_of(self, record: Result) -> tuple[Result]:
+    def results_of(self, record: Result) -> tuple[Result]:
         return (record,)
 
     answers = (
-        Answer("shown-to-pass", lambda section: section.rate is not None,
+        Answer("shown-to-pass", lambda section: section.always_rate is not None,
                "{shown} of {pairs} {shown:is|are} shown to pass above {rate}; a task without a"
                " failure needs {needed:attempt} to show such a rate."),
     )  # fmt: skip
 
     @property
-    def fields(self) -> Mapping[str, Any]:
-        assert self.rate is not None
-        noun = "model–task pair" if self.several else "task"
+    def sentence_fields(self) -> Mapping[str, Any]:
+        assert self.always_rate is not None
+        noun = "model–task pair" if self.has_several_models else "task"
         return {
-            "shown": sum(bool(fact.more["above_shown"]) for fact in self.records),
-            "pairs": plural(len(self.records), noun), "rate": f"{self.rate:g}",
-            "needed": int(further_passes_needed(0, 0, self.rate, self.study.confidence.level)),
+            "shown": sum(bool(fact.extra_fields["above_shown"]) for fact in self.records),
+            "pairs": plural(len(self.records), noun), "rate": f"{self.always_rate:g}",
+            "needed": int(further_passes_needed(0, 0, self.always_rate, self.study.confidence.level)),
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
-        if self.rate is not None:
+    def footer_parts(self) -> Iterator[str]:
+        if self.always_rate is not None:
             yield tasks_and_attempts([len(self.study.counts.tasks)], self.study.counts.n.tolist())
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
-    def details(self) -> Iterator[str]:
-        yield "attempts in their order" if self.in_order else "the order of attempts is unknown"
+    def full_footer_parts(self) -> Iterator[str]:
+        yield "attempts in their order" if self.is_attempt_order_known else "the order of attempts is unknown"
 
     def tables(self) -> Iterator[Table]:
-        title = self.title if self.rate is None else ""
-        yield replace(self.table(self.records, title), shown=ALWAYS if self.first else FULL)
+        title = self.title if self.always_rate is None else ""
+        yield replace(self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL)
 
     def plots(self) -> tuple[Plot, ...]:
-        return heat_maps(self.study) if self.several or self.rate is not None else ()
+        return heat_maps(self.study) if self.has_several_models or self.always_rate is not None else ()
 
 
 def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
@@ -422,8 +422,8 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
     elif not rate:
         sections.append(PassCountTable(study, pass_count_groups(study)))
     if not brief:
-        first = rows or (_ROWS if rate else 0)
-        sections.append(TaskList(study, facts_by_task(study, rate), rate, first=first))
+        first = rows or (_DEFAULT_ROWS if rate else 0)
+        sections.append(TaskList(study, results_by_task(study, rate), rate, rows_without_full=first))
     return build_report(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
@@ -433,86 +433,88 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
 def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
     """The tasks of each model by class. The best model comes first."""
     models: dict[int, ModelTaskClasses] = {}
-    for group in task_rates(study.counts):
+    for group in task_rate_matrices(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
         names = np.array(group.tasks, dtype=object)[order]
-        for s, codes in zip(group.series.tolist(), group.class_codes[:, order], strict=True):
-            classes = {name: names[codes == code].tolist() for code, name in enumerate(CLASSES)}
+        for s, codes in zip(group.series_indices.tolist(), group.class_codes[:, order], strict=True):
+            classes = {
+                name: names[codes == code].tolist() for code, name in enumerate(TASK_CLASSES)
+            }
             models[s] = ModelTaskClasses(study.counts.series[s], classes)
-    return [models[s] for s in study.best_first]
+    return [models[s] for s in study.series_by_pass_rate]
 
 
 class MatrixRow(NamedTuple):
     """The pass rate of each model of a group at one task."""
 
-    groups: Series
+    groups: SeriesKey
     task: str
     mean: float
-    rates: dict[str, float]
+    rates_by_model: dict[str, float]
 
 
-_GROUPS = replace(GROUPS, cell=lambda record, item: record.groups[item[0]])
+_GROUP_COLUMNS = replace(GROUP_COLUMN, cell_of_record=lambda record, item: record.groups[item[0]])
 
 
 @dataclass(frozen=True)
 class MatrixTable(Section[MatrixRow]):
     """A row per task and a column per model with pass rates."""
 
-    separate_schema = True
-    view = "with --matrix"
+    has_own_schema = True
+    shown_when = "with --matrix"
     columns: ClassVar[tuple[Column, ...]] = (
-        _GROUPS,
-        Column("task", name="task", cell=lambda row: row.task, meaning="Name of the task."),
-        Column("models' mean", "share", cell=lambda row: row.mean,
+        _GROUP_COLUMNS,
+        Column("task", field_name="task", cell_of_record=lambda row: row.task, meaning="Name of the task."),
+        Column("models' mean", "share", cell_of_record=lambda row: row.mean,
                meaning="Mean of the models' pass rates at the task. The easiest task comes first."),
-        Column("{0[1]}", "share", name="MODEL", cell=lambda row, model: row.rates.get(model[0]),
-               across=lambda section: section.models[slice(*section.part)], example=("", "MODEL"),
+        Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row, model: row.rates_by_model.get(model[0]),
+               repeated_items=lambda section: section.model_headers[slice(*section.model_slice)], example=("", "MODEL"),
                meaning="Pass rate of this model at the task. The best model comes first."),
     )  # fmt: skip
 
-    part: tuple[int, int | None] = (0, None)
-    room: float = math.inf
+    model_slice: tuple[int, int | None] = (0, None)
+    max_header_length: float = math.inf
 
     @cached_property
-    def models(self) -> list[tuple[str, str]]:
+    def model_headers(self) -> list[tuple[str, str]]:
         reserved = (*self.study.counts.group_names, "task", "models' mean")
-        models = list(dict.fromkeys(model for row in self.records for model in row.rates))
+        models = list(dict.fromkeys(model for row in self.records for model in row.rates_by_model))
         heads = (f"{name} (model)" if name in reserved else name for name in models)
-        return list(zip(models, short_names(list(heads), self.room), strict=True))
+        return list(zip(models, short_names(list(heads), self.max_header_length), strict=True))
 
     @cached_property
-    def parts(self) -> list[tuple[int, int]]:
+    def model_slices(self) -> list[tuple[int, int]]:
         """The models in slices that fit on a screen next to each other."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
         names = sum(min(width, _TASK) + 2 for width in widths)
         parts, start, end = [], 0, names - 2
-        for place, (_, header) in enumerate(self.models):
+        for place, (_, header) in enumerate(self.model_headers):
             width = max(len(header), len("0.000")) + 2
             end += width
             if end > _SCREEN and place > start:
                 parts.append((start, place))
                 start, end = place, names - 2 + width
-        return [*parts, (start, len(self.models))]
+        return [*parts, (start, len(self.model_headers))]
 
     @property
-    def brief(self) -> MatrixTable:
-        long = any(len(header) > _NAME for _, header in self.models)
-        return replace(self, room=_NAME) if len(self.parts) > 1 or long else self
+    def brief_table(self) -> MatrixTable:
+        long = any(len(header) > _NAME for _, header in self.model_headers)
+        return replace(self, max_header_length=_NAME) if len(self.model_slices) > 1 or long else self
 
-    answers = AGREEMENT
+    answers = AGREEMENT_ANSWERS
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         yield "best models and easiest tasks first"
-        if more := len(self.models) - self.brief.parts[0][1]:
+        if more := len(self.model_headers) - self.brief_table.model_slices[0][1]:
             yield OptionHint(f"{plural(more, 'more model')}")
 
     def tables(self) -> Iterator[Table]:
-        full_parts = [(self, part, FULL) for part in self.parts]
-        for section, part, shown in [(self.brief, self.brief.parts[0], BRIEF), *full_parts]:
-            table = replace(section, part=part).table(self.records, self.title)
-            yield replace(table, shown=shown)
+        full_parts = [(self, part, FULL) for part in self.model_slices]
+        for section, part, shown in [(self.brief_table, self.brief_table.model_slices[0], BRIEF), *full_parts]:
+            table = replace(section, model_slice=part).table(self.records, self.title)
+            yield replace(table, visibility=shown)
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)
@@ -521,13 +523,13 @@ class MatrixTable(Section[MatrixRow]):
 def matrix_report(study: Analysis, rows: int) -> Report:
     """The report of --matrix: pass rates with a row per task and a column per model."""
     records = []
-    for group in (rates.ordered() for rates in task_rates(study.counts)):
+    for group in (rates.sorted_by_rate() for rates in task_rate_matrices(study.counts)):
         means = np.nanmean(group.rates.T.copy(), axis=1).tolist()
         for task, mean, rates in zip(group.tasks, means, group.rates.T.tolist(), strict=True):
             by_model = zip(group.models, rates, strict=True)
             model_rates = {model: rate for model, rate in by_model if not math.isnan(rate)}
             records.append(MatrixRow(group.groups, task, mean, model_rates))
-    matrix = MatrixTable(study, records, first=rows)
+    matrix = MatrixTable(study, records, rows_without_full=rows)
     return build_report(study, [matrix], messages=study.messages(()), interval=None)
 
 
@@ -538,7 +540,7 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
     """
     cells: list[dict[str, Any]] = []
     most = most_across = 0
-    for group in (rates.ordered() for rates in task_rates(study.counts)):
+    for group in (rates.sorted_by_rate() for rates in task_rate_matrices(study.counts)):
         tasks = len(group.tasks)
         across = min(tasks, max(_FEWEST, min(_ACROSS, _IN_ALL // len(group.models))))
         most, most_across = max(most, tasks), max(most_across, across)
@@ -571,16 +573,16 @@ def heat_maps(study: Analysis) -> tuple[Plot, ...]:
 class SuspectTable(Section[SuspectTask]):
     """A row per task with its item–rest correlation, sorted by p-value."""
 
-    separate_schema = True
-    view = "with --suspects"
+    has_own_schema = True
+    shown_when = "with --suspects"
     columns: ClassVar[tuple[Column, ...]] = (
-        _GROUPS,
-        Column("task", name="task", cell=lambda task: task.task, meaning="Name of the task."),
+        _GROUP_COLUMNS,
+        Column("task", field_name="task", cell_of_record=lambda task: task.task, meaning="Name of the task."),
         data_field("metric", "", lambda task: "item-rest correlation"),
-        Column("pass rate", "share", cell=lambda task: task.mean,
+        Column("pass rate", "share", cell_of_record=lambda task: task.mean,
                meaning="Mean of the models' pass rates."),
         Column("item–rest correlation", "score",
-               cell=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
+               cell_of_record=lambda task: Estimate(task.correlation, low=task.low, high=task.high,
                                           signed=True, unit="score"),
                meaning="Spearman correlation over models between the pass rate at the task and the"
                " pass rate at all other tasks, with its interval. If the correlation is below 0,"
@@ -589,11 +591,11 @@ class SuspectTable(Section[SuspectTask]):
         data_field("low", "", lambda task: task.low),
         data_field("high", "", lambda task: task.high),
         data_field("level", "", lambda task: task.level),
-        Column("p", "p", name="p", cell=lambda task: task.p, shown=FULL,
+        Column("p", "p", field_name="p", cell_of_record=lambda task: task.p, visibility=FULL,
                meaning="One-sided p-value of the hypothesis that the correlation is at least 0."),
-        Column("adjusted p", "p", name="p_adjusted", cell=lambda task: task.adjusted,
+        Column("adjusted p", "p", field_name="p_adjusted", cell_of_record=lambda task: task.adjusted_p,
                meaning="p-value adjusted by Benjamini and Hochberg over all tasks."),
-        Column("finding", name="verdict", cell=lambda task: task.kind,
+        Column("finding", field_name="verdict", cell_of_record=lambda task: task.finding,
                meaning="Finding about the task, for example that weaker models pass"
                " it more often."),
         data_field("models", "Number of models with attempts at the task.",
@@ -601,17 +603,17 @@ class SuspectTable(Section[SuspectTask]):
         data_field("n", "Number of attempts of all models at the task.", lambda task: task.n),
         data_field("c", "Number of passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
-        Column("contribution", "share", name="contribution", cell=lambda task: task.share,
-               shown=FULL,
+        Column("contribution", "share", field_name="contribution", cell_of_record=lambda task: task.variance_share,
+               visibility=FULL,
                meaning="Share of the task in the variance between the models' means. Shares add up"
                " to 1. A share is negative if better models pass the task less often."),
-        data_field("note", "", lambda task: LOOK if task.kind == SUSPECT else ""),
+        data_field("note", "", lambda task: SUSPECT_TASK_ADVICE if task.finding == SUSPECT else ""),
     )  # fmt: skip
 
     answers = (
         Answer("no-task-tested", lambda section: all(task.p is None for task in section.records),
                "No task could be tested: at every task, all models pass equally often."),
-        Answer("suspect-tasks", lambda section: section.fields["suspects"],
+        Answer("suspect-tasks", lambda section: section.sentence_fields["suspects"],
                "Weaker models pass {count:task} more often: {suspects}; look at the task's"
                " checker."),
         Answer("no-suspect-task", lambda _: True,
@@ -619,44 +621,46 @@ class SuspectTable(Section[SuspectTask]):
     )  # fmt: skip
     further_answers = ((
         Answer("solved-by-none-and-all",
-               lambda section: section.fields["none"] and section.fields["every"],
+               lambda section: section.sentence_fields["none"] and section.sentence_fields["every"],
                "{none:task} {none:is|are} solved by no model, {every} by every model."),
-        Answer("solved-by-none", lambda section: section.fields["none"],
+        Answer("solved-by-none", lambda section: section.sentence_fields["none"],
                "{none:task} {none:is|are} solved by no model."),
-        Answer("solved-by-all", lambda section: section.fields["every"],
+        Answer("solved-by-all", lambda section: section.sentence_fields["every"],
                "{every:task} {every:is|are} solved by every model."),
     ),)  # fmt: skip
 
     @cached_property
-    def fields(self) -> Mapping[str, Any]:
-        suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.kind == SUSPECT]
-        kinds = Counter(task.kind for task in self.records)
+    def sentence_fields(self) -> Mapping[str, Any]:
+        suspects = [SeriesName((*t.groups, t.task)) for t in self.records if t.finding == SUSPECT]
+        kinds = Counter(task.finding for task in self.records)
         return {
             "suspects": suspects, "count": len(suspects), "none": kinds[NOBODY],
             "every": kinds[EVERYBODY],
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
-        yield plural(max(task.models for task in self.records), "model")
+    def footer_parts(self) -> Iterator[str]:
+        yield plural(max(task.models_in_group for task in self.records), "model")
         yield f"{100 * self.records[0].level:g} % limits"
         yield "Benjamini–Hochberg"
 
-    def details(self) -> Iterator[str]:
-        ordered = max(task.models for task in self.records) <= MOST_ORDERED
+    def full_footer_parts(self) -> Iterator[str]:
+        ordered = max(task.models_in_group for task in self.records) <= MOST_ORDERED
         yield "p from all orders of the models" if ordered else "p from the t distribution of ranks"
 
     def messages(self) -> Iterator[Diagnostic]:
-        fewest, most = (end(task.models for task in self.records) for end in (min, max))
+        fewest, most = (end(task.models_in_group for task in self.records) for end in (min, max))
         if fewest < FEWEST:
-            yield FEW_MODELS(fewest=FEWEST, models=fewest)
-        tests = [task.smallest for task in self.records if task.smallest is not None]
+            yield FEW_MODELS_WARNING(fewest=FEWEST, models=fewest)
+        tests = [task.smallest_p for task in self.records if task.smallest_p is not None]
         if tests and min(tests) * len(tests) > 1 - self.records[0].level:
             tasks_together = math.ceil(min(tests) * len(tests) / (1 - self.records[0].level))
-            message = SUSPECTS_TOGETHER if tasks_together <= len(tests) else NO_SUSPECT_POSSIBLE
+            message = (
+                SUSPECTS_TOGETHER_NOTE if tasks_together <= len(tests) else NO_SUSPECT_POSSIBLE_NOTE
+            )
             yield message(models=most, smallest=min(tests), alone=tasks_together)
-        yield RELATED_MODELS()
-        if gone := sum(task.models - task.models_with_attempts for task in self.records):
-            yield PAIRS_WITHOUT_ATTEMPTS(pairs=gone)
+        yield RELATED_MODELS_NOTE()
+        if gone := sum(task.models_in_group - task.models_with_attempts for task in self.records):
+            yield PAIRS_WITHOUT_ATTEMPTS_WARNING(pairs=gone)
 
     def plots(self) -> tuple[Plot, ...]:
         return heat_maps(self.study)
@@ -666,7 +670,7 @@ def suspects_report(study: Analysis, rows: int) -> Report:
     """The report of --suspects: tasks that weaker models pass more often than better models."""
     level = study.confidence.level
     records = find_suspects(study.counts, level)
-    most = max(task.models for task in records)
+    most = max(task.models_in_group for task in records)
     if most < FEWEST:
         raise ParameterError(
             OptionValue("--suspects"),
@@ -675,63 +679,63 @@ def suspects_report(study: Analysis, rows: int) -> Report:
             name="nothing-to-compare",
         )
     return build_report(
-        study, [SuspectTable(study, records, first=rows)], messages=study.messages(()),
+        study, [SuspectTable(study, records, rows_without_full=rows)], messages=study.messages(()),
         interval=None, correlation="spearman", level=level, adjust="bh",
     )  # fmt: skip
 
 
-class TasksQuestion(Question, TasksOptions):
+class TasksRunner(CommandRunner, TasksOptions):
     sections = (PassCountTable, FlakinessTable, TaskList, FlippedPairTable, ComparedTaskTable,
     MatrixTable,
                 SuspectTable)  # fmt: skip
 
-    of_metrics: ClassVar[bool] = False
-    brief: ClassVar[bool] = False
+    reports_metrics: ClassVar[bool] = False
+    omits_task_list: ClassVar[bool] = False
 
-    unbounded: ClassVar[str] = (
+    missing_bounds_refusal: ClassVar[str] = (
         "a task may be flaky or not, depending on which missing outcomes pass"
     )
 
     def request(self, options: SharedOptions) -> Request:
         if self.order_from_lines:
             return replace(options.request, attempts=("line",))
-        return replace(options.request, order=options.request.missing != "bounds")
+        return replace(options.request, uses_attempt_order=options.request.missing != "bounds")
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         views = {"--against": self.against is not None, "--suspects": self.suspects,
                  "--matrix": self.matrix, "--always": self.always is not None}  # fmt: skip
         views_set = [name for name, is_set in views.items() if is_set]
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             views_set[1:], OptionValue(next(iter(views_set), "")),
             "this option cannot be combined with another view of the tasks; choose one view", (),
         ))  # fmt: skip
         if self.against is None:
-            return super().study(options, read)
+            return super().read_analysis(options, read)
         runs = RunAndBaseline.from_arguments(options.files, self.against)
         if runs.baseline is None:
-            study = super().study(
+            study = super().read_analysis(
                 options, lambda request, source=None: read(request.with_model(self.against), source)
             )
-            return replace(study, decided={"against": self.against})
-        study = super().study(options, lambda request, source=None: read(request, runs.files))
+            return replace(study, signature_entries={"against": self.against})
+        study = super().read_analysis(options, lambda request, source=None: read(request, runs.files))
         request = self.request(options)
         baseline = select_models(runs.read_baseline(read, request), request)
-        names = [distinguishing_name(path, options.files) for path in paths_of(self.against)]
+        names = [distinguishing_name(path, options.files) for path in paths_in_data(self.against)]
         label = ", ".join(names) or baseline_label(self.against)
-        return replace(study, baseline=baseline, reading=runs.notes, decided={"against": label})
+        return replace(study, baseline=baseline, reading_messages=runs.notes, signature_entries={"against": label})
 
     def report(self, study: Analysis) -> Report:
-        first = self.rows or _ROWS
+        first = self.rows or _DEFAULT_ROWS
         if self.against is not None:
             return flips_report(study, first, rows_requested=self.rows is not None)
         if self.suspects:
             return suspects_report(study, first)
         if self.matrix:
             return matrix_report(study, first)
-        return flakiness_report(study, self.rows or 0, self.always, brief=self.brief)
+        return flakiness_report(study, self.rows or 0, self.always, brief=self.omits_task_list)
 
 
-class BriefTasksQuestion(TasksQuestion):
+class BriefTasksRunner(TasksRunner):
     """The report on flaky tasks without the list of tasks."""
 
-    brief = True
+    omits_task_list = True

@@ -73,5 +73,5 @@ class TemperatureOptions:
 
 COMMAND = Command(
     TemperatureOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
-    without=("test", "family", "margin", "unpaired"), files="optional", charts=True,
-    view="passk_cli.commands.temperature.view:TemperatureQuestion")  # fmt: skip
+    excluded_options=("test", "family", "margin", "unpaired"), file_requirement="optional", has_charts=True,
+    runner_path="passk_cli.commands.temperature.view:TemperatureRunner")  # fmt: skip

@@ -13,7 +13,7 @@ from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.distributions.toy_model import (
     GRID_KS,
     GRID_SCALES,
-    SCALING_FROM,
+    POWER_LAW_FIT_ABOVE_K,
     BestTemperaturePoint,
     PowerLawFit,
     best_temperature_points,
@@ -28,24 +28,26 @@ from passk_cli.report.plot import Plot, curves
 from passk_cli.study.analysis import Analysis
 from passk_cli.study.answer import Answer
 from passk_cli.study.section import Section, build_report, data_field
-from passk_cli.version import SIGNATURE
+from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
 DEFAULT_KS = tuple(1 << i for i in range(15))
 DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
-# Without --full, the table has at most _KS_SHOWN columns for k.
-_KS_SHOWN = 5
-# _ARTICLE contains the power law of T* as printed in the article: the factor, the exponents of k
+# Without --full, the table has at most _MAX_K_COLUMNS columns for k.
+_MAX_K_COLUMNS = 5
+# _ARTICLE_FITS contains the power law of T* as printed in the article: the factor, the exponents of k
 # and s, and R².
-_ARTICLE = {
+_ARTICLE_FITS = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
 }
-_CONTEXT = "toy model: an attempt g ∝ exp(−g²/2T) passes task c if g = c"
-_FAMILY = "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
-_SPREAD = "Standard deviation of the tasks."
+_TOY_MODEL_FOOTNOTE = "toy model: an attempt g ∝ exp(−g²/2T) passes task c if g = c"
+_FAMILY_MEANING = (
+    "Family of tasks: gaussian ∝ exp(−c²/2b²), exponential ∝ exp(−|c|/b), power-law ∝ |c|^−γ."
+)
+_SPREAD_MEANING = "Standard deviation of the tasks."
 
-CUT_POWER_LAW = DiagnosticType(
+CUT_POWER_LAW_NOTE = DiagnosticType(
     "cut-power-law", NOTE,
     "the power law of tasks with gamma {gamma} is cut off at |c| = {largest} (spread {spreads})",
     meaning="If gamma is 3 or less, a power law has no finite standard deviation. passk therefore"
@@ -56,7 +58,7 @@ CUT_POWER_LAW = DiagnosticType(
     "note[cut-power-law]: the power law of tasks with gamma 2 is cut off at |c| = 421 (spread"
     " 16.01)",
 )  # fmt: skip
-NOTHING_TO_CHOOSE = DiagnosticType(
+NO_BEST_TEMPERATURE_NOTE = DiagnosticType(
     "nothing-to-choose", NOTE,
     "there is no best temperature T* for {lost} of {points} combinations of k and spread, for"
     " example k = {k} and spread {spread} ({family})",
@@ -68,7 +70,7 @@ NOTHING_TO_CHOOSE = DiagnosticType(
     "note[nothing-to-choose]: there is no best temperature T* for 1 of 2 combinations of"
     " k and spread, for example k = 16,384 and spread 1 (gaussian)",
 )  # fmt: skip
-SCALES_OF_GRID = DiagnosticType(
+SCALES_OF_GRID_NOTE = DiagnosticType(
     "scales-of-grid", NOTE,
     "for exponential tasks, the grid has scales b, and the regression uses standard deviations"
     " s ≈ √2·b",
@@ -80,7 +82,7 @@ SCALES_OF_GRID = DiagnosticType(
     "note[scales-of-grid]: for exponential tasks, the grid has scales b, and the regression uses"
     " standard deviations s ≈ √2·b",
 )  # fmt: skip
-POWER_LAW_GRID = DiagnosticType(
+POWER_LAW_GRID_NOTE = DiagnosticType(
     "power-law-grid", NOTE,
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
@@ -100,20 +102,20 @@ POWER_LAW_GRID = DiagnosticType(
 class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
     """One row per set of toy tasks, with the best temperature T* at some k's."""
 
-    view = "with --toy"
+    shown_when = "with --toy"
     columns = (
-        Column("tasks", meaning=_FAMILY, cell=lambda points: points[0].family),
-        Column("spread", "count", meaning=_SPREAD, cell=lambda points: points[0].spread),
+        Column("tasks", meaning=_FAMILY_MEANING, cell_of_record=lambda points: points[0].family),
+        Column("spread", "count", meaning=_SPREAD_MEANING, cell_of_record=lambda points: points[0].spread),
         Column("T* at k = {0:,}", "number", meaning="Best temperature for {0:,} attempts.",
-               across=lambda section: section.ks, example=1,
-               cell=lambda points, k: next(p.temperature for p in points if p.k == k)),
+               repeated_items=lambda section: section.column_ks, example=1,
+               cell_of_record=lambda points, k: next(p.temperature for p in points if p.k == k)),
     )  # fmt: skip
 
     @property
-    def ks(self) -> list[int]:
+    def column_ks(self) -> list[int]:
         """The k's that have a column: all k's, or a selection from the first to the last k."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
-        last, columns = len(ks) - 1, min(len(ks), _KS_SHOWN)
+        last, columns = len(ks) - 1, min(len(ks), _MAX_K_COLUMNS)
         return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]
 
     answers = (
@@ -123,12 +125,12 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",
-               lambda section: _end_fields(section.points_at_common_k)
+               lambda section: _extreme_point_fields(section.points_at_common_k)
                | {"k": section.points_at_common_k[0].k}),
         Answer("t-star-over-k", lambda _: True,
                "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
                " {high_tasks} tasks with spread {high_spread}.",
-               lambda section: _end_fields(sorted(section.points_with_best, key=lambda p: p.k))),
+               lambda section: _extreme_point_fields(sorted(section.points_with_best, key=lambda p: p.k))),
     )  # fmt: skip
 
     @property
@@ -144,7 +146,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         return sorted(points_at_k, key=lambda p: p.temperature or 0.0)
 
 
-def _end_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
+def _extreme_point_fields(points: Sequence[BestTemperaturePoint]) -> dict[str, Any]:
     return {
         f"{end}{name}": value
         for end, p in (("low", points[0]), ("high", points[-1]))
@@ -158,17 +160,17 @@ class ToyPointTable(Section[BestTemperaturePoint]):
     """The best temperature T* and pass@k at T*, for every k."""
 
     title = "T* at each k"
-    shown = FULL
+    visibility = FULL
     columns = (
-        Column("tasks", meaning=_FAMILY, cell=lambda p: p.family),
-        Column("spread", "count", meaning=_SPREAD, cell=lambda p: p.spread),
-        Column("k", "count", meaning="Number of attempts.", cell=lambda p: p.k),
-        Column("T*", "number", meaning="Best temperature.", cell=lambda p: p.temperature),
+        Column("tasks", meaning=_FAMILY_MEANING, cell_of_record=lambda p: p.family),
+        Column("spread", "count", meaning=_SPREAD_MEANING, cell_of_record=lambda p: p.spread),
+        Column("k", "count", meaning="Number of attempts.", cell_of_record=lambda p: p.k),
+        Column("T*", "number", meaning="Best temperature.", cell_of_record=lambda p: p.temperature),
         Column("pass@k at T*", "fine", meaning="pass@k at the best temperature.",
-               cell=lambda p: p.pass_at_k),
+               cell_of_record=lambda p: p.pass_at_k),
     )  # fmt: skip
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         yield "exact sums"
 
     def plots(self) -> tuple[Plot, ...]:
@@ -237,44 +239,46 @@ class RegressionTable(Section[Regression]):
     title = "T* = factor · k^power · s^power"
     columns = (
         data_field("fact", "With --fit: regression or point."),
-        Column("tasks", name="family", meaning=_FAMILY, cell=lambda line: line.family),
+        Column("tasks", field_name="family", meaning=_FAMILY_MEANING, cell_of_record=lambda line: line.family),
         data_field("gamma", "Exponent γ of the power law of tasks."),
         data_field("largest", "Largest |c| of the power law of tasks."),
-        data_field("spread", _SPREAD),
+        data_field("spread", _SPREAD_MEANING),
         data_field("k", "Number of attempts."),
         data_field("temperature", "Best temperature T*; empty if every task passes."),
         data_field("pass_at_k", "pass@k at T*."),
         data_field("kept", "Whether the regression uses the point."),
-        Column("source", name="source", meaning="exact sums (computed by passk) or article.",
-               cell=lambda line: line.source),
-        Column("factor", "number", name="factor", meaning="Factor of the power law.",
-               cell=lambda line: line.fit.factor),
-        Column("power of k", "number", name="k_exponent", meaning="Exponent of k.",
-               cell=lambda line: line.fit.k_exponent),
-        Column("power of s", "number", name="s_exponent",
+        Column("source", field_name="source", meaning="exact sums (computed by passk) or article.",
+               cell_of_record=lambda line: line.source),
+        Column("factor", "number", field_name="factor", meaning="Factor of the power law.",
+               cell_of_record=lambda line: line.fit.factor),
+        Column("power of k", "number", field_name="k_exponent", meaning="Exponent of k.",
+               cell_of_record=lambda line: line.fit.k_exponent),
+        Column("power of s", "number", field_name="s_exponent",
                meaning="Exponent of the standard deviation s.",
-               cell=lambda line: line.fit.s_exponent),
-        Column("R²", "number", name="r2", cell=lambda line: line.fit.r2,
+               cell_of_record=lambda line: line.fit.spread_exponent),
+        Column("R²", "number", field_name="r2", cell_of_record=lambda line: line.fit.r2,
                meaning="Share of the variance of log T* that the power law explains."),
-        Column("points", "count", name="points", meaning="Number of points in the regression.",
-               cell=lambda line: line.fit.points),
+        Column("points", "count", field_name="points", meaning="Number of points in the regression.",
+               cell_of_record=lambda line: line.fit.point_count),
         data_field("note", "Reason why a value is missing."),
     )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
         yield from (
-            FITTED.sentence_about(line) for line in self.records if line.source != "article"
+            FITTED_POWER_LAW_ANSWER.sentence_about(line)
+            for line in self.records
+            if line.source != "article"
         )
 
 
-FITTED = Answer(
+FITTED_POWER_LAW_ANSWER = Answer(
     "fitted-t-star", lambda _: True,
     "{family} tasks: T* = {factor:=number} · k^{k_exponent:=number} · s^{s_exponent:=number}.",
     lambda line: {"family": line.family, "factor": line.fit.factor,
-                  "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.s_exponent},
+                  "k_exponent": line.fit.k_exponent, "s_exponent": line.fit.spread_exponent},
 )  # fmt: skip
 SECTIONS = (BestByKTable, ToyPointTable, RegressionTable)
-NO_STUDY = Analysis(Counts.from_cells([("", "", 1, 0)]))
+EMPTY_ANALYSIS = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 
 def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
@@ -283,25 +287,27 @@ def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
 
 
 def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
-    cut = sorted({(p.largest, p.spread, p.gamma) for p in all_points if p.largest is not None})
+    cut = sorted({(p.largest_task, p.spread, p.gamma) for p in all_points if p.largest_task is not None})
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
-        yield CUT_POWER_LAW(
+        yield CUT_POWER_LAW_NOTE(
             gamma=f"{cut[0][2]:g}", largest=between.join(f"{c:,}" for c, _, _ in ends),
             spreads=between.join(f"{spread:.4g}" for _, spread, _ in ends),
         )  # fmt: skip
 
 
-def _report(
+def _toy_model_report(
     sections: Sequence[Section[Any]], points: Sequence[BestTemperaturePoint],
     rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
-    fields = [c.name for c in RegressionTable.columns if any(c.name in row for row in rows)]
+    fields = [c.field_name for c in RegressionTable.columns if any(c.field_name in row for row in rows)]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
-    report = build_report(NO_STUDY, sections, context=(_CONTEXT,), messages=messages)
-    signature = {**SIGNATURE, **options, **({"gamma": gamma} if gamma else {})}
-    return replace(report, rows=lambda: table, sign=lambda: signature, methods=None)
+    report = build_report(
+        EMPTY_ANALYSIS, sections, context=(_TOY_MODEL_FOOTNOTE,), messages=messages
+    )
+    signature = {**VERSION_SIGNATURE_ENTRIES, **options, **({"gamma": gamma} if gamma else {})}
+    return replace(report, make_data_rows=lambda: table, make_signature=lambda: signature, make_methods_text=None)
 
 
 def toy_report(
@@ -318,13 +324,15 @@ def toy_report(
     if lost := [p for p in all_points if p.temperature is None]:
         first = min(lost, key=lambda p: p.k)
         messages.append(
-            NOTHING_TO_CHOOSE(lost=len(lost), points=len(all_points), k=first.k,
+            NO_BEST_TEMPERATURE_NOTE(lost=len(lost), points=len(all_points), k=first.k,
                               family=first.family, spread=f"{first.spread:.4g}")
         )  # fmt: skip
     options = {"toy": ",".join(families), "spread": ",".join(f"{s:g}" for s in spreads),
              "k": ",".join(map(str, ks))}  # fmt: skip
-    sections = BestByKTable(NO_STUDY, sets), ToyPointTable(NO_STUDY, all_points)
-    return _report(sections, all_points, [_point_row(p) for p in all_points], messages, options)
+    sections = BestByKTable(EMPTY_ANALYSIS, sets), ToyPointTable(EMPTY_ANALYSIS, all_points)
+    return _toy_model_report(
+        sections, all_points, [_point_row(p) for p in all_points], messages, options
+    )
 
 
 def fit_report(families: Sequence[str], gamma: float) -> Report:
@@ -347,19 +355,23 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
         )
         fit = fit_power_law(*law.reshape(-1, 3).T)
         lines.append(Regression(family, family_points[0].gamma, "exact sums", fit))
-        if family in _ARTICLE:
-            lines.append(Regression(family, family_points[0].gamma, "article", _ARTICLE[family]))
+        if family in _ARTICLE_FITS:
+            lines.append(
+                Regression(family, family_points[0].gamma, "article", _ARTICLE_FITS[family])
+            )
     rows: list[dict[str, Any]] = [
         {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
     ]
     rows += [
         {**_point_row(p), "fact": "point", "kept": p.is_in_fit, "source": ""} for p in all_points
     ]
-    messages = [SCALES_OF_GRID()] if "exponential" in families else []
+    messages = [SCALES_OF_GRID_NOTE()] if "exponential" in families else []
     if spreads := {p.spread for p in all_points if p.family == "power-law"}:
         messages += _cutoff_messages(all_points)
-        messages.append(POWER_LAW_GRID(k=SCALING_FROM, spreads=len(spreads), all=len(GRID_SCALES)))
+        messages.append(
+            POWER_LAW_GRID_NOTE(k=POWER_LAW_FIT_ABOVE_K, spreads=len(spreads), all=len(GRID_SCALES))
+        )
     fitted = [p for p in all_points if p.is_in_fit]
-    sections = RegressionTable(NO_STUDY, lines), FittedPointTable(NO_STUDY, fitted)
+    sections = RegressionTable(EMPTY_ANALYSIS, lines), FittedPointTable(EMPTY_ANALYSIS, fitted)
     options = {"toy": ",".join(families), "fit": "the article's grid"}
-    return _report(sections, fitted, rows, messages, options)
+    return _toy_model_report(sections, fitted, rows, messages, options)

@@ -10,7 +10,7 @@ from passk_cli.files.request import Request
 from passk_cli.option import Option
 from passk_cli.study.confidence import Confidence
 
-SKIP_RUN = Annotated[tuple[str, ...], Option(
+SKIP_RUN_OPTION = Annotated[tuple[str, ...], Option(
     "--skip-run", "REVISION", "Leave out a run of the history.",
     detail="Name the run or its revision. Repeatable.",
 )]  # fmt: skip
@@ -36,7 +36,7 @@ class TrendOptions:
 
     metrics: Annotated[str, Option(
         "-m --metric", "NAME", "Metric to follow: pass@1, cost, tokens, duration or turns.",
-        parse="passk_cli.commands.trend.view:history_metric_name",
+        parse="passk_cli.commands.trend.view:parse_history_metric",
         detail="You can also use tokens_in, tokens_out, and medians such as median-cost. For costs,"
         " record the runs with passk record --with cost. Default: pass@1.",
     )] = "pass@1"  # fmt: skip
@@ -50,15 +50,15 @@ class TrendOptions:
         "--acknowledge", "REVISION", "Accept the changes up to this run.",
         detail="Name the run or its revision. Use --acknowledge together with --fail.",
     )] = None  # fmt: skip
-    skip_run: SKIP_RUN = ()
+    skip_run: SKIP_RUN_OPTION = ()
 
 
 COMMAND = Command(
-    TrendOptions, (Request, Confidence), charts=True, judges=True,
-    without=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
+    TrendOptions, (Request, Confidence), has_charts=True, gives_verdict=True,
+    excluded_options=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
              "path", "bounds"),
-    lacking={
+    absent_option_reasons={
         **dict.fromkeys(("--price", "price"), "set prices when you record runs with passk record"),
     },
-    view="passk_cli.commands.trend.view:TrendQuestion",
+    runner_path="passk_cli.commands.trend.view:TrendRunner",
 )  # fmt: skip

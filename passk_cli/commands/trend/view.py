@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Floats, Ints
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.inference.adjust import holm
 from passk_cli.inference.run_effects import (
     MAX_HISTORY_RUNS,
@@ -30,8 +30,8 @@ from passk_cli.inference.run_effects import (
     run_correlation,
     run_effect,
 )
-from passk_cli.metrics.registry import AMOUNTS, Metric, parse_metric
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.metrics.registry import AMOUNT_UNITS_AND_NOUNS, Metric, parse_metric
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
 from passk_cli.report.data_types import (
     FULL,
@@ -42,13 +42,13 @@ from passk_cli.report.data_types import (
     Phrase,
     Report,
 )
-from passk_cli.report.phrases import MonteCarloP, SeriesName, number_range, p_relation, plural
+from passk_cli.report.phrases import MonteCarloP, SeriesName, number_range, p_text_with_sign, plural
 from passk_cli.report.plot import Plot, ReferenceLine, curves
 from passk_cli.study.analysis import Analysis
-from passk_cli.study.answer import Answer, first_true
+from passk_cli.study.answer import Answer, first_true_sentence
 from passk_cli.study.duplicate_runs import COPIED_RUN
 from passk_cli.study.history import (
-    RUN_GROUPS,
+    RUN_GROUP_COLUMNS,
     UNPRICED_RUNS,
     RunGroup,
     RunLabel,
@@ -60,22 +60,22 @@ from passk_cli.study.history import (
     with_known_amount,
 )
 from passk_cli.study.result import Result
-from passk_cli.study.section import GROUPS, MODEL, Section, build_report, data_field
+from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.study.value_range import name_with_groups
-from passk_cli.study.values import Series
+from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# passk estimates the variation between runs from at most the last _EFFECT_RUNS runs, to limit the
+# passk estimates the variation between runs from at most the last _MAX_EFFECT_RUNS runs, to limit the
 # time.
-_EFFECT_RUNS = 60
+_MAX_EFFECT_RUNS = 60
 # A chart marks about _MAX_POINTS runs as points, and leaves out the points of other runs.
 _MAX_POINTS = 50
-_LEVELS = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
-_PASSES = Metric("pass@", 1)
+_ALPHA_BY_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
+_PASS_AT_1 = Metric("pass@", 1)
 
-TWO_RUNS = DiagnosticType(
+TWO_RUN_DIFFERENCE_NOTE = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
@@ -88,7 +88,7 @@ TWO_RUNS = DiagnosticType(
     "note[two-runs]: two single runs of agent differ significantly if they differ by at least 12.0"
     " points",
 )  # fmt: skip
-SAMPLING_FLIPS = DiagnosticType(
+SAMPLING_FLIPS_NOTE = DiagnosticType(
     "sampling-flips", NOTE,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "use more tasks, because a steadier machine does not help",
@@ -103,7 +103,7 @@ SAMPLING_FLIPS = DiagnosticType(
     "note[sampling-flips]: two runs of agent differ on 20.3 of 60 tasks, compared with 20.0 by"
     " chance (p = 0.41); use more tasks, because a steadier machine does not help",
 )  # fmt: skip
-RUN_FLIPS = DiagnosticType(
+RUN_FLIPS_WARNING = DiagnosticType(
     "run-flips", WARNING,
     "two runs of {model} differ on {between} of {tasks:task}, compared with {within} by chance"
     " ({p})", "compare the machines, versions and time of day of the runs",
@@ -115,7 +115,7 @@ RUN_FLIPS = DiagnosticType(
     example="warning[run-flips]: two runs of agent differ on 24.1 of 60 tasks, compared with 20.0"
     " by chance (p < 0.001); compare the machines, versions and time of day of the runs",
 )  # fmt: skip
-ONE_ATTEMPT = DiagnosticType(
+ONE_ATTEMPT_NOTE = DiagnosticType(
     "one-attempt", NOTE,
     "runs of {models:and} with one attempt per task do not show whether outcomes differ by chance",
     "record runs with two attempts per task",
@@ -126,7 +126,7 @@ ONE_ATTEMPT = DiagnosticType(
     example="note[one-attempt]: runs of agent with one attempt per task do not show whether"
     " outcomes differ by chance; record runs with two attempts per task",
 )  # fmt: skip
-FEW_RUNS = DiagnosticType(
+FEW_RUNS_NOTE = DiagnosticType(
     "few-runs", NOTE, "passk needs at least {runs} runs of {models:and} to find a {what}",
     (
         SuggestedFix({"--field": {"model": "{column}"}}, "compares single runs", "compare"),
@@ -139,7 +139,7 @@ FEW_RUNS = DiagnosticType(
     " model. `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
     example="note[few-runs]: passk needs at least 5 runs of agent to find a change",
 )  # fmt: skip
-MIXED_SETTINGS = DiagnosticType(
+MIXED_SETTINGS_WARNING = DiagnosticType(
     "mixed-settings", WARNING,
     "runs of {models:and} were recorded with different options: {options:and}",
     meaning="A history contains the options that change counts, for example --missing and"
@@ -151,7 +151,7 @@ MIXED_SETTINGS = DiagnosticType(
     example="warning[mixed-settings]: runs of agent were recorded with different options:"
     " threshold",
 )  # fmt: skip
-EFFECT_OF_PASSES = DiagnosticType(
+NO_RUN_EFFECT_NOTE = DiagnosticType(
     "effect-of-passes", NOTE,
     "passk tests whether runs differ by more than chance only for pass@1",
     meaning="The test of the run effect permutes passes over runs, so it needs pass@1. passk finds"
@@ -161,7 +161,7 @@ EFFECT_OF_PASSES = DiagnosticType(
     example="note[effect-of-passes]: passk tests whether runs differ by more than chance only for"
     " pass@1",
 )  # fmt: skip
-CHANGES_OF_PARTS = DiagnosticType(
+NO_RATIO_CHANGES_NOTE = DiagnosticType(
     "changes-of-parts", NOTE,
     "passk does not look for changes of the ratio {metric}",
     (
@@ -176,7 +176,7 @@ CHANGES_OF_PARTS = DiagnosticType(
     example="note[changes-of-parts]: passk does not look for changes of the ratio cost-per-success;"
     " -m cost looks for changes of the amount; -m pass@1 looks for changes of the pass rate",
 )  # fmt: skip
-CORRELATED_RUNS = DiagnosticType(
+CORRELATED_RUNS_WARNING = DiagnosticType(
     "correlated-runs", WARNING,
     "successive runs of {model} have a correlation of {lag:=score}",
     "a change may be a drift",
@@ -190,7 +190,7 @@ CORRELATED_RUNS = DiagnosticType(
     example="warning[correlated-runs]: successive runs of agent have a correlation of 0.62; a"
     " change may be a drift",
 )  # fmt: skip
-WORSE = DiagnosticType(
+WORSE_THAN_BEFORE_NOTE = DiagnosticType(
     "worse-than-before", NOTE, "{metric} of {model} is worse since {run}",
     SuggestedFix({"--acknowledge": "{run}"}, "accepts the new level"),
     meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
@@ -203,7 +203,7 @@ WORSE = DiagnosticType(
     "note[worse-than-before]: pass@1 of agent is worse since 17bd287; --acknowledge 17bd287 accepts"
     " the new level",
 )  # fmt: skip
-OLD_RUNS = DiagnosticType(
+OLD_RUNS_NOTE = DiagnosticType(
     "old-runs", NOTE, "passk looks for changes only in the last {runs} runs of {models:and}",
     meaning="The false-alarm rate is valid for the number of runs in the message, but the history"
     " is longer.",
@@ -212,15 +212,15 @@ OLD_RUNS = DiagnosticType(
 )  # fmt: skip
 
 
-_WORSE = (
+_WORSE_SENTENCE = (
     "{metric} of {model} is {less:lower|higher}{?points| by {points:=share points}}"
     "{?factor| by a factor of {factor}} since {run} ({date})"
 )
-_NOT_WORSE = "{metric} of {model} has not become worse{?since| since {since}}"
-_TOO_FEW = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
-BECAME_WORSE = Answer("became-worse", lambda _: True, _WORSE)
-NOT_WORSE = Answer("not-worse", lambda _: True, _NOT_WORSE)
-TOO_FEW_RUNS = Answer("too-few-runs", lambda _: True, _TOO_FEW)
+_NOT_WORSE_SENTENCE = "{metric} of {model} has not become worse{?since| since {since}}"
+_TOO_FEW_RUNS_SENTENCE = "{runs:run} of {model} {runs:is|are} too few to show a change of {metric}"
+BECAME_WORSE_ANSWER = Answer("became-worse", lambda _: True, _WORSE_SENTENCE)
+NOT_WORSE_ANSWER = Answer("not-worse", lambda _: True, _NOT_WORSE_SENTENCE)
+TOO_FEW_RUNS_ANSWER = Answer("too-few-runs", lambda _: True, _TOO_FEW_RUNS_SENTENCE)
 VERDICT_ANSWERS = (
     Answer("trend-fails", lambda fields: fields["failing"],
            "FAIL: {metric} of {model} is {less:lower|higher}{?points| by {points:=share"
@@ -235,23 +235,23 @@ VERDICT_ANSWERS = (
            "PASS: {metric} of {model} has not become worse{?since| since {since}}.",
            lambda fields: fields["verdicts"][0].finding.fields),
 )  # fmt: skip
-_OTHER_MODELS = "{?others|; {others} changed as well}."
-_LATEST_FIELDS = ("metric", "model", "models", "runs", "latest", "points", "factor")
+_OTHER_MODELS_PHRASE = "{?others|; {others} changed as well}."
+_LATEST_FIELD_NAMES = ("metric", "model", "models", "runs", "latest", "points", "factor")
 
 
 def _latest_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: fields[name] for name in _LATEST_FIELDS}
+    return {name: fields[name] for name in _LATEST_FIELD_NAMES}
 
 
 CHANGE_ANSWERS = (
     Answer("changed-by-points", lambda fields: fields["change"] and "points" in fields["change"],
            "{metric} of {model} {fell:fell|rose} by {points:=share points} at {run}"
-           " ({date}){?later|, seen {later:run} later}" + _OTHER_MODELS,
+           " ({date}){?later|, seen {later:run} later}" + _OTHER_MODELS_PHRASE,
            itemgetter("change")),
     Answer("changed-by-factor", lambda fields: fields["change"],
            "{metric} of {model} {fell:fell|rose} by a factor of {factor} (geometric mean) at"
            " {run} ({date}){?later|, seen {later:run} later}: {before} before, {after} since"
-           + _OTHER_MODELS, itemgetter("change")),
+           + _OTHER_MODELS_PHRASE, itemgetter("change")),
     Answer("no-last-ratio", lambda fields: fields["ratio"] and fields["latest"].value is None,
            "{metric} of {model} is undefined in the last of {runs:run}: no attempt passed.",
            _latest_fields),
@@ -278,7 +278,7 @@ EFFECT_ANSWERS = (
 )  # fmt: skip
 
 
-def history_metric_name(name: str) -> str:
+def parse_history_metric(name: str) -> str:
     """Parse the value of --metric; ParameterError for a metric that a history does not contain.
 
     >>> history_metric_name("Median-Cost")
@@ -288,11 +288,11 @@ def history_metric_name(name: str) -> str:
         problem = "name only one metric, and run the command once per metric"
         raise ParameterError(OptionValue("--metric", name), problem)
     metric = parse_metric(name)
-    if metric != _PASSES and not metric.kind.quantity:
+    if metric != _PASS_AT_1 and not metric.definition.amount_unit:
         raise ParameterError(
             OptionValue("--metric", metric.name),
             "a history contains only the metrics pass@1 and"
-            f" {', '.join(AMOUNTS)}", name="unknown-metric",
+            f" {', '.join(AMOUNT_UNITS_AND_NOUNS)}", name="unknown-metric",
         )  # fmt: skip
     return metric.name
 
@@ -305,14 +305,14 @@ class LevelChange(NamedTuple):
     size : after − before or, for costs, the ratio of geometric means.
     """
 
-    first: int
-    detected_at: int
+    first_run_index: int
+    detection_run_index: int
     before: float
     after: float
     size: Estimate
 
     @property
-    def fell(self) -> bool:
+    def is_fall(self) -> bool:
         return (self.size.value or 0.0) < (0.0 if self.size.is_share else 1.0)
 
 
@@ -328,24 +328,24 @@ class RunSeries:
     verdict : whether the newest runs are worse, or None without --fail.
     """
 
-    setup: RunGroup
-    series: Series
-    facts: tuple[Result, ...]
+    run_group: RunGroup
+    series: SeriesKey
+    results: tuple[Result, ...]
     changes: tuple[LevelChange, ...]
-    effect_start: int
+    effect_start_index: int
     effect: RunEffect | None
     detectable_change: float
     p_error: float = 0.0
     p_adjusted: float | None = None
     verdict: GateCheck | None = None
 
-    def worse_since(self, time: str) -> LevelChange | None:
+    def worsening_since(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
         The result is None if at least half of the change is gone. The result begins with the first
         change for the worse, and its size is the total size of all changes since that run.
         """
-        later = [change for change in self.changes if self.setup.runs[change.first].at > time]
+        later = [change for change in self.changes if self.run_group.runs[change.first_run_index].time > time]
         for place, change in enumerate(later):
             share = change.size.is_share
             sizes = [step.size.value or 0.0 for step in later[place:]]
@@ -361,27 +361,29 @@ class RunSeries:
 
         run : the run up to which the user has acknowledged changes, or None.
         """
-        less = metric.kind.quantity
-        since = f" since {_short_name(run)}" if run else ""
+        less = metric.definition.amount_unit
+        since = f" since {_short_run_name(run)}" if run else ""
         rule = f"no {'rise' if less else 'fall'} of {metric.name}{since}"
-        change = self.worse_since(run.at if run else "")
+        change = self.worsening_since(run.time if run else "")
         fields: dict[str, Any] = {"metric": metric.name, "model": self.name, "less": int(not less)}
         verdict = GateCheck(self.name, rule, PASS)
         if change is not None:
-            first, share = self.setup.runs[change.first], change.size.is_share
+            first, share = self.run_group.runs[change.first_run_index], change.size.is_share
             size = abs(change.size.value or 0.0)
             fields |= {
                 "points": size if share else None,
                 "factor": None if share else Estimate(size, unit="ratio"),
-                "run": _short_name(first), "date": first.at[:10],
+                "run": _short_run_name(first), "date": first.time[:10],
             }  # fmt: skip
-            finding = BECAME_WORSE.sentence_about(fields)
+            finding = BECAME_WORSE_ANSWER.sentence_about(fields)
             verdict = replace(verdict, verdict=FAIL, failing=True, finding=finding)
         elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
-            finding = TOO_FEW_RUNS.sentence_about({**fields, "runs": len(self.setup.runs)})
+            finding = TOO_FEW_RUNS_ANSWER.sentence_about({**fields, "runs": len(self.run_group.runs)})
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
-            finding = NOT_WORSE.sentence_about({**fields, "since": run and _short_name(run)})
+            finding = NOT_WORSE_ANSWER.sentence_about(
+                {**fields, "since": run and _short_run_name(run)}
+            )
             verdict = replace(verdict, finding=finding)
         return replace(self, verdict=verdict)
 
@@ -391,7 +393,7 @@ class RunSeries:
 
     @property
     def effect_runs(self) -> RunGroup:
-        return self.setup.with_last_runs(len(self.setup.runs) - self.effect_start)
+        return self.run_group.with_last_runs(len(self.run_group.runs) - self.effect_start_index)
 
     @cached_property
     def is_all_copies(self) -> bool:
@@ -399,26 +401,26 @@ class RunSeries:
         return 0 < len(self.effect_runs.copies) == len(self.effect_runs.runs) - 1
 
     @property
-    def p(self) -> float | None:
+    def run_effect_p(self) -> float | None:
         return None if self.effect is None else MonteCarloP(self.effect.p, self.p_error)
 
     @property
-    def deviation(self) -> Estimate:
+    def run_effect_deviation(self) -> Estimate:
         if self.effect is None:
             return Estimate(None, reason="one run")
         value, low, high = map(
-            math.sqrt, (self.effect.variance, self.effect.low, self.effect.high)
+            math.sqrt, (self.effect.effect_variance, self.effect.low, self.effect.high)
         )  # fmt: skip
         return Estimate(value, low=low, high=high)
 
     @property
-    def noise(self) -> float:
+    def single_run_deviation(self) -> float:
         """The standard deviation of a single run, from chance within tasks and the run effect."""
         assert self.effect is not None
-        return math.sqrt(self.effect.variance + float(self.effect.variances.mean()))
+        return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
 
 
-def _short_name(run: RunLabel) -> str:
+def _short_run_name(run: RunLabel) -> str:
     return run.run if len(run.run) <= 24 else f"{run.run[:10]}…"
 
 
@@ -427,45 +429,45 @@ def _last_change(course: RunSeries) -> Phrase | str:
         return "none"
     change = course.changes[-1]
     times = "" if change.size.is_share else "× "
-    return Phrase((times, change.size, f" at {_short_name(course.setup.runs[change.first])}"))
+    return Phrase((times, change.size, f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"))
 
 
-_NUMBER = Column(
-    "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASSES,
-    across=lambda section: section.study.metrics, units=lambda section, metric: metric.unit,
-    cell=lambda fact, _: fact.estimate,
+_METRIC_COLUMN = Column(
+    "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASS_AT_1,
+    repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section, metric: metric.unit,
+    cell_of_record=lambda fact, _: fact.estimate,
 )  # fmt: skip
 
 
 def _is_pass_rate(section: Section[Any]) -> bool:
-    return section.study.metrics == (_PASSES,)
+    return section.study.metrics == (_PASS_AT_1,)
 
 
 def _seeks_changes(section: Section[Any]) -> bool:
-    return not section.study.metrics[0].kind.ratio
+    return not section.study.metrics[0].definition.is_ratio_of_means
 
 
 class RunSeriesTable(Section[RunSeries]):
     """One row per suite and model, with the last run, the run effect and the last change."""
 
     columns = (
-        MODEL, GROUPS,
-        replace(_NUMBER, header="{0.name} of last",
+        MODEL_COLUMN, GROUP_COLUMN,
+        replace(_METRIC_COLUMN, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
-                cell=lambda course, _: course.facts[-1].estimate),
-        Column("run effect", "share", cell=lambda course: course.deviation, where=_is_pass_rate,
+                cell_of_record=lambda course, _: course.results[-1].estimate),
+        Column("run effect", "share", cell_of_record=lambda course: course.run_effect_deviation, exists_in_section=_is_pass_rate,
                meaning="Standard deviation of pass@1 between runs since the last change, without"
                " the variation that chance within tasks explains, with its interval."),
-        Column("its p", "p", joined=True, cell=lambda course: course.p_adjusted,
-               where=_is_pass_rate,
+        Column("its p", "p", stays_with_previous=True, cell_of_record=lambda course: course.p_adjusted,
+               exists_in_section=_is_pass_rate,
                meaning="p-value of the run effect. The test permutes attempts over runs within"
                " tasks, and is adjusted for the number of models (Holm)."),
-        Column("change", cell=_last_change, where=_seeks_changes,
+        Column("change", cell_of_record=_last_change, exists_in_section=_seeks_changes,
                meaning="Size of the last change (for costs, the ratio of geometric means), and the"
                " first run after the change."),
-        Column("runs", "count", cell=lambda course: len(course.setup.runs),
+        Column("runs", "count", cell_of_record=lambda course: len(course.run_group.runs),
                meaning="Number of runs."),
-        Column("attempts", "count", cell=lambda course: int(course.setup.n.sum()),
+        Column("attempts", "count", cell_of_record=lambda course: int(course.run_group.n.sum()),
                meaning="Number of attempts at the tasks that all runs have."),
         data_field("suite", "Name of the suite."),
         data_field("run", "Name of the run; empty in rows about all runs."),
@@ -474,52 +476,52 @@ class RunSeriesTable(Section[RunSeries]):
         data_field("runs", "Number of runs from which the value is computed."),
     )  # fmt: skip
 
-    def facts_of(self, record: RunSeries) -> Iterator[Result]:
-        yield from record.facts
-        blank = replace(record.facts[-1], name="", k=None, se=None, level=None, values=None,
-                        method="none", flaw="")  # fmt: skip
+    def results_of(self, record: RunSeries) -> Iterator[Result]:
+        yield from record.results
+        blank = replace(record.results[-1], name="", k=None, se=None, level=None, values=None,
+                        method="none", interval_flaw="")  # fmt: skip
         for change in record.changes:
             yield replace(blank, name="change" if change.size.is_share else "change-ratio",
-                          estimate=change.size, more=record.facts[change.first].more)  # fmt: skip
+                          estimate=change.size, extra_fields=record.results[change.first_run_index].extra_fields)  # fmt: skip
         if _is_pass_rate(self):
             of_all = dict.fromkeys(("run", "at", "revision"))
             of_all |= {"runs": len(record.effect_runs.runs)}
             yield replace(
-                blank, name="run effect", estimate=record.deviation, p=record.p,
+                blank, name="run effect", estimate=record.run_effect_deviation, p=record.run_effect_p,
                 p_adjusted=record.p_adjusted, level=self.study.confidence.level, method="q-profile",
-                more={**blank.more, **of_all},
+                extra_fields={**blank.extra_fields, **of_all},
             )  # fmt: skip
 
     def answer(self) -> Iterator[AnswerSentence]:
-        fields = self._fields
-        yield from first_true(VERDICT_ANSWERS, fields)
+        fields = self._sentence_fields
+        yield from first_true_sentence(VERDICT_ANSWERS, fields)
         if not fields["failing"]:
-            yield from first_true(CHANGE_ANSWERS, fields)
-        yield from first_true(EFFECT_ANSWERS, fields)
+            yield from first_true_sentence(CHANGE_ANSWERS, fields)
+        yield from first_true_sentence(EFFECT_ANSWERS, fields)
 
     @property
-    def _fields(self) -> dict[str, Any]:
+    def _sentence_fields(self) -> dict[str, Any]:
         metric, records = self.study.metrics[0], self.records
         verdicts = [course.verdict for course in records if course.verdict]
         failing = [check for check in verdicts if check.failing]
         undecided = [check for check in verdicts if check.verdict == UNDECIDED]
         changed = sorted((course for course in records if course.changes), reverse=True,
-                         key=lambda c: c.setup.runs[c.changes[-1].first].at)  # fmt: skip
+                         key=lambda c: c.run_group.runs[c.changes[-1].first_run_index].time)  # fmt: skip
         tested = sorted((c for c in records if c.p_adjusted is not None and not c.is_all_copies),
-                        key=lambda course: (course.p_adjusted, course.p))  # fmt: skip
+                        key=lambda course: (course.p_adjusted, course.run_effect_p))  # fmt: skip
         level = 1 - self.study.confidence.level + 1e-12
         effects = [course for course in tested if (course.p_adjusted or 0.0) <= level]
-        last = max(records, key=lambda course: course.setup.runs[-1].at)
+        last = max(records, key=lambda course: course.run_group.runs[-1].time)
         sizes = [course.detectable_change for course in records]
-        quantity, most = metric.kind.quantity, math.inf if metric.kind.quantity else 1.0
+        quantity, most = metric.definition.amount_unit, math.inf if metric.definition.amount_unit else 1.0
         detectable = max(sizes) if max(sizes) < most else None
         fields: dict[str, Any] = {
             "failing": failing, "undecided": undecided, "verdicts": verdicts,
-            "change": self._change_fields(changed) if changed else None, "metric": metric.name,
-            "ratio": metric.kind.ratio, "latest": last.facts[-1].estimate,
-            "model": last.name if metric.kind.ratio or len(records) == 1 else "",
+            "change": self._change_sentence_fields(changed) if changed else None, "metric": metric.name,
+            "ratio": metric.definition.is_ratio_of_means, "latest": last.results[-1].estimate,
+            "model": last.name if metric.definition.is_ratio_of_means or len(records) == 1 else "",
             "models": len(records) if len(records) > 1 else 0,
-            "runs": max(len(course.setup.runs) for course in records),
+            "runs": max(len(course.run_group.runs) for course in records),
             "too_few": min(sizes) >= most, "points": None if quantity else detectable,
             "factor": Estimate(math.exp(detectable), unit="ratio") if quantity and detectable
             else None,
@@ -527,44 +529,44 @@ class RunSeriesTable(Section[RunSeries]):
         if tested:
             p = tested[0].p_adjusted or 0.0
             fields["effect"] = {
-                "model": tested[0].name, "deviation": tested[0].deviation, "p": p,
-                "relation": p_relation(p), "models": [course.name for course in effects],
+                "model": tested[0].name, "deviation": tested[0].run_effect_deviation, "p": p,
+                "relation": p_text_with_sign(p), "models": [course.name for course in effects],
                 "changed": bool(changed), "unchanged": not changed, "several": len(tested) > 1,
                 "more": len(effects) > 1,
             }  # fmt: skip
         return fields
 
-    def _change_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
+    def _change_sentence_fields(self, changed: Sequence[RunSeries]) -> dict[str, Any]:
         (course, *other_courses), groups = changed, self.study.counts.group_names
         change, metric = course.changes[-1], self.study.metrics[0]
-        first, size = course.setup.runs[change.first], change.size.value or 0.0
-        factor = replace(change.size, value=1 / (size or 1.0) if change.fell else size or 1.0)
+        first, size = course.run_group.runs[change.first_run_index], change.size.value or 0.0
+        factor = replace(change.size, value=1 / (size or 1.0) if change.is_fall else size or 1.0)
         before, after = (Estimate(mean, unit=metric.unit) for mean in (change.before, change.after))
         return {
             "metric": metric.name, "model": name_with_groups(course.series, groups, " at "),
-            "fell": int(change.fell), "run": _short_name(first), "date": first.at[:10],
-            "later": change.detected_at - change.first,
+            "fell": int(change.is_fall), "run": _short_run_name(first), "date": first.time[:10],
+            "later": change.detection_run_index - change.first_run_index,
             "others": [name_with_groups(rival.series, groups, " at ") for rival in other_courses],
             **({"points": abs(size)} if change.size.is_share
                else {"factor": factor, "before": before, "after": after}),
         }  # fmt: skip
 
-    def context(self) -> Iterator[str]:
-        sizes = [course.facts[-1] for course in self.records]
-        yield f"last run: {self.study.sizes(sizes)}"
+    def footer_parts(self) -> Iterator[str]:
+        sizes = [course.results[-1] for course in self.records]
+        yield f"last run: {self.study.sizes_text(sizes)}"
         if run_counts := [len(course.effect_runs.runs) for course in self.records if course.effect]:
             since = "since the last change, " * any(course.changes for course in self.records)
             yield f"run effect {since}from {number_range(min(run_counts), max(run_counts))} runs"
             if len(run_counts) > 1 and _is_pass_rate(self):
                 yield f"p: Holm over {len(run_counts)} models, intervals unadjusted"
-        if _seeks_changes(self) and any(len(c.setup.runs) >= 5 for c in self.records):
+        if _seeks_changes(self) and any(len(c.run_group.runs) >= 5 for c in self.records):
             alpha = 1 - self.study.confidence.level
             per_model = " of a model" if len(self.records) > 1 else ""
             alarm = f"{100 * alpha:g} % chance of a false alarm"
             yield f"{alarm} in {MAX_HISTORY_RUNS} uncorrelated runs{per_model}"
         yield f"{100 * self.study.confidence.level:g} %"
 
-    def details(self) -> Iterator[str]:
+    def full_footer_parts(self) -> Iterator[str]:
         if _is_pass_rate(self):
             yield "run effect: permutation within tasks, Paule–Mandel, Q-profile"
         elif _seeks_changes(self):
@@ -575,21 +577,25 @@ class RunSeriesTable(Section[RunSeries]):
         yield from self.study.messages([])
         for course in self.records:
             if course.verdict and course.verdict.failing:
-                last = course.setup.runs[course.changes[-1].first]
-                yield WORSE(metric=self.study.metrics[0].name, model=course.name, run=last.run)
+                last = course.run_group.runs[course.changes[-1].first_run_index]
+                yield WORSE_THAN_BEFORE_NOTE(
+                    metric=self.study.metrics[0].name, model=course.name, run=last.run
+                )
         alpha = 1 - self.study.confidence.level + 1e-12
         passes = _is_pass_rate(self)
         mixed = {c.name: differ for c in self.records if (differ := [
-            name for name in c.setup.differing_options if not (passes
+            name for name in c.run_group.differing_options if not (passes
             and name == "price")])}  # fmt: skip
         if mixed:
             options = dict.fromkeys(name for names in mixed.values() for name in names)
-            yield MIXED_SETTINGS(models=[*mixed], options=[*options])
+            yield MIXED_SETTINGS_WARNING(models=[*mixed], options=[*options])
         metric = self.study.metrics[0]
-        if metric.kind.ratio:
-            yield CHANGES_OF_PARTS(metric=metric.name, amount=metric.kind.required_attempt_data)
+        if metric.definition.is_ratio_of_means:
+            yield NO_RATIO_CHANGES_NOTE(
+                metric=metric.name, amount=metric.definition.required_attempt_data
+            )
         elif not passes:
-            yield EFFECT_OF_PASSES()
+            yield NO_RUN_EFFECT_NOTE()
         several = [course for course in self.records if course.effect is not None]
         flips = [
             c
@@ -602,7 +608,7 @@ class RunSeriesTable(Section[RunSeries]):
             flipping = p <= alpha / len(flips)
             if not flipping and effect.p <= alpha:
                 continue
-            tasks = len(course.setup.tasks)
+            tasks = len(course.run_group.shared_task_codes)
             between, within = next(
                 pair
                 for digits in range(1, 13)
@@ -614,54 +620,56 @@ class RunSeriesTable(Section[RunSeries]):
                 )
                 and (digits == 12 or pair[0] != pair[1])
             )
-            yield (RUN_FLIPS if flipping else SAMPLING_FLIPS)(
+            yield (RUN_FLIPS_WARNING if flipping else SAMPLING_FLIPS_NOTE)(
                 model=course.name, tasks=tasks, between=between, within=within,
-                p=f"p {p_relation(MonteCarloP(p, course.p_error))}",
+                p=f"p {p_text_with_sign(MonteCarloP(p, course.p_error))}",
             )  # fmt: skip
-        noisiest = max(several, key=lambda course: course.noise, default=None)
+        noisiest = max(several, key=lambda course: course.single_run_deviation, default=None)
         if noisiest is not None:
             z = NormalDist().inv_cdf(1 - alpha / 2)
-            detectable_points = 100 * z * math.sqrt(2) * noisiest.noise
-            yield TWO_RUNS(model=noisiest.name, points=f"{detectable_points:.1f}")
+            detectable_points = 100 * z * math.sqrt(2) * noisiest.single_run_deviation
+            yield TWO_RUN_DIFFERENCE_NOTE(model=noisiest.name, points=f"{detectable_points:.1f}")
         if single := [
             c.name for c in several if c.effect and math.isnan(c.effect.between_run_changes)
         ]:
-            yield ONE_ATTEMPT(models=single)
-        setup_messages = [m for course in self.records for m in course.setup.messages]
-        yield from self._fold_copies(setup_messages)
+            yield ONE_ATTEMPT_NOTE(models=single)
+        setup_messages = [m for course in self.records for m in course.run_group.messages]
+        yield from self._merge_copy_messages(setup_messages)
         since = {course.name: len(course.effect_runs.runs) for course in self.records}
-        runs = {course.name: len(course.setup.runs) for course in self.records}
+        runs = {course.name: len(course.run_group.runs) for course in self.records}
         minimums = [(2, "run effect", since)] * passes
         minimums += [(5, "change", runs)] * _seeks_changes(self)
         for least, noun, numbers in minimums:
             excluded = 1 if passes and noun == "change" else 0
             if few := [name for name, number in numbers.items() if excluded < number < least]:
                 column = "run" if [*numbers.values()] in ([2], [3], [4]) else ""
-                aliases = self._aliases() if least == 2 else []
-                yield FEW_RUNS(models=few, runs=least, what=noun, column=column, aliases=aliases)
+                aliases = self._suggested_aliases() if least == 2 else []
+                yield FEW_RUNS_NOTE(
+                    models=few, runs=least, what=noun, column=column, aliases=aliases
+                )
         for course in self.records if _seeks_changes(self) else ():
-            values = [fact.estimate.value for fact in course.facts[course.effect_start :]]
+            values = [fact.estimate.value for fact in course.results[course.effect_start_index :]]
             lag = run_correlation(np.array(values, dtype=float))
             if lag > 2 / len(values) ** 0.5:
-                yield CORRELATED_RUNS(model=course.name, lag=lag)
-        if old := [c.name for c in self.records if len(c.setup.runs) > MAX_HISTORY_RUNS]:
-            yield OLD_RUNS(runs=MAX_HISTORY_RUNS, models=old)
+                yield CORRELATED_RUNS_WARNING(model=course.name, lag=lag)
+        if old := [c.name for c in self.records if len(c.run_group.runs) > MAX_HISTORY_RUNS]:
+            yield OLD_RUNS_NOTE(runs=MAX_HISTORY_RUNS, models=old)
 
-    def _aliases(self) -> list[str]:
+    def _suggested_aliases(self) -> list[str]:
         """Values NEW=OLD of --alias, for models that may be one model under several names.
 
         The list is empty unless every model has one run, all runs are different, and all models
         share a task.
         """
-        setups = [course.setup for course in self.records]
+        setups = [course.run_group for course in self.records]
         names, runs = [s.series[0] for s in setups], [run.run for s in setups for run in s.runs]
         distinct = len({*names}) == len(names) == len({*runs}) == len(runs) > 1
-        if not distinct or not len(reduce(np.intersect1d, (s.tasks for s in setups))):
+        if not distinct or not len(reduce(np.intersect1d, (s.shared_task_codes for s in setups))):
             return []
         *earlier, (_, last) = sorted((s.runs[0], s.series[0]) for s in setups)
         return [f"{name}={last}" for _, name in earlier]
 
-    def _fold_copies(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    def _merge_copy_messages(self, messages: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         copied = []
         for message in messages:
             if message.name != COPIED_RUN.name:
@@ -677,14 +685,14 @@ class RunSeriesTable(Section[RunSeries]):
         rows = [
             fact.chart_point(metric.name, run=place)
             for course in self.records
-            for place, fact in enumerate(course.facts, 1)
+            for place, fact in enumerate(course.results, 1)
         ]
         changes: dict[int, dict[str, Estimate]] = {}
         for course in self.records:
             for change in course.changes:
-                changes.setdefault(change.first + 1, {})[course.name] = change.size
+                changes.setdefault(change.first_run_index + 1, {})[course.name] = change.size
         names = {
-            change.first + 1: f" at {_short_name(course.setup.runs[change.first])}"
+            change.first_run_index + 1: f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"
             for course in self.records for change in course.changes
         }  # fmt: skip
         rules, sizes = list[ReferenceLine](), dict[str, float]()
@@ -702,7 +710,7 @@ class RunSeriesTable(Section[RunSeries]):
                 for name, size in ordered if (value := size.value)
             }  # fmt: skip
         leading = sorted(sizes, key=lambda name: -sizes[name])[:5]
-        runs = max((len(course.facts) for course in self.records), default=0)
+        runs = max((len(course.results) for course in self.records), default=0)
         shared = plural(len(self.study.counts.tasks), "task")
         chart = curves(
             rows, x="run", y=metric.name, low="low", high="high", colour="model", rules=rules,
@@ -715,114 +723,114 @@ class RunSeriesTable(Section[RunSeries]):
         # If all models ran once per day, on the same days, the chart names runs by day.
         days: dict[float, set[str]] = {}
         for course in self.records:
-            for place, label in enumerate(course.setup.runs, 1):
-                days.setdefault(place, set()).add(label.at[5:10])
+            for place, label in enumerate(course.run_group.runs, 1):
+                days.setdefault(place, set()).add(label.time[5:10])
         dated = len({day for dates in days.values() for day in dates}) == len(days)
         day_names = {run: min(dates) for run, dates in days.items()} if dated else {}
-        return (replace(chart, leading=tuple(leading), x_names=day_names),)
+        return (replace(chart, leading_models=tuple(leading), x_tick_labels=day_names),)
 
 
 class RunTable(Section[Result]):
     """One row per run, with the metric and the change at this run."""
 
     title = "Runs"
-    shown = FULL
+    visibility = FULL
     columns = (
-        MODEL, GROUPS,
-        Column("run", meaning="Name of the run.", cell=lambda fact: fact.more["run"]),
-        Column("at", meaning="Time of the run, in UTC.", cell=lambda fact: fact.more["at"][:16]),
+        MODEL_COLUMN, GROUP_COLUMN,
+        Column("run", meaning="Name of the run.", cell_of_record=lambda fact: fact.extra_fields["run"]),
+        Column("at", meaning="Time of the run, in UTC.", cell_of_record=lambda fact: fact.extra_fields["at"][:16]),
         Column("revision", meaning="Revision of the run.",
-               cell=lambda fact: fact.more["revision"]),
-        _NUMBER,
-        Column("change", "share", cell=lambda fact: fact.more["change"], where=_seeks_changes,
+               cell_of_record=lambda fact: fact.extra_fields["revision"]),
+        _METRIC_COLUMN,
+        Column("change", "share", cell_of_record=lambda fact: fact.extra_fields["change"], exists_in_section=_seeks_changes,
                meaning="Size of a change that begins at this run. For costs, a ratio."),
     )  # fmt: skip
 
 
-class TrendQuestion(Question, TrendOptions):
+class TrendRunner(CommandRunner, TrendOptions):
     """The question of `passk trend`."""
 
     sections = (RunSeriesTable, RunTable)
 
-    unbounded: ClassVar[str] = "a history contains one number of passes per task"
+    missing_bounds_refusal: ClassVar[str] = "a history contains one number of passes per task"
 
-    def study(self, options: SharedOptions, read: ReadCounts) -> Analysis:
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         confidence = options.confidence
         _ = confidence.method
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             self.acknowledge is not None and not self.fail,
             OptionValue("--acknowledge"), "this option needs a verdict on the newest runs",
             (SuggestedFix({"--fail": True}, "adds --fail"), SuggestedFix({"--acknowledge": None})),
         ))  # fmt: skip
-        if self.fail and parse_metric(self.metrics).kind.ratio:
+        if self.fail and parse_metric(self.metrics).definition.is_ratio_of_means:
             raise ParameterError(
                 OptionValue("--metric", self.metrics),
                 "passk does not search for changes of a ratio, so no change can fail the command",
                 settles=[SuggestedFix({"-m": "pass@1"})],
             )  # fmt: skip
-        if confidence.level not in _LEVELS:
+        if confidence.level not in _ALPHA_BY_LEVEL:
             raise ParameterError(
                 OptionValue("--level", f"{confidence.level:g}"),
                 "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[SuggestedFix({
-                    "--level": min(_LEVELS, key=lambda level: abs(level - confidence.level)),
+                    "--level": min(_ALPHA_BY_LEVEL, key=lambda level: abs(level - confidence.level)),
                 })],
             )  # fmt: skip
         metric = parse_metric(self.metrics)
-        attempts = (metric.kind.required_attempt_data,) if metric.kind.required_attempt_data else ()
+        attempts = (metric.definition.required_attempt_data,) if metric.definition.required_attempt_data else ()
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = read_history(read, request, files=options.files)
         history = drop_incomplete_runs(history, self.skip_run)
-        counts = with_known_amount(history, metric.kind.required_attempt_data)
-        return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.rules)
+        counts = with_known_amount(history, metric.definition.required_attempt_data)
+        return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.comparison_options)
 
     def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
         all_setups = find_run_groups(study.counts)
-        if metric.kind.quantity:
-            attempts = study.counts.attempts[metric.kind.required_attempt_data]
-            all_setups, messages = _priced_setups(all_setups, attempts, metric)
-            study = replace(study, reading=messages)
-        groups = tuple(n for n in study.counts.group_names if n not in RUN_GROUPS)
+        if metric.definition.amount_unit:
+            attempts = study.counts.attempts[metric.definition.required_attempt_data]
+            all_setups, messages = _run_groups_with_amounts(all_setups, attempts, metric)
+            study = replace(study, reading_messages=messages)
+        groups = tuple(n for n in study.counts.group_names if n not in RUN_GROUP_COLUMNS)
         several = len({setup.suite for setup in all_setups}) > 1
         groups = (*groups, *["suite"] * several)
         names = [(*s.series, *[s.suite] * several) for s in all_setups]
         parts = [
             ((*name, f"{place:09d}"), cells)
             for name, setup in zip(names, all_setups, strict=True)
-            for place, cells in enumerate(setup.cells)
+            for place, cells in enumerate(setup.cell_indices)
         ]
         counts = pool_runs(study.counts, parts, (*groups, "#run"))
         of_runs = replace(study, counts=counts)
         facts = {fact.series: fact for fact in of_runs.results()}
-        pooled = counts.regrouped([series[:-1] for series in counts.series], groups)
+        pooled = counts.with_renamed_series([series[:-1] for series in counts.series], groups)
         pooled_study = replace(study, counts=pooled)
         courses = []
         for name, setup in zip(names, all_setups, strict=True):
             run_facts = tuple(
                 replace(
                     facts[(*name, f"{place:09d}")], series=name, values=None,
-                    more={**({} if several else {"suite": setup.suite}), "run": run.run,
-                          "at": run.at, "revision": run.revision, "runs": 1},
+                    extra_fields={**({} if several else {"suite": setup.suite}), "run": run.run,
+                          "at": run.time, "revision": run.revision, "runs": 1},
                 )
                 for place, run in enumerate(setup.runs)
             )  # fmt: skip
             courses.append(_run_series(setup, name, run_facts, study))
         rows = [
-            replace(fact, more={**fact.more, "change": sizes.get(place)})
+            replace(fact, extra_fields={**fact.extra_fields, "change": sizes.get(place)})
             for course in courses
-            for sizes in [{change.first: change.size for change in course.changes}]
-            for place, fact in enumerate(course.facts)
+            for sizes in [{change.first_run_index: change.size for change in course.changes}]
+            for place, fact in enumerate(course.results)
         ]
         courses = _adjust_p_values(courses)
         if self.fail:
-            acknowledged = self._acknowledged(study.counts)
+            acknowledged = self._acknowledged_run(study.counts)
             courses = [course.with_verdict(metric, acknowledged) for course in courses]
         tables = RunSeriesTable(pooled_study, courses), RunTable(pooled_study, rows)
         report = build_report(pooled_study, tables)
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
-    def _acknowledged(self, counts: Counts) -> RunLabel | None:
+    def _acknowledged_run(self, counts: Counts) -> RunLabel | None:
         """The newest run that --acknowledge names, or None without this option."""
         if self.acknowledge is None:
             return None
@@ -846,14 +854,14 @@ def _adjust_p_values(courses: Sequence[RunSeries]) -> list[RunSeries]:
     ]  # fmt: skip
 
 
-def _priced_setups(
-    all_setups: Sequence[RunGroup], attempts: Attempts, metric: Metric
+def _run_groups_with_amounts(
+    all_setups: Sequence[RunGroup], attempts: AttemptValueCounts, metric: Metric
 ) -> tuple[list[RunGroup], tuple[Diagnostic, ...]]:
     values = np.nan_to_num(attempts.value, nan=1.0)
-    spent = np.bincount(attempts.cell, values, len(attempts.start) - 1)
-    noun, priced, messages = AMOUNTS[metric.kind.required_attempt_data][1], [], []
+    spent = np.bincount(attempts.row_cell_indices, values, len(attempts.cell_offsets) - 1)
+    noun, priced, messages = AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1], [], []
     for setup in all_setups:
-        has_amount = spent[setup.cells].sum(axis=1) > 0
+        has_amount = spent[setup.cell_indices].sum(axis=1) > 0
         if has_amount.any():
             priced.append(setup.select_runs(has_amount))
         if not has_amount.all():
@@ -870,16 +878,16 @@ def _priced_setups(
 
 
 def _run_series(
-    setup: RunGroup, name: Series, facts: tuple[Result, ...], study: Analysis
+    setup: RunGroup, name: SeriesKey, facts: tuple[Result, ...], study: Analysis
 ) -> RunSeries:
     confidence, (metric,) = study.confidence, study.metrics
     values = np.array([fact.estimate.value for fact in facts])
     means, floors, sizes = values, chance_variances(setup.n, setup.c), (setup.n, setup.c)
-    if metric.kind.quantity:
-        attempts = study.counts.attempts[metric.kind.required_attempt_data]
+    if metric.definition.amount_unit:
+        attempts = study.counts.attempts[metric.definition.required_attempt_data]
         means, floors, sizes = _log_statistics(attempts, setup)
-    alpha = _LEVELS[confidence.level]
-    points = [] if metric.kind.ratio else change_points(means, floors, counts=sizes, alpha=alpha)
+    alpha = _ALPHA_BY_LEVEL[confidence.level]
+    points = [] if metric.definition.is_ratio_of_means else change_points(means, floors, counts=sizes, alpha=alpha)
     edges = [
         max(len(means) - MAX_HISTORY_RUNS, 0),
         *(point.first_run for point in points),
@@ -890,22 +898,22 @@ def _run_series(
         levels = np.split(values[begin:end], [point.first_run - begin])
         before, after = (float(level.mean()) for level in levels)
         size = Estimate(after - before, signed=True)
-        if metric.kind.quantity:
+        if metric.definition.amount_unit:
             size = Estimate(math.exp(point.mean_after - point.mean_before), unit="ratio")
         steps.append(LevelChange(point.first_run, point.detected_run, before, after, size))
-    since = max(steps[-1].first if steps else 0, len(means) - _EFFECT_RUNS)
+    since = max(steps[-1].first_run_index if steps else 0, len(means) - _MAX_EFFECT_RUNS)
     effect, error = None, 0.0
-    if len(means) - since > 1 and not metric.kind.quantity:
+    if len(means) - since > 1 and not metric.definition.amount_unit:
         n, c = setup.n[since:], setup.c[since:]
         effect = run_effect(n, c, level=confidence.level, seed=confidence.seed)
         error = math.sqrt(max(effect.p * (1 - effect.p), 1e-6) / draw_count(n))
-    start = max(steps[-1].first if steps else 0, edges[0])
+    start = max(steps[-1].first_run_index if steps else 0, edges[0])
     least = least_detectable_change(means[start:], floors[start:], alpha=alpha)
     return RunSeries(setup, name, facts, tuple(steps), since, effect, least, error)
 
 
 def _log_statistics(
-    attempts: Attempts, setup: RunGroup
+    attempts: AttemptValueCounts, setup: RunGroup
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
     """The input of the search for changes of costs.
 
@@ -913,15 +921,15 @@ def _log_statistics(
     the number of amounts above the median amount of a task. Amounts of 0 are left out, because 0
     has no logarithm.
     """
-    positive = (attempts.value > 0) & np.isin(attempts.cell, setup.cells)
-    cell, count = attempts.cell[positive], attempts.count[positive]
+    positive = (attempts.value > 0) & np.isin(attempts.row_cell_indices, setup.cell_indices)
+    cell, count = attempts.row_cell_indices[positive], attempts.count[positive]
     value: Floats = attempts.value[positive].astype(np.float64)
-    logs, cells = np.log(value), len(attempts.start) - 1
+    logs, cells = np.log(value), len(attempts.cell_offsets) - 1
     task_of = np.zeros(cells, dtype=np.int64)
-    task_of[setup.cells] = np.arange(setup.cells.shape[1])
+    task_of[setup.cell_indices] = np.arange(setup.cell_indices.shape[1])
     above = above_task_median(task_of[cell], value, count)
     n, total, squares, high = (
-        np.bincount(cell, count * weight, cells)[setup.cells]
+        np.bincount(cell, count * weight, cells)[setup.cell_indices]
         for weight in (np.ones(len(logs)), logs, logs**2, above)
     )
     has_amounts = n.any(axis=0)

@@ -9,13 +9,13 @@ from passk_cli.commands.command import Command
 from passk_cli.commands.gate import TRUST_RULES
 from passk_cli.commands.gate.rules import MaxDrop, MaxIncrease, Minimum, NoRegression
 from passk_cli.files.request import Request
-from passk_cli.option import DATA, Option
+from passk_cli.option import ANY_DATA, Option
 from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 # With the value COMPLETION, --order counts tasks in the order of their completion.
-COMPLETION = "completion"
+COMPLETION_ORDER = "completion"
 
 
 @dataclass(frozen=True)
@@ -56,31 +56,31 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         low=1,
         detail="An interim look counts only the first N, 2N, ... tasks of the order. Because the"
         " steps are fixed, the verdict does not depend on when you run the command.",
-        rare=True)] = None
+        only_in_full_help=True)] = None
     order: Annotated[tuple[str, ...], Option(
-        "--order", f"FILE|{COMPLETION}", "File with the random order of tasks, one per line.",
-        file="read",
-        parse="passk_cli.commands.watch.order:parse_order",
+        "--order", f"FILE|{COMPLETION_ORDER}", "File with the random order of tasks, one per line.",
+        file_use="read",
+        parse="passk_cli.commands.watch.task_order:parse_order",
         detail="An interim look counts the first tasks of this order when all of these tasks are"
         " complete. The default is the order of the dataset in the log."
-        f" {COMPLETION} uses the order of completion, which assumes that the time of completion"
+        f" {COMPLETION_ORDER} uses the order of completion, which assumes that the time of completion"
         " does not depend on the outcome.")] = ()
-    baseline: Annotated[DATA, Option(
+    baseline: Annotated[ANY_DATA, Option(
         "--baseline", "FILE|NAME", "Compare the run with this file or model.",
-        file="read", of_models=True,
+        file_use="read", is_model_name=True,
         detail="The baseline must be complete and contain every task of the plan.")] = None
     rules: Annotated[str | None, Option(
-        "--rules", "FILE", "Use the rules of a suite in this rules file.", file="read",
+        "--rules", "FILE", "Use the rules of a suite in this rules file.", file_use="read",
         detail="Files on the command line replace the runs of the suite, and options replace the"
         " options of the suite.",
     )] = None
     trust_rules: TRUST_RULES = False
     suite: Annotated[str | None, Option(
         "--suite", "NAME", "Use this suite of the rules file.",
-        rare=True)] = None
+        only_in_full_help=True)] = None
     looks: Annotated[str | None, Option(
         "--looks", "FILE", "The file that records interim looks. Default: RUN.looks.",
-        file="written", parse="passk_cli.commands.watch.interim_looks:parse_looks",
+        file_use="written", parse="passk_cli.commands.watch.interim_looks:parse_looks_path",
         detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
         " since the last look. If the data comes from Python, no file is needed.")] = None
     follow: Annotated[bool, Option(
@@ -90,7 +90,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="How to count rules that are undecided at the end.",
         choices=(PASS, FAIL),
-        rare=True)] = PASS
+        only_in_full_help=True)] = PASS
     # fmt: on
     # A rules file sets the tasks in quarantine and the rules that passk watch does not judge.
     quarantine: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
 
 
 # Maps each option that would break the confidence level of interim looks to the reason.
-REFUSED = {
+REFUSED_GATE_OPTIONS = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"
     " when the run is complete",
@@ -107,7 +107,7 @@ REFUSED = {
     "min-by": "passk watch always compares a minimum with the interval",
 }
 # Maps each option of earlier releases to advice on what to use instead.
-_REMOVED = {
+_REMOVED_OPTION_ADVICE = {
     "best": "this option was removed; passk compare tests all models when the run is complete",
     "give-up": "this option was removed; the answer contains the chance of a decision",
     "prior": "this option was removed; the forecast always uses 0.1",
@@ -115,7 +115,7 @@ _REMOVED = {
 }
 COMMAND = Command(
     WatchOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
-    without=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
-    lacking={word: why for name, why in {**REFUSED, **_REMOVED}.items()
+    excluded_options=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
+    absent_option_reasons={word: why for name, why in {**REFUSED_GATE_OPTIONS, **_REMOVED_OPTION_ADVICE}.items()
              for word in (f"--{name}", name.replace("-", "_"))},
-    files="optional", judges=True, view="passk_cli.commands.watch.view:WatchQuestion")  # fmt: skip
+    file_requirement="optional", gives_verdict=True, runner_path="passk_cli.commands.watch.view:WatchRunner")  # fmt: skip

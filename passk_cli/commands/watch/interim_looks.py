@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from passk_cli.cleanup import file_mode, write_atomically
-from passk_cli.commands.watch.order import RunProgress
+from passk_cli.commands.watch.task_order import RunProgress
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.export import exclusive_access, require_folder
 from passk_cli.files.sources.arguments import split_label
-from passk_cli.inference.alpha_spending import z_boundary
+from passk_cli.inference.alpha_spending import z_boundaries
 from passk_cli.limits import refuse_too_many
 from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-SCHEMA = "passk-looks/1"
+LOOKS_FILE_SCHEMA = "passk-looks/1"
 # A plan has at most MOST_LOOKS interim looks, because computing the boundaries of 500 looks takes
 # two seconds.
 MOST_LOOKS = 500
@@ -38,8 +38,8 @@ class WatchPlan:
     """
 
     total_tasks: int
-    attempts: int
-    step: int
+    attempts_per_task: int
+    tasks_between_looks: int
     level: float
 
     @classmethod
@@ -60,13 +60,13 @@ class WatchPlan:
         >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
         """
-        return [*range(self.step, self.total_tasks, self.step), self.total_tasks]
+        return [*range(self.tasks_between_looks, self.total_tasks, self.tasks_between_looks), self.total_tasks]
 
     @cached_property
     def boundaries(self) -> list[float]:
         """Distance from a limit, in standard errors, at which each interim look decides a rule."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
-        return z_boundary(shares, 1 - self.level)
+        return z_boundaries(shares, 1 - self.level)
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class InterimLooks:
     tasks : names of the tasks that the last look counted.
     """
 
-    setup: Mapping[str, Any]
-    tasks: Sequence[str] = ()
+    plan_settings: Mapping[str, Any]
+    counted_tasks: Sequence[str] = ()
     looks: list[InterimLook] = field(default_factory=list)
     path: Path | None = None
 
@@ -108,7 +108,7 @@ class InterimLooks:
             return cls(setup, path=path)
         try:
             content = json.loads(text)
-            if content["schema"] != SCHEMA:
+            if content["schema"] != LOOKS_FILE_SCHEMA:
                 raise KeyError
             looks = [InterimLook(**look) for look in content["looks"]]
             recorded_setup, tasks = dict(content["about"]), tuple(content["tasks"])
@@ -136,17 +136,17 @@ class InterimLooks:
             )  # fmt: skip
         return cls(setup, tasks, looks, path)
 
-    def require_same(self, progress: RunProgress, data: Callable[[], str]) -> None:
+    def require_unchanged_outcomes(self, progress: RunProgress, data: Callable[[], str]) -> None:
         """Raise a DataError if outcomes that the last interim look counted have changed."""
         last, place = self.looks[-1], str(self.path)
-        if progress.countable < last.tasks:
+        if progress.countable_task_count < last.tasks:
             raise DataError(
                 place,
                 f"the last interim look included {last.tasks} tasks, but now only"
-                f" {progress.countable} tasks are complete",
+                f" {progress.countable_task_count} tasks are complete",
                 "check that the files belong to the same run", name="other-run",
             )  # fmt: skip
-        if tuple(progress.tasks[: last.tasks]) != tuple(self.tasks) or data() != last.data:
+        if tuple(progress.ordered_tasks[: last.tasks]) != tuple(self.counted_tasks) or data() != last.data:
             raise DataError(
                 place,
                 f"the outcomes or the order of the first {last.tasks} tasks changed since the last"
@@ -158,7 +158,12 @@ class InterimLooks:
         """Write the looks file if there are looks.  order : names of all tasks, in order."""
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
-            content = {"schema": SCHEMA, "about": self.setup, "looks": looks, "tasks": tasks}
+            content = {
+                "schema": LOOKS_FILE_SCHEMA,
+                "about": self.plan_settings,
+                "looks": looks,
+                "tasks": tasks,
+            }
             write_atomically(self.path, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
 
 
@@ -173,7 +178,7 @@ def _value_text(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def parse_looks(name: str) -> str:
+def parse_looks_path(name: str) -> str:
     """Check the value of --looks; ParameterError if the folder of the file does not exist."""
     require_folder(Path(name))
     return name
@@ -216,7 +221,7 @@ def outcome_digest(counts: Counts) -> str:
     arrays += [] if counts.missing is None else [counts.missing]
     for role in sorted(counts.attempts.keys() - {"attempt"}):
         values = counts.attempts[role]
-        arrays += [values.start, values.value, values.count]
+        arrays += [values.cell_offsets, values.value, values.count]
     for array in arrays:
         sums.update(array.tobytes())
     return sums.hexdigest()[:16]

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import report_activity
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.context import JudgedRun
-from passk_cli.commands.gate.question import GateQuestion
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
+from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.view import RuleTable
-from passk_cli.commands.question import Question, ReadCounts, SharedOptions
-from passk_cli.commands.watch import COMPLETION, REFUSED, WatchOptions
+from passk_cli.commands.watch import COMPLETION_ORDER, REFUSED_GATE_OPTIONS, WatchOptions
 from passk_cli.commands.watch.interim_looks import (
     InterimLook,
     InterimLooks,
@@ -28,7 +28,7 @@ from passk_cli.commands.watch.interim_looks import (
     exclusive_lock,
     outcome_digest,
 )
-from passk_cli.commands.watch.order import (
+from passk_cli.commands.watch.task_order import (
     DATASET,
     LIST,
     RunProgress,
@@ -36,11 +36,11 @@ from passk_cli.commands.watch.order import (
     attempts_by_task,
     last_attempt_positions,
 )
-from passk_cli.commands.watch.run import WatchedRun
+from passk_cli.commands.watch.watched_run import WatchedRun
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
-from passk_cli.errors import DataError, ParameterError, PasskError, refuse_if_any
+from passk_cli.errors import DataError, ParameterError, PasskError, raise_first_applicable_error
 from passk_cli.files.request import Request
-from passk_cli.files.sources.arguments import real_paths
+from passk_cli.files.sources.arguments import resolved_file_paths
 from passk_cli.inference.alpha_spending import level_at_boundary
 from passk_cli.inference.populations import NEW_TASKS
 from passk_cli.option import fill_options
@@ -63,18 +63,18 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# passk watch does not check the rules in _NOT_WATCHED, because these rules are about single tasks.
-_NOT_WATCHED = {"must_pass": "must-pass", "min_each": "min-each"}
-# Only passk gate uses the fields of a rules file that are in _GATE_ONLY.
-_GATE_ONLY = (*_NOT_WATCHED, "must_pass_rate", "runs", "unpaired", "first", "tier")
+# passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single tasks.
+_UNWATCHED_RULES = {"must_pass": "must-pass", "min_each": "min-each"}
+# Only passk gate uses the fields of a rules file that are in _GATE_ONLY_FIELDS.
+_GATE_ONLY_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # After an error in _FINAL_ERRORS, --follow stops at once. In contrast, --follow waits while a run
 # has no results, and waits for five pauses if a file is unreadable.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
-_PAUSE = 0.5
-_GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
+_PAUSE_SECONDS = 0.5
+_OMITTED_GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
-STOPPED_EARLY = DiagnosticType(
+STOPPED_EARLY_NOTE = DiagnosticType(
     "stopped-early", NOTE,
     "the run was decided {left:task} before the end, so the estimate tends to be too far from its"
     " limit",
@@ -90,7 +90,7 @@ STOPPED_EARLY = DiagnosticType(
     "note[stopped-early]: the run was decided 11 tasks before the end, so the estimate tends to be"
     " too far from its limit",
 )  # fmt: skip
-ORDER_OF_COMPLETION = DiagnosticType(
+ORDER_OF_COMPLETION_WARNING = DiagnosticType(
     "order-of-completion", WARNING,
     "tasks are counted in the order of completion, so early looks are too optimistic if failures"
     " take longer",
@@ -104,7 +104,7 @@ ORDER_OF_COMPLETION = DiagnosticType(
     "warning[order-of-completion]: tasks are counted in the order of completion, so early looks are"
     " too optimistic if failures take longer",
 )  # fmt: skip
-NOT_WATCHED = DiagnosticType(
+RULES_NOT_WATCHED_NOTE = DiagnosticType(
     "rules-not-watched", NOTE, "passk watch does not judge these rules of the suite: {rules}",
     "judge the complete run with passk gate",
     meaning="The suite has rules about single tasks, for example must-pass. An interim look"
@@ -114,7 +114,7 @@ NOT_WATCHED = DiagnosticType(
     example="note[rules-not-watched]: passk watch does not judge these rules of the suite:"
     " must-pass; judge the complete run with passk gate",
 )  # fmt: skip
-SHORT_OF_PLAN = DiagnosticType(
+SHORT_OF_PLAN_NOTE = DiagnosticType(
     "short-of-plan", NOTE,
     "{short:task} {short:is|are} not counted, with only {made} of {attempts} planned attempts",
     meaning="All tasks of the plan have attempts, but some tasks have fewer attempts than"
@@ -125,7 +125,7 @@ SHORT_OF_PLAN = DiagnosticType(
     " change --attempts, you change the plan, so begin a new looks file.",
     example="note[short-of-plan]: 1 task is not counted, with only 3 of 4 planned attempts",
 )  # fmt: skip
-WAITING_FOR = DiagnosticType(
+WAITING_FOR_TASK_NOTE = DiagnosticType(
     "waiting-for-task", NOTE,
     "{behind:complete task} {behind:waits|wait} for task {task}, which comes earlier in the order",
     meaning="An interim look counts only the tasks before the first incomplete task of the order."
@@ -138,13 +138,13 @@ WAITING_FOR = DiagnosticType(
 )  # fmt: skip
 
 
-NOT_YET = Answer(
+NOT_YET_DECIDED_ANSWER = Answer(
     "not-yet",
     lambda section: not section.outcome,
     "NOT YET: {done} of {planned:task} complete{?chance|; {chance} chance of a decision by the"
     " end}; {look} look at {next} tasks",
 )
-_AFTER_TASKS = "After {looked} of {planned:task}, "
+_AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 
 
 @dataclass(frozen=True)
@@ -169,62 +169,64 @@ class LookTable(RuleTable):
     looks: Sequence[InterimLook] = field(kw_only=True)
     outcome: str = field(kw_only=True)
     skipped_rules: Sequence[str] = ()
-    path: Path | None = None
+    looks_path: Path | None = None
 
     @property
-    def tasks(self) -> int:
+    def counted_task_count(self) -> int:
         return self.looks[-1].tasks if self.looks else 0
 
     @property
-    def chance(self) -> float | None:
+    def decision_chance(self) -> float | None:
         return self.looks[-1].chance if self.looks else None
 
     @property
     def progress(self) -> RunProgress:
         return self.run.progress
 
-    def facts(self) -> Sequence[Result]:
+    def results(self) -> Sequence[Result]:
         plan, rows = self.run.plan, []
         limits = dict(zip(plan.look_sizes, plan.boundaries, strict=True))
-        for row in super().facts():
+        for row in super().results():
             limit = limits.get(row.size.tasks or 0, math.inf)
             more = {
-                **row.more, "planned": plan.total_tasks, "looks": len(self.looks),
-                "boundary": None if math.isinf(limit) else limit, "chance": self.chance,
+                **row.extra_fields, "planned": plan.total_tasks, "looks": len(self.looks),
+                "boundary": None if math.isinf(limit) else limit, "chance": self.decision_chance,
             }  # fmt: skip
-            rows.append(replace(row, more=more))
+            rows.append(replace(row, extra_fields=more))
         return rows
 
     def answer(self) -> Iterator[AnswerSentence]:
         if not self.outcome:
-            yield NOT_YET.sentence_about(self)
+            yield NOT_YET_DECIDED_ANSWER.sentence_about(self)
             return
         for sentence in super().answer():
-            yield sentence.with_prefix(_AFTER_TASKS, **self.fields)
+            yield sentence.with_prefix(_AFTER_TASKS_PREFIX, **self.sentence_fields)
 
     @property
-    def fields(self) -> Mapping[str, Any]:
+    def sentence_fields(self) -> Mapping[str, Any]:
         plan = self.run.plan
         return {
-            "looked": self.tasks, "planned": plan.total_tasks, "done": self.progress.countable,
-            "chance": "" if self.chance is None else _percent(self.chance),
-            "next": next((size for size in plan.look_sizes if size > self.tasks), None),
+            "looked": self.counted_task_count, "planned": plan.total_tasks, "done": self.progress.countable_task_count,
+            "chance": "" if self.decision_chance is None else _percent(self.decision_chance),
+            "next": next((size for size in plan.look_sizes if size > self.counted_task_count), None),
             "look": "next" if self.looks else "first",
         }  # fmt: skip
 
     @property
     def progress_line(self) -> str:
         numbers = [
-            f"{line.fact.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
+            f"{line.result.name} {number.value:.3f} [{number.low:.3f}, {number.high:.3f}]"
             for line in self.records
-            if None not in ((number := line.fact.estimate).value, number.low, number.high)
+            if None not in ((number := line.result.estimate).value, number.low, number.high)
         ]
-        state = "".join(map(str, NOT_YET.sentence_about(self))).removeprefix("NOT YET: ")
+        state = "".join(map(str, NOT_YET_DECIDED_ANSWER.sentence_about(self))).removeprefix(
+            "NOT YET: "
+        )
         return " · ".join([state, *numbers[:2]])
 
-    def context(self) -> Iterator[str | OptionHint]:
+    def footer_parts(self) -> Iterator[str | OptionHint]:
         plan = self.run.plan
-        size = f"{plural(self.tasks, 'task')} × {plural(plan.attempts, 'attempt')}"
+        size = f"{plural(self.counted_task_count, 'task')} × {plural(plan.attempts_per_task, 'attempt')}"
         yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
         if self.looks:
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
@@ -233,46 +235,50 @@ class LookTable(RuleTable):
                 at = f"{_level_words(level_at_boundary(limit))} at this look"
             yield f"{at}, {all_looks} over all looks"
         order = {LIST: "order as given", DATASET: "order of the dataset"}
-        yield order.get(self.run.order.kind, "order of completion")
-        if self.looks and self.path is not None:
-            yield f"looks in {self.path}"
+        yield order.get(self.run.order.order_source, "order of completion")
+        if self.looks and self.looks_path is not None:
+            yield f"looks in {self.looks_path}"
         if self.outcome:
-            yield from (part for part in super().context() if str(part).startswith("undecided"))
+            yield from (part for part in super().footer_parts() if str(part).startswith("undecided"))
 
     def messages(self) -> Iterator[Diagnostic]:
-        progress, remaining = self.progress, self.run.plan.total_tasks - self.tasks
-        if self.run.order.kind == COMPLETION:
-            yield ORDER_OF_COMPLETION()
+        progress, remaining = self.progress, self.run.plan.total_tasks - self.counted_task_count
+        if self.run.order.order_source == COMPLETION_ORDER:
+            yield ORDER_OF_COMPLETION_WARNING()
         attempts_made, plan = self.run.attempts_made, self.run.plan
         fewest = [min(by_model.values()) for by_model in attempts_made.values()]
-        short = [n for n in fewest if n < plan.attempts]
+        short = [n for n in fewest if n < plan.attempts_per_task]
         if short and len(attempts_made) >= plan.total_tasks and not self.outcome:
             few = number_range(min(short), max(short))
-            yield SHORT_OF_PLAN(short=len(short), made=few, attempts=plan.attempts)
-        if progress.waiting and not self.outcome:
-            yield WAITING_FOR(behind=progress.waiting, task=progress.tasks[progress.countable])
+            yield SHORT_OF_PLAN_NOTE(short=len(short), made=few, attempts=plan.attempts_per_task)
+        if progress.waiting_task_count and not self.outcome:
+            yield WAITING_FOR_TASK_NOTE(
+                behind=progress.waiting_task_count, task=progress.ordered_tasks[progress.countable_task_count]
+            )
         if remaining and self.outcome in (PASS, FAIL):
-            yield STOPPED_EARLY(left=remaining)
+            yield STOPPED_EARLY_NOTE(left=remaining)
         if self.skipped_rules:
-            yield NOT_WATCHED(rules=self.skipped_rules)
-        yield from (message for message in super().messages() if message.name not in _GATE_MESSAGES)
+            yield RULES_NOT_WATCHED_NOTE(rules=self.skipped_rules)
+        yield from (
+            message for message in super().messages() if message.name not in _OMITTED_GATE_MESSAGES
+        )
 
     def tables(self) -> Iterator[Table]:
         yield from super().tables() if self.records else ()
 
-    def decided(self) -> dict[str, object]:
+    def signature_entries(self) -> dict[str, object]:
         plan = self.run.plan
         return {
-            **super().decided(), "planned": plan.total_tasks, "attempts": plan.attempts,
-            "every": plan.step, "order": self.run.order.kind, "looks": len(self.looks),
+            **super().signature_entries(), "planned": plan.total_tasks, "attempts": plan.attempts_per_task,
+            "every": plan.tasks_between_looks, "order": self.run.order.order_source, "looks": len(self.looks),
         }  # fmt: skip
 
     @property
     def report(self) -> Report:
-        report = build_report(replace(self.study, decided=self.decided()), [self])
+        report = build_report(replace(self.study, signature_entries=self.signature_entries()), [self])
         waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
         result = ProvisionalResult("not yet", 5) if waiting else None
-        return replace(report, checks=self.checks, changes=self.changes, provisional=result)
+        return replace(report, checks=self.checks, make_changed_tasks=self.changed_tasks, provisional=result)
 
 
 def _percent(share: float) -> str:
@@ -289,13 +295,13 @@ def _level_words(level: float) -> str:
     return f"{100 - complement:.{max(1 - math.floor(math.log10(complement)), 1)}f} %"
 
 
-class WatchQuestion(Question, WatchOptions):
+class WatchRunner(CommandRunner, WatchOptions):
     """The question of `passk watch`."""
 
     sections = (LookTable,)
 
     @classmethod
-    def ask(
+    def parse_options(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
         """Create the question about a run, with the options of a suite if --rules names a file.
@@ -308,17 +314,19 @@ class WatchQuestion(Question, WatchOptions):
         given = fill_options(WatchOptions, {name: values.get(name) for name in names})
         if given.rules is not None:
             entry = _suite_entry(given.rules, given.suite, given.trust_rules)
-            suite_options = {k: v for k, v in entry.values.items() if k not in _GATE_ONLY}
+            suite_options = {k: v for k, v in entry.values.items() if k not in _GATE_ONLY_FIELDS}
             overrides = {name: value for name, value in values.items() if is_given(value)}
-            skipped = [k for name, k in _NOT_WATCHED.items() if is_given(entry.values.get(name))]
+            skipped = [
+                k for name, k in _UNWATCHED_RULES.items() if is_given(entry.values.get(name))
+            ]
             source = entry.values["runs"] if source is None else source
             values = {**suite_options, **overrides}
-        refuse_if_any("contradicting-options", (
+        raise_first_applicable_error("contradicting-options", (
             given.rules is None and given.suite is not None, OptionValue("--suite", given.suite),
             "this option selects a suite of a rules file, but no rules file is given",
             (SuggestedFix({"--rules": Placeholder("FILE")}, "names the file"),),
         ))  # fmt: skip
-        question, options = super().ask(values, source, requires_data=True)
+        question, options = super().parse_options(values, source, requires_data=True)
         if given.rules is not None:
             refused_uses = {
                 "by": options.request.by, "cluster": options.confidence.cluster,
@@ -326,21 +334,23 @@ class WatchQuestion(Question, WatchOptions):
                 "min-by": question.min_by != BY_INTERVAL,
             }  # fmt: skip
             for name in filter(refused_uses.get, refused_uses):
-                raise entry.refused(ParameterError(f"{name}: {REFUSED[name]}", name="bad-rules"))
-            quarantine = tuple(flaky.task for flaky in entry.suite.quarantined)
+                raise entry.error_with_line(
+                    ParameterError(f"{name}: {REFUSED_GATE_OPTIONS[name]}", name="bad-rules")
+                )
+            quarantine = tuple(flaky.task for flaky in entry.suite.active_quarantine)
             question = replace(question, quarantine=quarantine, skipped_rules=tuple(skipped))
-        question.gate_with_rules(options).require_rules()
-        refuse_if_any(
+        question.gate_runner(options).require_rules()
+        raise_first_applicable_error(
             "contradicting-options",
-            (question.follow and options.read_once, OptionValue("--follow"),
+            (question.follow and options.is_readable_only_once, OptionValue("--follow"),
              "passk cannot read a pipe twice; name a file", ()),
-            (question.planned is None and question.order == (COMPLETION,),
-             OptionValue("--order", COMPLETION), "this order needs the number of planned tasks",
+            (question.planned is None and question.order == (COMPLETION_ORDER,),
+             OptionValue("--order", COMPLETION_ORDER), "this order needs the number of planned tasks",
              (SuggestedFix({"--planned": Placeholder("N")}, "sets the number"),)),
         )  # fmt: skip
         return question, options
 
-    def report_from(self, options: SharedOptions, read: ReadCounts) -> Report:
+    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
         path = default_looks_path(options.files) if options.files and not self.looks else None
         path = Path(self.looks) if self.looks else path
         with exclusive_lock(path):
@@ -348,7 +358,7 @@ class WatchQuestion(Question, WatchOptions):
                 return self._make_due_looks(options, read, path).report
             return self._follow(options, read, path)
 
-    def _follow(self, options: SharedOptions, read: ReadCounts, path: Path | None) -> Report:
+    def _follow(self, options: SharedOptions, read: CountsReader, path: Path | None) -> Report:
         """Look again until a look decides the run. Files that passk cannot read may be
         incomplete."""
         words = "waiting for results"
@@ -368,18 +378,18 @@ class WatchQuestion(Question, WatchOptions):
                 while _file_states(options.files) == before:
                     if patience <= 0 and problem is not None:
                         raise problem
-                    time.sleep(_PAUSE)
+                    time.sleep(_PAUSE_SECONDS)
                     patience -= 1
 
     def _make_due_looks(
-        self, options: SharedOptions, read: ReadCounts, path: Path | None
+        self, options: SharedOptions, read: CountsReader, path: Path | None
     ) -> LookTable:
         def read_run(request: Request, source: Any = None, /) -> Counts:
             counts = read(request, options.source if source is None else source)
             return counts.without_tasks(self.quarantine)
 
-        gate = self.gate_with_rules(options)
-        study = gate.study(options, read_run)
+        gate = self.gate_runner(options)
+        study = gate.read_analysis(options, read_run)
         order = TaskOrder.from_options(
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
@@ -387,51 +397,51 @@ class WatchQuestion(Question, WatchOptions):
             # Incomplete tasks must not limit k, so the complete tasks set the metrics.
             n, c = study.counts.n, study.counts.c
             is_full = n == self.attempts
-            if is_full.any() and not options.metrics.k:
-                full = study.counts.resized(n * is_full, c * is_full)
-                study = replace(study, metrics=options.metrics.choose(full))
-        sides = gate.gate_context(study).sides
+            if is_full.any() and not options.metric_options.k:
+                full = study.counts.with_fewer_attempts(n * is_full, c * is_full)
+                study = replace(study, metrics=options.metric_options.choose(full))
+        sides = gate.gate_context(study).baseline_match
         models = {series[0] for series in sides.series}
-        total_tasks = self.planned or len(order.tasks)
+        total_tasks = self.planned or len(order.task_names)
         level = study.confidence.level
         plan = WatchPlan.from_options(total_tasks, self.attempts, self.every, level)
-        looks = InterimLooks.from_file(path, self._setup(gate, study, plan, order.kind, models))
-        if order.kind == COMPLETION:
+        looks = InterimLooks.from_file(path, self._plan_settings(gate, study, plan, order.order_source, models))
+        if order.order_source == COMPLETION_ORDER:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
             order = TaskOrder(
-                looks.tasks, COMPLETION, last_attempt_positions(counts_by_line, models)
+                looks.counted_tasks, COMPLETION_ORDER, last_attempt_positions(counts_by_line, models)
             )
         attempts_made = attempts_by_task(sides.counts, models)
-        order.require_planned(attempts_made, self.attempts)
+        order.require_planned_tasks(attempts_made, self.attempts)
         run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks
         if recorded_looks:
             tasks = recorded_looks[-1].tasks
-            looks.require_same(run.progress, lambda: outcome_digest(run.first_counts(tasks)))
-        reached = sum(size <= run.progress.countable for size in plan.look_sizes)
+            looks.require_unchanged_outcomes(run.progress, lambda: outcome_digest(run.counts_of_first_tasks(tasks)))
+        reached = sum(size <= run.progress.countable_task_count for size in plan.look_sizes)
         while not (outcome := run.outcome(recorded_looks)) and len(recorded_looks) < reached:
             is_last = len(recorded_looks) == reached - 1
             recorded_looks.append(run.next_look(recorded_looks, forecast=is_last))
-        looks.write(run.progress.tasks)
+        looks.write(run.progress.ordered_tasks)
         judged = JudgedRun(gate, gate.gate_context(study))
         if recorded_looks:
             judged = run.judged_at_looks(recorded_looks)
         return LookTable(
-            study, judged.rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
-            skipped_rules=self.skipped_rules, path=None if self.looks else path,
+            study, judged.report_rows, [judged], run=run, looks=recorded_looks, outcome=outcome,
+            skipped_rules=self.skipped_rules, looks_path=None if self.looks else path,
         )  # fmt: skip
 
-    def require(self, options: SharedOptions, counts: Counts) -> None:
+    def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
-    def gate_with_rules(self, options: SharedOptions) -> GateQuestion:
+    def gate_runner(self, options: SharedOptions) -> GateRunner:
         """A gate with the same rules, which allows missing baseline tasks.
 
         Errors: ParameterError for a metric that needs more attempts per task than planned.
         """
         names = {option.name for option in fields(GateOptions)} - {"attempts", "rules"}
         rule_options = {name: getattr(self, name) for name in names if hasattr(self, name)}
-        gate = GateQuestion(**rule_options, unpaired="drop")
-        for metric in gate.needed_metrics(options.metrics.metrics):
+        gate = GateRunner(**rule_options, unpaired="drop")
+        for metric in gate.needed_metrics(options.metric_options.metrics):
             refuse_ranged_metrics([metric], "--min")
             if metric.k > self.attempts:
                 raise ParameterError(
@@ -441,15 +451,15 @@ class WatchQuestion(Question, WatchOptions):
                 )  # fmt: skip
         return gate
 
-    def _setup(
-        self, gate: GateQuestion, study: Analysis, plan: WatchPlan, kind: str,
+    def _plan_settings(
+        self, gate: GateRunner, study: Analysis, plan: WatchPlan, kind: str,
         models: Collection[str],
     ) -> Mapping[str, Any]:  # fmt: skip
         rules = {k: str(v) for rule in gate.active_rules for k, v in rule.signature.items()}
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
-        general = any(rule.general for rule in gate.active_rules)
+        general = any(rule.uses_general_metrics for rule in gate.active_rules)
         return {
-            "planned": plan.total_tasks, "attempts": plan.attempts, "every": plan.step,
+            "planned": plan.total_tasks, "attempts": plan.attempts_per_task, "every": plan.tasks_between_looks,
             "level": plan.level, "interval": study.confidence.method_name, "order": kind,
             "rules": rules, "baseline": base, "models": sorted(models),
             "metrics": [metric.name for metric in study.metrics] if general else [],
@@ -459,7 +469,7 @@ class WatchQuestion(Question, WatchOptions):
 def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
     states = []
     with suppress(PasskError):
-        for file in sorted(real_paths(files)):
+        for file in sorted(resolved_file_paths(files)):
             with suppress(OSError):
                 status = os.stat(file)
                 states.append((file, status.st_size, status.st_mtime_ns))
@@ -469,7 +479,7 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
 def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
     """The suite with this name in a rules file or, without a name, the only suite."""
     book = read_rulebook(path, None, trusted=trusted)
-    entries = {} if book is None else {entry.suite.name: entry for entry in book.entries}
+    entries = {} if book is None else {entry.suite.name: entry for entry in book.suite_entries}
     if name is None and len(entries) == 1:
         return next(iter(entries.values()))
     if name is None:

@@ -15,18 +15,23 @@ from typing import Any
 
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, missing_file_error
-from passk_cli.files.attempts.query import LABEL_MATCH_SQL, AttemptQuery, cells_as_table, values_sql
+from passk_cli.files.attempts.query import (
+    LABEL_MATCH_SQL,
+    AttemptQuery,
+    attempt_values_sql,
+    cells_as_table,
+)
 from passk_cli.files.database import quote_text
-from passk_cli.files.request import KEEP, MORE_LABELS_FIX, Conversion, Request
-from passk_cli.files.roles import TRUTH
+from passk_cli.files.request import KEEP_MISSING, MORE_LABELS_FIX, Conversion, Request
+from passk_cli.files.roles import TRUTH_ROLE
 from passk_cli.files.sources.arguments import has_result_suffix, is_read_once
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import UnlabelledAttempt
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import plural
 
-_TABLE = "labels.parquet"
-FOREIGN_LABELS = DiagnosticType(
+_LABELS_FILE_NAME = "labels.parquet"
+LABELS_OF_ABSENT_MODELS_NOTE = DiagnosticType(
     "labels-of-others", NOTE,
     "{place} contains {labels:label} for models that are not in the result files: {models}",
     meaning="passk joins labels to attempts by model, task and attempt. passk leaves out labels of"
@@ -36,7 +41,7 @@ FOREIGN_LABELS = DiagnosticType(
     example="note[labels-of-others]: labels.csv contains 40 labels for models that are not in the"
     " result files: gpt-4o",
 )  # fmt: skip
-BORROWED_LABELS = DiagnosticType(
+LABELS_OF_OTHER_ATTEMPTS_WARNING = DiagnosticType(
     "others-labels", WARNING,
     "the correction uses labels of other attempts ({models} in {place}) and assumes that the judge"
     " errs equally often about your attempts",
@@ -58,8 +63,8 @@ def write_labels(
     data : the data with the attempts, for labels that are a second outcome in the same files.
     read : the function that reads files and writes the table.
     """
-    table, label_fields = folder / _TABLE, dict(request.fields)
-    truth, label_source = label_fields.pop(TRUTH, TRUTH), request.truth
+    table, label_fields = folder / _LABELS_FILE_NAME, dict(request.fields)
+    truth, label_source = label_fields.pop(TRUTH_ROLE, TRUTH_ROLE), request.truth
     label_fields.pop("outcome", None)
     # Unless --passes names words, passk compares numeric labels with the threshold only when it
     # joins labels to attempts.
@@ -67,9 +72,9 @@ def write_labels(
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
         "score"),
-        by=(), pool=(), where="", cluster=None, order=False, missing=KEEP, price={},
+        by=(), pool=(), where="", cluster=None, uses_attempt_order=False, missing=KEEP_MISSING, price={},
         threshold=threshold,
-        conversion=Conversion(str(table), "parquet", labels=True),
+        conversion=Conversion(str(table), "parquet", is_label_table=True),
     ).with_all_models()  # fmt: skip
     if isinstance(label_source, str) and not os.path.exists(label_source):
         if has_result_suffix(label_source):
@@ -95,7 +100,7 @@ def write_labels(
     label_request = replace(label_request, records=None, path=None, format=None)
     # The labels file may have different column names from the result files, so passk tries all
     # combinations of names.
-    usual: list[dict[str, str]] = [{}] if truth == TRUTH else []
+    usual: list[dict[str, str]] = [{}] if truth == TRUTH_ROLE else []
     first: DataError | None = None
     for names, label in product((label_fields, {}), ({"outcome": truth}, *usual)):
         try:
@@ -124,18 +129,18 @@ def read_with_judge_error_rates(
             name="contradicting-options",
             settles=[SuggestedFix({"--truth-from": None})],
         )
-    fields = {role: column for role, column in request.fields.items() if role != TRUTH}
+    fields = {role: column for role, column in request.fields.items() if role != TRUTH_ROLE}
     label_request = Request(
-        fields={TRUTH: TRUTH, **request.fields}, threshold=request.threshold,
+        fields={TRUTH_ROLE: TRUTH_ROLE, **request.fields}, threshold=request.threshold,
         passes=request.passes, fails=request.fails, outcome=request.outcome,
         missing=request.missing if request.missing == "fail" else "drop",
         duplicates=request.duplicates,
     )  # fmt: skip
     labelled = read(request.truth_from, label_request)
-    truth, errors = labelled.attempts[TRUTH], []
+    truth, errors = labelled.attempts[TRUTH_ROLE], []
     for label in (0, 1):
         has_label = truth.value == label
-        attempts, passed = int(truth.count[has_label].sum()), int(truth.passed[has_label].sum())
+        attempts, passed = int(truth.count[has_label].sum()), int(truth.pass_count[has_label].sum())
         errors.append((attempts - passed if label else passed, attempts))
     place = request.truth_from if isinstance(request.truth_from, str) else "labels"
     if not all(attempts for _, attempts in errors):
@@ -147,10 +152,10 @@ def read_with_judge_error_rates(
             name="missing-labels",
         )
     counts = read(data, replace(request, truth_from=None, fields=fields), **more)
-    warning = BORROWED_LABELS(
+    warning = LABELS_OF_OTHER_ATTEMPTS_WARNING(
         models=list(dict.fromkeys(m for m, *_ in labelled.series)), place=place
     )
-    counts = replace(counts, facts=replace(counts.facts, judge_errors=tuple(errors)))
+    counts = replace(counts, read_facts=replace(counts.read_facts, judge_errors=tuple(errors)))
     return counts.with_messages(warning)
 
 
@@ -159,7 +164,7 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
 
     Errors: DataError for labels that match no attempt or several attempts.
     """
-    statement, table = query.statement, folder / _TABLE
+    statement, table = query.statement, folder / _LABELS_FILE_NAME
     truth = statement.request.truth
     place = truth if isinstance(truth, str) else "labels"
     rows = replace(
@@ -167,7 +172,7 @@ def join_labels(query: AttemptQuery, folder: Path) -> Iterator[Diagnostic]:
         exclude_tasks=(), where="",
     )  # fmt: skip
     rows_sql = statement.with_text_attempts.with_changes(request=rows, where=()).rows_sql(
-        query.keep
+        query.kept_duplicate
     )
     query.con.execute(f"""
 CREATE OR REPLACE TEMP TABLE labels_ AS
@@ -210,7 +215,9 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
         )
         raise DataError(place, problem, remedy, name="unmatched-labels", settles=[column])
     if absent := {str(model): labels for model, labels, is_known in models if not is_known}:
-        yield FOREIGN_LABELS(models=[*absent], labels=sum(absent.values()), place=place)
+        yield LABELS_OF_ABSENT_MODELS_NOTE(
+            models=[*absent], labels=sum(absent.values()), place=place
+        )
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
@@ -224,13 +231,13 @@ def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled
     query.con.register("cells_", cells_as_table(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
-    values = values_sql(statement.with_text_attempts, TRUTH, query.keep, ", attempt")
+    values = attempt_values_sql(statement.with_text_attempts, TRUTH_ROLE, query.kept_duplicate, ", attempt")
     rows = query.con.execute(f"""{values},
 own AS (
   SELECT *, avg(verdict) OVER (PARTITION BY cell) > 0.5 AS most,
          count(value) OVER (PARTITION BY cell) AS of_task,
-         md5(concat_ws(chr(31), {request.labelling}, {of}, task, attempt)) AS key,
-         md5(concat_ws(chr(31), {request.labelling}, task)) AS task_key
+         md5(concat_ws(chr(31), {request.labelling_seed}, {of}, task, attempt)) AS key,
+         md5(concat_ws(chr(31), {request.labelling_seed}, task)) AS task_key
   FROM attempt_values WHERE verdict IS NOT NULL)
 SELECT {of}, task, attempt, 2 * verdict + most::INT,
        row_number() OVER ({stratum}), count(*) OVER (PARTITION BY {of}, verdict, most),

@@ -25,8 +25,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
 # Maps each key in a price table to the role of the column that contains the tokens.
-_ROLES = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
-_EXAMPLE = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
+_ROLE_BY_PRICE_KEY = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
+_PRICE_EXAMPLE_TEXT = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,12 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
     place, tables = "prices", value
     if isinstance(value, str):
         place = value
-        _, tables = read_toml(value, "bad-price", f"write TOML, names with dots quoted, {_EXAMPLE}")
+        _, tables = read_toml(
+            value, "bad-price", f"write TOML, names with dots quoted, {_PRICE_EXAMPLE_TEXT}"
+        )
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError(
-            f"{place}: the file contains no prices; write one table per model, {_EXAMPLE}",
+            f"{place}: the file contains no prices; write one table per model, {_PRICE_EXAMPLE_TEXT}",
                              name="bad-price")  # fmt: skip
     where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
     return {str(model): _parse_price(where.format(model), price) for model, price in tables.items()}
@@ -69,14 +71,14 @@ def _parse_price(place: str, table: Any) -> Price:
     numbers: dict[str, float] = {}
     for name, number in table.items() if isinstance(table, Mapping) else ():
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
-        if name not in _ROLES or not is_number or not 0 <= number < math.inf:
+        if name not in _ROLE_BY_PRICE_KEY or not is_number or not 0 <= number < math.inf:
             wrong.append(f"{name} = {number}")
         else:
             numbers[name] = float(number)
     wrong += [f"no {name}" for name in ("input", "output") if not (wrong or name in numbers)]
     if wrong:
         raise ParameterError(
-            f"{place}: {wrong[0]}; write prices in dollars per million tokens, {_EXAMPLE}",
+            f"{place}: {wrong[0]}; write prices in dollars per million tokens, {_PRICE_EXAMPLE_TEXT}",
             name="bad-price",
         )
     return Price(**numbers)

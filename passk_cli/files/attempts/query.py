@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from passk_cli.activity import report_steps
+from passk_cli.activity import items_with_progress
 from passk_cli.errors import DataError
 from passk_cli.files.attempts.solutions import (
     count_unparsed,
-    near_duplicates,
-    solution_sql,
+    lowest_similar_keys,
+    solution_key_sql,
     texts_by_cell,
 )
 from passk_cli.files.database import disable_join_reordering, missing_mask, quote_name
 from passk_cli.files.request import BOUNDS, Request
-from passk_cli.files.roles import ATTEMPT_ROLES, ROLES, TRUTH, verdict_sql
+from passk_cli.files.roles import ATTEMPT_FACT_ROLES, ROLES, TRUTH_ROLE, verdict_sql
 from passk_cli.files.sources.source import fetch_rows
-from passk_cli.outcomes.attempts import Attempts
-from passk_cli.outcomes.counts import AttemptNumbers, Counts
+from passk_cli.outcomes.attempts import AttemptValueCounts
+from passk_cli.outcomes.counts import AttemptNumbering, Counts
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ class AttemptQuery:
 
     con: duckdb.DuckDBPyConnection
     statement: Statement
-    keep: str | None
+    kept_duplicate: str | None
 
     @property
-    def columns(self) -> set[str]:
-        return {name for batch in self.statement.batches for name in batch.layout.kinds}
+    def data_columns(self) -> set[str]:
+        return {name for batch in self.statement.batches for name in batch.layout.kinds_by_column}
 
-    def rows(
+    def grouped_rows(
         self,
         select: str,
         where: str,
@@ -82,7 +82,7 @@ class AttemptQuery:
         """
         statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
-        values = values_sql(statement, role, None if all_runs else self.keep, carried)
+        values = attempt_values_sql(statement, role, None if all_runs else self.kept_duplicate, carried)
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
         return self.con.execute(f"{values} {selected}").fetchall()
 
@@ -110,7 +110,7 @@ def with_attempt_numbering(query: AttemptQuery, counts: Counts) -> Counts:
     """
     query.con.register("cells_", cells_as_table(counts))
     rows: dict[str, Any] = query.con.execute(
-        values_sql(query.statement.with_text_attempts, "attempt", query.keep)
+        attempt_values_sql(query.statement.with_text_attempts, "attempt", query.kept_duplicate)
         + """
 SELECT cell, min(value) AS lowest, max(value) AS highest, count(*) = count(value) AS numbered,
        coalesce(max(value) FILTER (verdict = 1) = highest, false) AS passed
@@ -132,7 +132,7 @@ FROM attempt_values GROUP BY cell"""
         and highest.max(initial=0) < 1_000_000
     ):
         attempts_made[cell] = np.maximum(attempts_made[cell], np.floor(highest) + 1 - lowest.min())
-    return replace(counts, numbering=AttemptNumbers(attempts_made, last))
+    return replace(counts, attempt_numbering=AttemptNumbering(attempts_made, last))
 
 
 def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
@@ -142,7 +142,7 @@ def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
     counts are returned unchanged if a file contains no order.
     """
     roles = [batch.roles for batch in query.statement.batches]
-    are_lists = all(roles_of_batch.shape == "lists" for roles_of_batch in roles)
+    are_lists = all(roles_of_batch.row_type == "lists" for roles_of_batch in roles)
     ordered = are_lists or all(roles_of_batch.attempt is not None for roles_of_batch in roles)
     if not ordered or "attempt" in counts.attempts:
         return counts
@@ -155,14 +155,14 @@ def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
     return replace(counts, attempts={**counts.attempts, "attempt": order})
 
 
-def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
-    statement, in_order = query.statement, role == "line" or query.keep is not None
+def _role_values(query: AttemptQuery, counts: Counts, role: str) -> AttemptValueCounts:
+    statement, in_order = query.statement, role == "line" or query.kept_duplicate is not None
     query.con.execute(f"SET preserve_insertion_order = {str(in_order).lower()}")
-    sql = _role_values_sql(statement.with_text_attempts, role, query.keep)
+    sql = _role_values_sql(statement.with_text_attempts, role, query.kept_duplicate)
     rows: dict[str, Any] = query.con.execute(sql).fetchnumpy()
     value, empty = np.asarray(rows["value"]), missing_mask(rows["value"])
     cell, count, passed = (np.asarray(rows[c]).astype(np.int64) for c in ("cell", "n", "passed"))
-    values = VALUE_SQL[role]
+    values = VALUE_SQL_BY_ROLE[role]
     column = None if role == "line" else statement.batches[0].roles.column(role)
     place = statement.batches[0].sources[0].name
 
@@ -191,22 +191,22 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
             "an attempt cannot have a negative amount; correct it, or leave the attempt out",
         )
         refuse(value == np.inf, f"infinite {role}", "", finite)
-        return Attempts.from_rows(cell, value, count, passed, len(counts.n))
+        return AttemptValueCounts.from_rows(cell, value, count, passed, len(counts.n))
     if values is _label_sql:
         words = "write labels like outcomes: true or false, words of --passes, or a number with"
         words += " --threshold"
         refuse(value == -1, "labels that neither pass nor fail", words)
-        return Attempts.from_rows(
+        return AttemptValueCounts.from_rows(
             cell, np.where(empty, np.nan, value), count, passed, len(counts.n)
         )  # fmt: skip
-    if values in (_length_sql, _date_sql):
+    if values in (_task_length_sql, _date_sql):
         value = np.where(empty, np.nan, value)
-        return Attempts.from_rows(cell, value, count, passed, len(counts.n))
+        return AttemptValueCounts.from_rows(cell, value, count, passed, len(counts.n))
     lost = np.zeros(len(value), dtype=bool)
     if values is _number_sql and statement.request.missing == "fail":
         # A score is used even if the outcome of the attempt is missing.
         lost = empty & (np.asarray(rows["judged"]) == 0)
-        lowest = statement.request.lowest or 0.0
+        lowest = statement.request.lowest_score or 0.0
         below = lost.any() & (value < lowest) & ~empty
         refuse(
             below, f"a failure would score {lowest:g}, but some scores are lower", "",
@@ -221,32 +221,36 @@ def _role_values(query: AttemptQuery, counts: Counts, role: str) -> Attempts:
     elif role in ("attempt", "line"):
         remedy = "attempts are ordered by a number, or a time such as 2026-01-31T12:00:00"
         refuse(empty, f"attempts without a number or a time in {column!r}", remedy)
-    valueless = int(count[value == -1 if values in (_text_sql, _solution_sql) else lost].sum())
-    python = values is _solution_sql and statement.request.normalise == "python"
+    valueless = int(
+        count[value == -1 if values in (_text_key_sql, _solution_key_sql) else lost].sum()
+    )
+    python = values is _solution_key_sql and statement.request.normalise == "python"
     fell_back = count_unparsed(value, count) if python else 0
     cells = len(counts.n)
-    attempts = Attempts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
-    return attempts.reindexed(np.arange(cells), cells) if lost.any() else attempts
+    attempts = AttemptValueCounts.from_rows(cell, value, count, passed, cells, valueless, fell_back)
+    return attempts.with_new_cell_indices(np.arange(cells), cells) if lost.any() else attempts
 
 
-def _merge_near_duplicates(query: AttemptQuery, solutions: Attempts, similarity: float) -> Attempts:
+def _merge_near_duplicates(
+    query: AttemptQuery, solutions: AttemptValueCounts, similarity: float
+) -> AttemptValueCounts:
     """Give near-duplicate solutions the same key."""
     query.con.execute(
-        values_sql(query.statement, "solution", query.keep, ", solution AS text")
+        attempt_values_sql(query.statement, "solution", query.kept_duplicate, ", solution AS text")
         + "SELECT cell, value, text FROM attempt_values WHERE value >= 0"
     )
-    value, start = solutions.value.copy(), solutions.start
+    value, start = solutions.value.copy(), solutions.cell_offsets
     cells, solution_texts = len(start) - 1, texts_by_cell(fetch_rows(query.con))
-    for cell, texts in report_steps(solution_texts, "comparing solutions", "cells", cells):
-        lowest = near_duplicates(texts, similarity, query.statement.request.normalise)
+    for cell, texts in items_with_progress(solution_texts, "comparing solutions", "cells", cells):
+        lowest = lowest_similar_keys(texts, similarity, query.statement.request.normalise)
         rows = slice(int(start[cell]), int(start[cell + 1]))
         value[rows] = [lowest.get(key, key) for key in value[rows].tolist()]
-    return replace(solutions, value=value).reindexed(np.arange(cells), cells)
+    return replace(solutions, value=value).with_new_cell_indices(np.arange(cells), cells)
 
 
 def _role_values_sql(statement: Statement, role: str, keep: str | None) -> str:
     return (
-        values_sql(statement, role, keep)
+        attempt_values_sql(statement, role, keep)
         + """
 SELECT cell, value, count(*) AS n, count(*) FILTER (verdict = 1) AS passed,
        count(*) FILTER (verdict IS NOT NULL) AS judged
@@ -254,24 +258,24 @@ FROM attempt_values GROUP BY cell, value ORDER BY cell, value"""
     )
 
 
-def values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
+def attempt_values_sql(statement: Statement, role: str, keep: str | None, more: str = "") -> str:
     groups = statement.groups
     names = ", ".join(f"coalesce({g}, '') AS {g}" for g in groups)
     match = " AND ".join(f"verdicts.{c} = cells_.{c}" for c in ("name", *groups, "task"))
-    condition = _counts_condition_sql(statement.request)
-    source, value = "rows", VALUE_SQL[role](role, statement.request)
+    condition = _is_counted_attempt_sql(statement.request)
+    source, value = "rows", VALUE_SQL_BY_ROLE[role](role, statement.request)
     if role == "line" and keep is None:
         source = "(SELECT *, row_number() OVER () AS place FROM rows) AS rows"
-    if role == TRUTH and not statement.request.has_labels:
+    if role == TRUTH_ROLE and not statement.request.has_labels:
         value = "NULL"
-    elif role == TRUTH and statement.request.truth is not None:
+    elif role == TRUTH_ROLE and statement.request.truth is not None:
         source = f"""(SELECT rows.*, labels_.truth FROM rows LEFT JOIN names AS named_ USING (file)
     LEFT JOIN labels_ ON {LABEL_MATCH_SQL}) AS rows"""
     return f"""
 WITH {statement.rows_sql(keep, file_order=role == "line")},
 verdicts AS (
   SELECT coalesce(names.name, model) AS name, {names + "," if names else ""} task,
-         {value} AS value, {statement.verdict()} AS verdict{more}
+         {value} AS value, {statement.attempt_verdict_sql()} AS verdict{more}
   FROM {source} LEFT JOIN names ON names.file = rows.file),
 attempt_values AS (
   SELECT verdicts.*, cells_.cell FROM verdicts JOIN cells_ ON {match} WHERE {condition})"""
@@ -279,11 +283,11 @@ attempt_values AS (
 
 def is_missing_value_sql(role: str, request: Request) -> str:
     """SQL condition for counted attempts without a value in a role."""
-    value = VALUE_SQL[role](role, request)
-    return f"task IS NOT NULL AND {_counts_condition_sql(request)} AND ({value}) IS NULL"
+    value = VALUE_SQL_BY_ROLE[role](role, request)
+    return f"task IS NOT NULL AND {_is_counted_attempt_sql(request)} AND ({value}) IS NULL"
 
 
-def _counts_condition_sql(request: Request) -> str:
+def _is_counted_attempt_sql(request: Request) -> str:
     return "true" if request.missing in ("fail", BOUNDS) else "verdict IS NOT NULL"
 
 
@@ -293,13 +297,13 @@ def _number_sql(role: str, request: Request) -> str:
     return f"coalesce(CASE WHEN NOT isnan({number}) THEN {number} END, {word})"
 
 
-def _text_sql(role: str, request: Request) -> str:
+def _text_key_sql(role: str, request: Request) -> str:
     text = f"nullif(trim({role}), '')"
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({text}) >> 1)::BIGINT END"
 
 
-def _solution_sql(role: str, request: Request) -> str:
-    return solution_sql(role, request.normalise)
+def _solution_key_sql(role: str, request: Request) -> str:
+    return solution_key_sql(role, request.normalise)
 
 
 def _amount_sql(role: str, request: Request) -> str:
@@ -321,7 +325,7 @@ def _label_sql(role: str, request: Request) -> str:
     return f"CAST(CASE WHEN {scores} THEN {judged} ELSE {binary} END AS DOUBLE)"
 
 
-def _length_sql(role: str, request: Request) -> str:
+def _task_length_sql(role: str, request: Request) -> str:
     number = f"TRY_CAST({role} AS DOUBLE)"
     return f"CASE WHEN isfinite({number}) THEN {number} END"
 
@@ -330,15 +334,15 @@ def _date_sql(role: str, request: Request) -> str:
     return f"epoch(TRY_CAST({role} AS TIMESTAMP))"
 
 
-_KIND_SQL = {
-    "number": _number_sql, "text": _text_sql, "solution": _solution_sql, "label": _label_sql,
+_VALUE_SQL_BY_KIND = {
+    "number": _number_sql, "text": _text_key_sql, "solution": _solution_key_sql, "label": _label_sql,
     "amount": _amount_sql,
-    "length": _length_sql, "date": _date_sql,
+    "length": _task_length_sql, "date": _date_sql,
 }  # fmt: skip
 # Maps each property of an attempt to a function that returns the SQL of the property, from the role
 # and the request.
-VALUE_SQL: dict[str, Callable[[str, Request], str]] = {
-    **{role: _KIND_SQL[ROLES[role].values] for role in ATTEMPT_ROLES},
+VALUE_SQL_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
+    **{role: _VALUE_SQL_BY_KIND[ROLES[role].value_kind] for role in ATTEMPT_FACT_ROLES},
     "attempt": lambda role, _: (
         f"coalesce(TRY_CAST({role} AS DOUBLE), epoch(TRY_CAST({role} AS TIMESTAMP)))"
     ),

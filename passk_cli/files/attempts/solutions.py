@@ -24,15 +24,15 @@ from passk_cli.arrays import Indices, Ints, NDArray
 
 # A shingle is a sequence of SHINGLE tokens. With 3 tokens per shingle, the order of tokens matters
 # even in short answers.
-SHINGLE = 3
+SHINGLE_TOKENS = 3
 
-_INDENTED = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-_BLOCK_TEXTS = 256
-_FILES = 100
+_INDENTED_START_PATTERN = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
+_TOKEN_PATTERN = re.compile(r"\w+|[^\w\s]")
+_TEXTS_PER_BLOCK = 256
+_TEMPORARY_FILE_COUNT = 100
 
 
-def solution_sql(text: str, normalise: str) -> str:
+def solution_key_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution: a BIGINT ≥ 0, or −1 if there is no text.
 
     normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). The SQL
@@ -47,7 +47,7 @@ def solution_sql(text: str, normalise: str) -> str:
     return f"CASE WHEN {text} IS NULL THEN -1 ELSE (hash({form}) >> 1)::BIGINT END"
 
 
-def register_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
+def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
     """Register the functions that the SQL of `solution_sql` calls.
 
     The SQL function `python_key` returns an odd key for a Python program and an even key for a text
@@ -100,7 +100,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
     >>> normalized_python("the answer  is 1")
     ('the answer is 1', False)
     """
-    head = "if 1:\n" if _INDENTED.match(text) else ""
+    head = "if 1:\n" if _INDENTED_START_PATTERN.match(text) else ""
     # All threads share the warning filters, and DuckDB parses solutions in several threads.
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -134,9 +134,9 @@ def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, d
         then read one by one, so memory contains about 1/100 of the cells.
     """
     with ExitStack() as stack:
-        files = [stack.enter_context(TemporaryFile()) for _ in range(_FILES)]
+        files = [stack.enter_context(TemporaryFile()) for _ in range(_TEMPORARY_FILE_COUNT)]
         for row in rows:
-            files[row[0] % _FILES].write(json.dumps(row).encode() + b"\n")
+            files[row[0] % _TEMPORARY_FILE_COUNT].write(json.dumps(row).encode() + b"\n")
         for file in files:
             file.seek(0)
             cells: dict[int, dict[int, str]] = {}
@@ -145,7 +145,7 @@ def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, d
             yield from cells.items()
 
 
-def near_duplicates(
+def lowest_similar_keys(
     texts: Mapping[int, str], similarity: float, normalise: str = "none"
 ) -> dict[int, int]:
     """Map the key of each solution to the lowest key of a similar solution in the same cell.
@@ -179,12 +179,12 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    has = csr_array(_shingle_entries(texts))
+    has = csr_array(_shingle_matrix_entries(texts))
     has.data[:] = 1
     sizes = np.diff(has.indptr)
     group = np.arange(len(texts))
-    for first in range(0, len(texts), _BLOCK_TEXTS):
-        common = (has[first : first + _BLOCK_TEXTS] @ has.T).tocoo()
+    for first in range(0, len(texts), _TEXTS_PER_BLOCK):
+        common = (has[first : first + _TEXTS_PER_BLOCK] @ has.T).tocoo()
         first_text, second_text = common.coords[0] + first, common.coords[1]
         union = sizes[first_text] + sizes[second_text] - common.data
         is_similar = common.data >= similarity * union * (1 - 1e-12)
@@ -200,19 +200,21 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     return group
 
 
-def _shingle_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
+def _shingle_matrix_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
     """The entries of a sparse matrix of texts and shingles, as (ones, (text, shingle))."""
     # Texts that are shorter than a shingle are filled with empty tokens, which never occur in a
     # text.
-    tokens = [words + [""] * (SHINGLE - len(words)) for words in map(_TOKEN.findall, texts)]
+    tokens = [
+        words + [""] * (SHINGLE_TOKENS - len(words)) for words in map(_TOKEN_PATTERN.findall, texts)
+    ]
     lengths = np.array([len(words) for words in tokens])
     numbers: dict[str, int] = {}
     sequence = map(numbers.setdefault, chain.from_iterable(tokens), count())
     _, token = np.unique(np.fromiter(sequence, np.int64, lengths.sum()), return_inverse=True)
-    runs = lengths - SHINGLE + 1
+    runs = lengths - SHINGLE_TOKENS + 1
     text = np.repeat(np.arange(len(texts)), runs)
-    at = np.arange(runs.sum()) + (SHINGLE - 1) * text
+    at = np.arange(runs.sum()) + (SHINGLE_TOKENS - 1) * text
     run = token[at]
-    for step in range(1, SHINGLE):
+    for step in range(1, SHINGLE_TOKENS):
         _, run = np.unique(run * len(numbers) + token[at + step], return_inverse=True)
     return np.ones(len(run), dtype=np.int32), (text, run)

@@ -14,30 +14,42 @@ from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError
 from passk_cli.files.checks import (
     aggregated_rows,
-    errors,
-    files,
-    names,
+    harness_errors,
+    non_model_files,
     problem_statements,
     repeats,
-    settings,
+    setting_columns,
+    task_names,
     verdicts,
 )
 from passk_cli.files.checks.check import CheckContext, CheckFinding, ReadingCheck
-from passk_cli.files.checks.settings import DISTINGUISHING, attempt_number_column
+from passk_cli.files.checks.setting_columns import (
+    DISTINGUISHING_COLUMN_WARNINGS,
+    attempt_number_column,
+)
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
 
-# To check files that are larger than its sample, passk reads all rows of ENOUGH_TASKS tasks.
-ENOUGH_TASKS = 500
+# To check files that are larger than its sample, passk reads all rows of FULLY_READ_TASKS tasks.
+FULLY_READ_TASKS = 500
 # The order of the checks matters, because passk asks the user only about the first certain
 # finding.
-_RULES = (verdicts, problem_statements, aggregated_rows, names, repeats, errors, settings, files)
-CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _RULES for check in rule.CHECKS)
+_CHECK_MODULES = (
+    verdicts,
+    problem_statements,
+    aggregated_rows,
+    task_names,
+    repeats,
+    harness_errors,
+    setting_columns,
+    non_model_files,
+)
+CHECKS: tuple[ReadingCheck, ...] = tuple(check for rule in _CHECK_MODULES for check in rule.CHECKS)
 
 __all__ = [
     "CHECKS",
-    "DISTINGUISHING",
-    "ENOUGH_TASKS",
+    "DISTINGUISHING_COLUMN_WARNINGS",
+    "FULLY_READ_TASKS",
     "CheckContext",
     "CheckFinding",
     "attempt_number_column",
@@ -49,19 +61,19 @@ __all__ = [
 
 def find_contradictions(context: CheckContext) -> Iterator[CheckFinding]:
     """Find the contradictions between the rows of the files and the roles of their columns."""
-    for test in dict.fromkeys(check.test for check in CHECKS):
+    for test in dict.fromkeys(check.findings_function for check in CHECKS):
         yield from test(context)
 
 
 def finding_error(finding: CheckFinding, batches: Sequence[Batch]) -> DataError:
     """The error for a certain finding. The error names the first file that contains the column."""
-    diagnostic = finding.message(**finding.fields)
-    column = finding.fields.get("column", "").strip("'")
-    having = [batch for batch in batches if find_column(column, batch.layout.kinds)] or batches
+    diagnostic = finding.message_type(**finding.message_fields)
+    column = finding.message_fields.get("column", "").strip("'")
+    having = [batch for batch in batches if find_column(column, batch.layout.kinds_by_column)] or batches
     place = finding.place or having[0].sources[0].name
-    return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.settles)
+    return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.suggested_fixes)
 
 
 def finding_warning(finding: CheckFinding) -> Diagnostic:
     """The warning for a likely finding."""
-    return replace(finding.message(**finding.fields), settles=finding.settles)
+    return replace(finding.message_type(**finding.message_fields), fixes=finding.suggested_fixes)

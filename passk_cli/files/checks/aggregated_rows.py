@@ -11,18 +11,23 @@ from passk_cli.arrays import Floats
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, LIKELY, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import count_distinct, joined_codes
-from passk_cli.files.roles import EQUAL, column_name_words, normalized_last_key, parent_path
+from passk_cli.files.roles import (
+    EQUALITY_OPERATOR,
+    column_name_words,
+    normalized_last_key,
+    parent_path,
+)
 from passk_cli.files.vocabulary import ATTEMPT_COUNT_WORDS, AVERAGE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
 _WEIGHT_WORDS = frozenset("count times weight weights".split())
-_SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
+_SAMPLE_SIZE_WORDS = (ATTEMPT_COUNT_WORDS - {"count", "size"}) | {"num"}
 _RATE_WORDS = AVERAGE_WORDS | {"accuracy", "acc", "score"}
 _MAXIMUM_WORDS = frozenset("max score points possible out of total".split())
 _PASS_COUNT_WORDS = frozenset("passed passes correct successes tests num n".split())
 _TOTAL_WORDS = frozenset("total tests count num n".split())
 
-WEIGHTED_ROWS = DiagnosticType(
+WEIGHTED_ROWS_WARNING = DiagnosticType(
     "weighted-rows", WARNING,
     "passk does not read {column}, which may be the number of attempts in each row ({values})",
     meaning="Each row seems to contain a task, an outcome, and the number of attempts with this"
@@ -32,7 +37,7 @@ WEIGHTED_ROWS = DiagnosticType(
     example="warning[weighted-rows]: passk does not read count, which may be the number of"
     " attempts in each row (3, 12, 7)",
 )  # fmt: skip
-RATES_OF_SEVERAL = DiagnosticType(
+RATES_AS_OUTCOMES_WARNING = DiagnosticType(
     "rates-of-several", WARNING,
     "{outcome} looks like a pass rate over several attempts ({column}: {values}), but each row"
     " would count as one attempt",
@@ -46,7 +51,7 @@ RATES_OF_SEVERAL = DiagnosticType(
     example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
     " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
-PARTIAL_SCORES = DiagnosticType(
+MAXIMUM_SCORE_WARNING = DiagnosticType(
     "partial-scores", WARNING,
     "the highest possible {outcome} is {column} ({values}), so 1 is not a pass",
     meaning="A row contains a score and the highest possible score.",
@@ -56,7 +61,7 @@ PARTIAL_SCORES = DiagnosticType(
     example="warning[partial-scores]: the highest possible score is max_score (5), so 1 is not a"
     " pass",
 )  # fmt: skip
-COUNTED_TESTS = DiagnosticType(
+TEST_COUNTS_AS_OUTCOMES_WARNING = DiagnosticType(
     "counted-tests", WARNING,
     "{outcome} and {column} ({values}) are numbers of tests, and an attempt passes only if all"
     " tests pass",
@@ -68,7 +73,7 @@ COUNTED_TESTS = DiagnosticType(
     example="warning[counted-tests]: passed and total (5, 8) are numbers of tests, and an"
     " attempt passes only if all tests pass",
 )  # fmt: skip
-SUMMED_COSTS = DiagnosticType(
+RUNNING_TOTAL_COSTS_WARNING = DiagnosticType(
     "summed-costs", WARNING,
     "{column} only grows from row to row ({first} to {last}) and may be a running total",
     meaning="The cost in each row seems to include the costs of all earlier rows.",
@@ -81,43 +86,45 @@ SUMMED_COSTS = DiagnosticType(
 
 def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns with a number of attempts, points or tests that change the meaning of a row."""
-    profile, outcome = context.profile, context.column("outcome")
+    profile, outcome = context.profile, context.role_column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return
-    scored = profile.kind(outcome).name == "number"
-    names = [name for name in context.unread_columns if profile.kind(name).name == "number"
+    scored = profile.column_kind(outcome).name == "number"
+    names = [name for name in context.unread_columns if profile.column_kind(name).name == "number"
              and (scored or column_name_words(name) <= _WEIGHT_WORDS)]  # fmt: skip
     if not names:
         return
-    scores = profile.numbers(outcome)
+    scores = profile.column_numbers(outcome)
     for name in names:
-        numbers, is_integer = profile.numbers(name), profile.kind(name).is_integer
+        numbers, is_integer = profile.column_numbers(name), profile.column_kind(name).is_integer
         highest = float(np.nanmax(numbers, initial=0))
-        fields = {"column": quote(name), "values": profile.texts(name, 20)}
+        fields = {"column": quote(name), "values": profile.distinct_texts(name, 20)}
         fields["outcome"] = quote(outcome)
         if scored and is_integer and _is_pass_count_name(outcome) and not context.has_named_outcome:
             below_total = _is_total_name(name) and highest > 1 and bool(np.all(scores <= numbers))
             # Two flags with opposite values, such as passed and failed, are not counts.
             failed = normalized_last_key(name) == "failed" and np.any(scores + numbers != 1)
             if below_total or (failed and not _has_test_total(context)):
-                compared = {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}
+                compared = {"--field": {"outcome": f"{outcome}{EQUALITY_OPERATOR}{name}"}}
                 all_tests = SuggestedFix(compared, "passes if all tests do")
-                yield CheckFinding(COUNTED_TESTS, True, fields, (all_tests,) * below_total)
+                yield CheckFinding(
+                    TEST_COUNTS_AS_OUTCOMES_WARNING, True, fields, (all_tests,) * below_total
+                )
                 return
         if highest <= 1:
             continue
         if column_name_words(name) <= _WEIGHT_WORDS and is_integer:
             yield from _weight_findings(context, name)
         elif (
-            column_name_words(name) <= _SIZE_WORDS
+            column_name_words(name) <= _SAMPLE_SIZE_WORDS
             and is_integer
             and _are_rates(outcome, scores, numbers)
         ):
-            yield CheckFinding(RATES_OF_SEVERAL, True, fields)
+            yield CheckFinding(RATES_AS_OUTCOMES_WARNING, True, fields)
         elif _is_maximum_score(context, name, outcome):
             full = SuggestedFix({"--threshold": (highest,)}, "counts full scores as passes")
             only = bool(np.nanmin(numbers) == highest)
-            yield CheckFinding(PARTIAL_SCORES, True, fields, (full,) * only)
+            yield CheckFinding(MAXIMUM_SCORE_WARNING, True, fields, (full,) * only)
 
 
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
@@ -163,58 +170,58 @@ def _has_test_total(context: CheckContext) -> bool:
 
 def _weight_findings(context: CheckContext, name: str) -> Iterator[CheckFinding]:
     profile = context.profile
-    pairs = joined_codes(profile.cell_codes, profile.columns[context.column("outcome")].codes)
+    pairs = joined_codes(profile.cell_codes, profile.columns[context.role_column("outcome")].codes)
     rows = np.sum(pairs >= 0)
     if profile.columns[name].present_share < 1 or count_distinct(pairs) < 0.95 * rows:
         return
     # If all rows of a task have the same weight, the weight may be the importance of the task.
     once = SuggestedFix({"--pool": (name,)}, "counts each row once, whatever its weight")
     weighs = "weight" in column_name_words(name) and count_distinct(profile.cell_codes) == rows
-    fields = {"column": quote(name), "values": profile.texts(name, 20)}
-    yield CheckFinding(WEIGHTED_ROWS, True, fields, (once,) if weighs else ())
+    fields = {"column": quote(name), "values": profile.distinct_texts(name, 20)}
+    yield CheckFinding(WEIGHTED_ROWS_WARNING, True, fields, (once,) if weighs else ())
 
 
 def running_total_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find cost columns that contain running totals."""
-    profile, name = context.profile, context.column("cost")
-    if name not in profile.columns or len(profile.files) > 1 or not profile.is_complete:
+    profile, name = context.profile, context.role_column("cost")
+    if name not in profile.columns or len(profile.file_names) > 1 or not profile.is_complete:
         return
-    costs = profile.numbers(name)
+    costs = profile.column_numbers(name)
     steps = np.diff(costs)
     if len(costs) < 10 or not np.all(steps > 0):
         return
     # Costs that are sorted but not cumulative usually grow by less per row than the first cost.
     if costs[-1] > 0.5 * len(costs) * costs[0] and np.median(steps) > 0.5 * costs[0]:
         fields = {"column": quote(name), "first": f"{costs[0]:g}", "last": f"{costs[-1]:g}"}
-        yield CheckFinding(SUMMED_COSTS, False, fields)
+        yield CheckFinding(RUNNING_TOTAL_COSTS_WARNING, False, fields)
 
 
 CHECKS = (
     ReadingCheck(
-        COUNTED_TESTS, CERTAIN,
+        TEST_COUNTS_AS_OUTCOMES_WARNING, CERTAIN,
         "You did not name the outcome column. The outcome is a whole number named passed or"
         " correct, and there is a column named total or failed.",
         ("--field outcome=passed==total",), aggregated_row_findings,
     ),
     ReadingCheck(
-        WEIGHTED_ROWS, CERTAIN,
+        WEIGHTED_ROWS_WARNING, CERTAIN,
         "A column such as count or weight contains whole numbers above 1, and there is one row"
         " per task and outcome.",
         ("--pool X",), aggregated_row_findings,
     ),
     ReadingCheck(
-        RATES_OF_SEVERAL, CERTAIN,
+        RATES_AS_OUTCOMES_WARNING, CERTAIN,
         "The outcome is a rate, a column such as n or episodes is a number of attempts, and the"
         " product of both is a whole number.",
         (), aggregated_row_findings,
     ),
     ReadingCheck(
-        PARTIAL_SCORES, CERTAIN,
+        MAXIMUM_SCORE_WARNING, CERTAIN,
         "A column such as max_score contains a highest score above 1, and there is no threshold.",
         ("--threshold X",), aggregated_row_findings,
     ),
     ReadingCheck(
-        SUMMED_COSTS, LIKELY,
+        RUNNING_TOTAL_COSTS_WARNING, LIKELY,
         "Costs grow in at least ten rows, with steps at least half as large as the first cost.",
         (), running_total_findings,
     ),

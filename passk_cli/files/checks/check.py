@@ -12,12 +12,12 @@ from passk_cli.diagnostic import DiagnosticType
 from passk_cli.files.database import TextColumn, column_sql, quote_text
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile
-from passk_cli.files.request import RESERVED, Request
+from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.files.roles import (
-    ATTEMPT_ROLES,
-    CANONICAL,
+    ATTEMPT_FACT_ROLES,
+    ATTEMPTS_TABLE_COLUMNS,
     HISTORY_COLUMNS,
-    SETTINGS,
+    SETTING_COLUMN_NAMES,
     amount_addends,
     find_column,
     usual_columns,
@@ -28,7 +28,7 @@ from passk_cli.suggested_fix import SuggestedFix
 CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
 
 
-def value_at(record: Any, path: str) -> Any:
+def value_at_path(record: Any, path: str) -> Any:
     """The value at a dotted path in a record, or None if there is no such value.
 
     >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": [1]}, "a.b")
@@ -49,15 +49,17 @@ class CheckFinding:
     place : the file, if the finding concerns only one of several files.
     """
 
-    message: DiagnosticType
+    message_type: DiagnosticType
     certain: bool
-    fields: Mapping[str, Any]
-    settles: tuple[SuggestedFix, ...] = ()
+    message_fields: Mapping[str, Any]
+    suggested_fixes: tuple[SuggestedFix, ...] = ()
     place: str = ""
 
     def __post_init__(self) -> None:
-        allowed = tuple(s for s in self.settles if RESERVED.isdisjoint(s.options.get("--by", ())))
-        object.__setattr__(self, "settles", allowed)
+        allowed = tuple(
+            s for s in self.suggested_fixes if RESERVED_OUTPUT_COLUMNS.isdisjoint(s.options.get("--by", ()))
+        )
+        object.__setattr__(self, "suggested_fixes", allowed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,11 +72,11 @@ class ReadingCheck:
     test : the function that finds the contradictions.
     """
 
-    message: DiagnosticType
+    message_type: DiagnosticType
     severity: str
-    when: str
-    settled_by: tuple[str, ...]
-    test: Callable[[CheckContext], Iterator[CheckFinding]]
+    condition_text: str
+    resolving_options: tuple[str, ...]
+    findings_function: Callable[[CheckContext], Iterator[CheckFinding]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,8 +91,8 @@ class CheckContext:
     profile: DataProfile
     batches: Sequence[Batch]
     request: Request
-    cells: Mapping[str, TextColumn]
-    refined_profile: Callable[[Sequence[str]], DataProfile] = field(repr=False)
+    cell_columns: Mapping[str, TextColumn]
+    profile_of_complete_cells: Callable[[Sequence[str]], DataProfile] = field(repr=False)
 
     @cached_property
     def sources(self) -> list[Source]:
@@ -98,19 +100,19 @@ class CheckContext:
 
     @property
     def models(self) -> Sequence[str]:
-        return self.cells["name"].names
+        return self.cell_columns["name"].distinct_texts
 
     @property
     def tasks(self) -> Sequence[str]:
-        return self.cells["task"].names
+        return self.cell_columns["task"].distinct_texts
 
-    def column(self, role: str) -> str:
+    def role_column(self, role: str) -> str:
         """The column with a role in the first batch in which a column has the role, or ""."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
-    def condition_sql(self, column: str) -> str:
+    def column_expression_sql(self, column: str) -> str:
         """The SQL expression for a column, or for the text of a nested field, in a condition."""
-        paths = (find_column(column, batch.layout.kinds) for batch in self.batches)
+        paths = (find_column(column, batch.layout.kinds_by_column) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
             return column_sql(base)
@@ -121,8 +123,11 @@ class CheckContext:
     def is_known_format(self) -> bool:
         """Whether a harness or passk wrote all files."""
         return all(
-            batch.layout.is_harness
-            or any(batch.layout.kinds.keys() >= {*names} for names in (CANONICAL, HISTORY_COLUMNS))
+            batch.layout.is_harness_format
+            or any(
+                batch.layout.kinds_by_column.keys() >= {*names}
+                for names in (ATTEMPTS_TABLE_COLUMNS, HISTORY_COLUMNS)
+            )
             for batch in self.batches
         )
 
@@ -147,17 +152,19 @@ class CheckContext:
     def unread_columns(self) -> list[str]:
         """The columns that passk does not read and that no option names."""
         request = self.request
-        read = {*request.by, *request.pool, request.cluster, *request.carried_columns}
+        read = {*request.by, *request.pool, request.cluster, *request.copied_columns}
         if request.conversion is not None:
-            read |= {*SETTINGS}
+            read |= {*SETTING_COLUMN_NAMES}
         for batch in self.batches:
-            kinds = batch.layout.kinds
+            kinds = batch.layout.kinds_by_column
             for role, column in batch.roles.columns().items():
                 read |= {part for part, _ in amount_addends(role, column, kinds)}
-            read |= {part for joined in batch.layout.joined.values() for part in joined.parts}
+            read |= {part for joined in batch.layout.joined_columns.values() for part in joined.parts}
             if batch.has_suites:
                 read.add("suite")
         # passk reads cost and answer columns only if a metric needs them.
         names = [column for column in self.profile.columns if column not in read]
-        facts = {c for role in ATTEMPT_ROLES if role != "score" for c in usual_columns(role, names)}
+        facts = {
+            c for role in ATTEMPT_FACT_ROLES if role != "score" for c in usual_columns(role, names)
+        }
         return [name for name in names if name not in facts]

@@ -11,9 +11,9 @@ from passk_cli.arrays import Floats, Ints
 # The test of evenness uses SHUFFLES shuffles, at most _MOST_CELLS cells and at most _MOST_ROWS
 # rows.
 SHUFFLES, _MOST_CELLS, _MOST_ROWS = 200, 500, 20_000
-VARYING_SHARE = 0.2
+MIN_VARYING_CELL_SHARE = 0.2
 _CERTAIN_RATIO, _LIKELY_RATIO, _ENOUGH_CELLS, _FEW_CELLS = 0.35, 0.6, 8, 3
-_ENOUGH_STEPS = 8
+_MIN_CONSECUTIVE_STEPS = 8
 
 
 class Evenness(NamedTuple):
@@ -29,30 +29,30 @@ class Evenness(NamedTuple):
     share_once : share of the (cell, value) pairs that have exactly one row.
     """
 
-    ratio: float
-    is_below_all: bool
+    dispersion_ratio: float
+    is_below_all_shuffles: bool
     p: float
-    varying_share: float
-    cells: int
-    share_once: float
+    varying_cell_share: float
+    cell_count: int
+    single_row_share: float
 
     @property
     def is_certainly_planned(self) -> bool:
         """Whether the values are so evenly spread that the evaluation was certainly planned so."""
-        enough = self.cells >= _ENOUGH_CELLS or (self.cells >= _FEW_CELLS and self.ratio == 0)
+        enough = self.cell_count >= _ENOUGH_CELLS or (self.cell_count >= _FEW_CELLS and self.dispersion_ratio == 0)
         return (
             enough
-            and self.varying_share >= VARYING_SHARE
-            and self.ratio < _CERTAIN_RATIO
-            and self.is_below_all
+            and self.varying_cell_share >= MIN_VARYING_CELL_SHARE
+            and self.dispersion_ratio < _CERTAIN_RATIO
+            and self.is_below_all_shuffles
         )
 
     @property
     def is_likely_planned(self) -> bool:
         """Whether the values were likely planned. If there are few cells, p decides."""
-        few = self.cells < _ENOUGH_CELLS and self.ratio < _CERTAIN_RATIO and self.p <= 0.05
-        return self.varying_share >= VARYING_SHARE and (
-            few or (self.ratio < _LIKELY_RATIO and self.is_below_all)
+        few = self.cell_count < _ENOUGH_CELLS and self.dispersion_ratio < _CERTAIN_RATIO and self.p <= 0.05
+        return self.varying_cell_share >= MIN_VARYING_CELL_SHARE and (
+            few or (self.dispersion_ratio < _LIKELY_RATIO and self.is_below_all_shuffles)
         )
 
 
@@ -137,7 +137,10 @@ def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     """
     is_present = cell >= 0
     n = np.bincount(np.unique(cell[is_present], return_inverse=True)[1], minlength=1)
-    if not np.isfinite(numbers[is_present]).all() or int(is_present.sum()) - len(n) < _ENOUGH_STEPS:
+    if (
+        not np.isfinite(numbers[is_present]).all()
+        or int(is_present.sum()) - len(n) < _MIN_CONSECUTIVE_STEPS
+    ):
         return False
     order = np.lexsort((numbers[is_present], cell[is_present]))
     places = np.arange(len(order)) - np.repeat(np.cumsum(n) - n, n)

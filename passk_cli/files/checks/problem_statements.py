@@ -12,17 +12,17 @@ from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.files.checks.check import CERTAIN, CheckContext, CheckFinding, ReadingCheck
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.roles import column_name_words
-from passk_cli.files.vocabulary import EXPECTED_WORDS, ROW_WORDS, STATEMENT_WORDS
+from passk_cli.files.vocabulary import EXPECTED_ANSWER_WORDS, PROBLEM_STATEMENT_WORDS, ROW_ID_WORDS
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
-_EXPECTED_WORDS = EXPECTED_WORDS - {"label", "true", "truth"}
+_EXPECTED_WORDS = EXPECTED_ANSWER_WORDS - {"label", "true", "truth"}
 _PROMPT_WORDS = frozenset({"prompt", "input"})
 # A column with a word in _ID_WORDS in its name may contain task ids.
 _ID_WORDS = frozenset("id idx index case item number qid key question example".split())
 _DIFFERING_SHARE, _MANY_ROWS, _FEW_TASKS = 0.2, 5, 20
 
-COARSE_TASKS = DiagnosticType(
+COARSE_TASKS_WARNING = DiagnosticType(
     "coarse-tasks", WARNING,
     "{rows:row} of one {task} have different values of {column} ({values}), so {task} does not"
     " identify a task",
@@ -38,12 +38,12 @@ COARSE_TASKS = DiagnosticType(
 
 def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find questions that differ within tasks, or ids that differ in each row of a few tasks."""
-    profile, task = context.profile, context.column("task")
+    profile, task = context.profile, context.role_column("task")
     if context.is_known_format or not task:
         return
-    judged = "judge" in column_name_words(context.column("outcome"))
+    judged = "judge" in column_name_words(context.role_column("outcome"))
     for name in context.unread_columns:
-        stating = column_name_words(name) <= STATEMENT_WORDS
+        stating = column_name_words(name) <= PROBLEM_STATEMENT_WORDS
         # The wording of a prompt may vary between attempts at the same task.
         expected = column_name_words(name) & _EXPECTED_WORDS or column_name_words(name) >= {
             "ground",
@@ -52,15 +52,15 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         states = expected or (stating and not column_name_words(name) & _PROMPT_WORDS)
         if not (states or stating):
             continue
-        verdicts = profile.verdicts(name)
+        verdicts = profile.column_verdicts(name)
         if np.all(verdicts[profile.columns[name].codes >= 0] >= 0) and (
-            judged or _agrees_with_outcome(verdicts, profile.verdict)
+            judged or _agrees_with_outcome(verdicts, profile.row_verdicts)
         ):
             # If a judge gives the outcome, columns of expected verdicts are about the judge and not
             # about the task.
             continue
-        differs, example = _share_of_differing_tasks(profile.task, profile.columns[name].codes)
-        nested = _is_nested_in_tasks(profile.task, profile.columns[name].codes)
+        differs, example = _share_of_differing_tasks(profile.task_codes, profile.columns[name].codes)
+        nested = _is_nested_in_tasks(profile.task_codes, profile.columns[name].codes)
         if differs >= _DIFFERING_SHARE and (states or nested):
             yield _coarse_task_finding(context, name, example)
             return
@@ -76,17 +76,17 @@ def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
 def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find an id column that differs in each row, if there are a few tasks with many rows."""
     profile = context.profile
-    sizes, models = np.bincount(profile.task[profile.task >= 0]), profile.series.max(initial=0) + 1
+    sizes, models = np.bincount(profile.task_codes[profile.task_codes >= 0]), profile.series_codes.max(initial=0) + 1
     few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
     if not few or not profile.is_complete:
         return
     # If all tasks have equally many rows, the rows are probably attempts.
     for name in context.unread_columns if np.ptp(sizes) else ():
         column, terms = profile.columns[name], column_name_words(name)
-        ids = joined_codes(profile.series, column.codes)
+        ids = joined_codes(profile.series_codes, column.codes)
         all_different = count_distinct(ids) == np.sum(ids >= 0) and column.present_share == 1
-        if terms & _ID_WORDS and not terms & ROW_WORDS and all_different:
-            example = np.flatnonzero(profile.task == int(sizes.argmax()))[:3].tolist()
+        if terms & _ID_WORDS and not terms & ROW_ID_WORDS and all_different:
+            example = np.flatnonzero(profile.task_codes == int(sizes.argmax()))[:3].tolist()
             yield _coarse_task_finding(context, name, example)
             return
 
@@ -125,23 +125,23 @@ def _is_crossed_with_tasks(task: Ints, codes: Ints) -> bool:
 
 
 def _coarse_task_finding(context: CheckContext, name: str, rows: Sequence[int]) -> CheckFinding:
-    profile, task = context.profile, context.column("task")
+    profile, task = context.profile, context.role_column("task")
     fine = [n for n in context.unread_columns if _determines_statement(profile, n, name)]
     finer = [*fine[:1], name] if fine else [name]
     settles = [SuggestedFix({"--field": {"task": f"{task},{id_column}"}}) for id_column in finer]
-    if _is_crossed_with_tasks(profile.task, profile.columns[name].codes):
+    if _is_crossed_with_tasks(profile.task_codes, profile.columns[name].codes):
         settles = [
             SuggestedFix({"--field": {"task": name}, "--by": (task,)}, f"takes {task} as a setting")
         ]
-    elif profile.columns[name].distinct > count_distinct(profile.task) and not fine:
+    elif profile.columns[name].distinct_count > count_distinct(profile.task_codes) and not fine:
         settles.append(
             SuggestedFix(
                 {"--field": {"task": name}}, f"if the tasks are the same under each {task}"
             )
         )
-    texts = [truncated(text, 40) for text in profile.texts_at(name, rows)]
+    texts = [truncated_text(text, 40) for text in profile.texts_at(name, rows)]
     fields = {"rows": len(rows), "task": task, "column": quote(name), "values": texts}
-    return CheckFinding(COARSE_TASKS, True, fields, tuple(settles))
+    return CheckFinding(COARSE_TASKS_WARNING, True, fields, tuple(settles))
 
 
 def _determines_statement(profile: DataProfile, name: str, statement: str) -> bool:
@@ -149,18 +149,18 @@ def _determines_statement(profile: DataProfile, name: str, statement: str) -> bo
     column = profile.columns[name]
     if (
         not column_name_words(name) & _ID_WORDS
-        or column_name_words(name) & ROW_WORDS
+        or column_name_words(name) & ROW_ID_WORDS
         or column.present_share < 1
     ):
         return False
-    together = joined_codes(profile.task, column.codes)
+    together = joined_codes(profile.task_codes, column.codes)
     differs, _ = _share_of_differing_tasks(together, profile.columns[statement].codes)
     return differs < 0.02
 
 
 CHECKS = (
     ReadingCheck(
-        COARSE_TASKS, CERTAIN,
+        COARSE_TASKS_WARNING, CERTAIN,
         "A column such as question or gold varies within a fifth of the tasks. Or there are"
         " few tasks with many rows, and a column such as id differs in every row.",
         ("--field task=task,idx",), coarse_task_findings,

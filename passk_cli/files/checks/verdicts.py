@@ -21,35 +21,40 @@ from passk_cli.files.checks.check import (
     CheckContext,
     CheckFinding,
     ReadingCheck,
-    value_at,
+    value_at_path,
 )
 from passk_cli.files.reading.profile import DataProfile, count_distinct, joined_codes
 from passk_cli.files.reading.records import read_records
-from passk_cli.files.roles import EQUAL, SHORT, column_name_words, normalized_last_key
+from passk_cli.files.roles import (
+    EQUALITY_OPERATOR,
+    MAX_NAME_CHARACTERS,
+    column_name_words,
+    normalized_last_key,
+)
 from passk_cli.files.vocabulary import (
     ATTACK_WORDS,
     AVERAGE_WORDS,
-    BAD_WORDS,
+    BAD_EVENT_WORDS,
     CORRECT_WORDS,
-    ENDED_ONLY_WORDS,
-    ENDED_WORDS,
-    EXPECTED_WORDS,
+    EVENT_WORDS,
+    EXPECTED_ANSWER_WORDS,
     GRADE_WORDS,
-    HAPPENING_WORDS,
     NOT_OUTCOME_WORDS,
     PREDICTED_WORDS,
+    RUN_END_ONLY_WORDS,
+    RUN_END_WORDS,
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# The words in _FILLING_WORDS do not change the meaning of a grade, for example "final" in "final
+# The words in _NEUTRAL_GRADE_WORDS do not change the meaning of a grade, for example "final" in "final
 # score".
-_FILLING_WORDS = frozenset("final overall total eval evaluation is task".split())
-# The words in _OTHER_WORDS change the meaning of a verdict, for example "expected" or "partial".
-_OTHER_WORDS = (
-    (EXPECTED_WORDS - {"label", "true"})
+_NEUTRAL_GRADE_WORDS = frozenset("final overall total eval evaluation is task".split())
+# The words in _NON_VERDICT_WORDS change the meaning of a verdict, for example "expected" or "partial".
+_NON_VERDICT_WORDS = (
+    (EXPECTED_ANSWER_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
     | (NOT_OUTCOME_WORDS - {"first"})
-    | HAPPENING_WORDS
+    | EVENT_WORDS
     | frozenset(
         "tests test format syntax schema compile build lint parse json base plus rubric tool param"
         " safety answer reason".split()
@@ -60,7 +65,7 @@ _SUCCESS_WORDS = frozenset("success successful succeeded achieved".split())
 # _MOST_VALUES different values.
 _MOST_COMPARED, _MOST_VALUES = 200, 30
 
-TWO_VERDICTS = DiagnosticType(
+TWO_VERDICTS_WARNING = DiagnosticType(
     "two-verdicts", WARNING,
     "{names:and} are both verdicts on an attempt, and they disagree{?constant|; {outcome} is always"
     " {constant}}",
@@ -72,7 +77,7 @@ TWO_VERDICTS = DiagnosticType(
     example="warning[two-verdicts]: status and correct are both verdicts on an attempt, and they"
     " disagree; which column is the outcome?",
 )  # fmt: skip
-ALWAYS_SUCCESS = DiagnosticType(
+ALWAYS_SUCCESS_WARNING = DiagnosticType(
     "always-success", WARNING,
     "{column} is {value} in all {attempts:attempt}{?sample| of a sample}, so {column} may only show"
     " that a run ended",
@@ -85,7 +90,7 @@ ALWAYS_SUCCESS = DiagnosticType(
     example="warning[always-success]: status is ok in all 60 attempts, so status may only show"
     " that a run ended",
 )  # fmt: skip
-EXPECTED_VERDICTS = DiagnosticType(
+EXPECTED_VERDICTS_WARNING = DiagnosticType(
     "expected-verdicts", WARNING,
     "{column} contains the expected values of {outcome}, so an attempt passes if the two columns"
     " agree",
@@ -97,7 +102,7 @@ EXPECTED_VERDICTS = DiagnosticType(
     example="warning[expected-verdicts]: expected_result contains the expected values of result,"
     " so an attempt passes if the two columns agree",
 )  # fmt: skip
-AMBIGUOUS_SUCCESS = DiagnosticType(
+AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
     "ambiguous-success", WARNING,
     "{column} may mean the success of the attack, because there is a column {attack}; is true a"
     " pass?",
@@ -108,7 +113,7 @@ AMBIGUOUS_SUCCESS = DiagnosticType(
     example="warning[ambiguous-success]: success may mean the success of the attack, because there"
     " is a column attack_type; is true a pass?",
 )  # fmt: skip
-LISTS_IN_ORDER = DiagnosticType(
+LIST_ORDER_WARNING = DiagnosticType(
     "lists-in-order", WARNING,
     "{outcome} compares the order of list entries, and in {rows:row} of {all} only the order"
     " differs",
@@ -123,8 +128,8 @@ LISTS_IN_ORDER = DiagnosticType(
 
 def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find columns that could also be the outcome, if the user did not name the outcome column."""
-    profile, outcome = context.profile, context.column("outcome")
-    attempts = all(batch.roles.shape == "attempts" for batch in context.batches)
+    profile, outcome = context.profile, context.role_column("outcome")
+    attempts = all(batch.roles.row_type == "attempts" for batch in context.batches)
     if (
         context.has_named_outcome
         or context.is_known_format
@@ -140,59 +145,65 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
             context, name, outcome
         ):
             agree = SuggestedFix(
-                {"--field": {"outcome": f"{outcome}{EQUAL}{name}"}}, "compares them"
+                {"--field": {"outcome": f"{outcome}{EQUALITY_OPERATOR}{name}"}}, "compares them"
             )
             ways = (
                 agree,
                 SuggestedFix({"--outcome": outcome}, "if the column is the verdict on the attempt"),
             )
-            yield CheckFinding(EXPECTED_VERDICTS, True, {"outcome": outcome, "column": name}, ways)
+            yield CheckFinding(
+                EXPECTED_VERDICTS_WARNING, True, {"outcome": outcome, "column": name}, ways
+            )
             return
     if context.request.scores_only:
         return
-    judged = profile.verdict[(profile.task >= 0) & np.isfinite(profile.verdict)]
-    constant = profile.texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
+    judged = profile.row_verdicts[(profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)]
+    constant = profile.distinct_texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
     always = bool(constant) and judged[0] == 1
-    expected = any(column_name_words(name) & EXPECTED_WORDS for name in context.unread_columns)
+    expected = any(
+        column_name_words(name) & EXPECTED_ANSWER_WORDS for name in context.unread_columns
+    )
     rivals = [
         name for name in context.unread_columns if _contradicts_outcome(context, name, outcome)
     ]
     if rivals:
-        less = constant or normalized_last_key(outcome) in ENDED_WORDS
+        less = constant or normalized_last_key(outcome) in RUN_END_WORDS
         order = [*rivals, outcome] if less else [outcome, *rivals]
         fields = {"names": [outcome, *rivals], "outcome": outcome, "constant": constant}
         yield CheckFinding(
-            TWO_VERDICTS, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
+            TWO_VERDICTS_WARNING, True, fields, tuple(_outcome_fix(context, n) for n in order[:4])
         )
-    elif always and normalized_last_key(outcome) in (ENDED_WORDS if expected else ENDED_ONLY_WORDS):
+    elif always and normalized_last_key(outcome) in (
+        RUN_END_WORDS if expected else RUN_END_ONLY_WORDS
+    ):
         facts: dict[str, Any] = {"attempts": len(judged), "sample": not profile.is_complete}
         facts |= {"column": outcome, "value": constant}
         way = SuggestedFix({"--outcome": outcome}, "if the column shows which tasks were solved")
-        yield CheckFinding(ALWAYS_SUCCESS, True, facts, (way,))
+        yield CheckFinding(ALWAYS_SUCCESS_WARNING, True, facts, (way,))
 
 
 def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find outcomes that compare two lists, if some lists differ only in the order of entries."""
-    outcome = context.column("outcome")
-    left, equal, right = outcome.partition(EQUAL)
+    outcome = context.role_column("outcome")
+    left, equal, right = outcome.partition(EQUALITY_OPERATOR)
     frame = context.batches[0].layout.kind == "frame"
     if not equal or "," in outcome or context.is_known_format or frame:
         return
     compared = reordered = 0
     for _, record in islice(read_records(context.batches[0]), _MOST_COMPARED):
-        lists = [value_at(record, column) for column in (left, right)]
+        lists = [value_at_path(record, column) for column in (left, right)]
         if all(isinstance(entries, list) for entries in lists):
             first, second = ([str(entry) for entry in entries] for entries in lists)
             compared += 1
             reordered += first != second and sorted(first) == sorted(second)
     if reordered:
         fields = {"outcome": quote(outcome), "rows": reordered, "all": compared}
-        yield CheckFinding(LISTS_IN_ORDER, False, fields)
+        yield CheckFinding(LIST_ORDER_WARNING, False, fields)
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
     """The first column about attacks if the outcome is named success, otherwise ""."""
-    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUAL in outcome:
+    if not column_name_words(outcome) & _SUCCESS_WORDS or EQUALITY_OPERATOR in outcome:
         return ""
     return next(
         (name for name in context.profile.columns if column_name_words(name) & ATTACK_WORDS), ""
@@ -200,8 +211,8 @@ def _attack_column(context: CheckContext, outcome: str) -> str:
 
 
 def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str) -> CheckFinding:
-    texts = context.profile.texts(outcome, _MOST_VALUES)
-    verdicts = context.profile.verdicts(outcome)
+    texts = context.profile.distinct_texts(outcome, _MOST_VALUES)
+    verdicts = context.profile.column_verdicts(outcome)
     codes = context.profile.columns[outcome].codes
     words_of = {
         verdict: tuple(texts[code] for code in np.unique(codes[verdicts == verdict]).tolist())
@@ -213,14 +224,14 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
         SuggestedFix({"--passes": fails, "--fails": passes}, "if withstanding the attack passes"),
     )
     fields = {"column": quote(outcome), "attack": quote(attack)}
-    return CheckFinding(AMBIGUOUS_SUCCESS, True, fields, ways)
+    return CheckFinding(AMBIGUOUS_SUCCESS_WARNING, True, fields, ways)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
     """Whether a column contains only verdicts, and some of them also occur in the outcome."""
     profile = context.profile
-    expected, outcomes = ({text.lower() for text in profile.texts(c, 50)} for c in (name, outcome))
-    verdicts = profile.verdicts(name)[profile.columns[name].codes >= 0]
+    expected, outcomes = ({text.lower() for text in profile.distinct_texts(c, 50)} for c in (name, outcome))
+    verdicts = profile.column_verdicts(name)[profile.columns[name].codes >= 0]
     return bool(np.all(verdicts >= 0)) and not expected.isdisjoint(outcomes)
 
 
@@ -233,7 +244,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     """
     profile = context.profile
     terms = column_name_words(name)
-    ended = normalized_last_key(outcome) in ENDED_WORDS
+    ended = normalized_last_key(outcome) in RUN_END_WORDS
     if _without_final_number(name) == _without_final_number(outcome):
         return _values_differ(context, name, outcome)
     predicted = "label" in terms and any(
@@ -241,32 +252,35 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
     )
     if predicted or _is_constant_per_task(profile, name, outcome):
         return False
-    if terms & (_OTHER_WORDS | BAD_WORDS) or profile.kind(name).longest > SHORT:
+    if (
+        terms & (_NON_VERDICT_WORDS | BAD_EVENT_WORDS)
+        or profile.column_kind(name).longest_bytes > MAX_NAME_CHARACTERS
+    ):
         return False
-    graded = terms <= GRADE_WORDS | _FILLING_WORDS or terms & {"verdict", "correctness"}
+    graded = terms <= GRADE_WORDS | _NEUTRAL_GRADE_WORDS or terms & {"verdict", "correctness"}
     # A column with values in only a few rows contains labels and not outcomes.
     if not terms & (CORRECT_WORDS | GRADE_WORDS) or profile.columns[name].present_share < 0.5:
         return False
-    numbers = profile.numbers(name)
+    numbers = profile.column_numbers(name)
     present = numbers[np.isfinite(numbers)]
-    if profile.kind(name).name == "number" and np.any((present != 0) & (present != 1)):
+    if profile.column_kind(name).name == "number" and np.any((present != 0) & (present != 1)):
         return bool(graded) and _no_threshold_reproduces_outcome(
-            numbers, profile.verdict, ended=ended
+            numbers, profile.row_verdicts, ended=ended
         )
-    values = profile.verdicts(name)
+    values = profile.column_verdicts(name)
     is_present = profile.columns[name].codes >= 0
     # A column that contains an unknown word is not a verdict.
-    if profile.columns[name].distinct >= _MOST_VALUES or np.any(values[is_present] < 0):
+    if profile.columns[name].distinct_count >= _MOST_VALUES or np.any(values[is_present] < 0):
         return False
-    has_both = np.isfinite(values) & np.isfinite(profile.verdict)
+    has_both = np.isfinite(values) & np.isfinite(profile.row_verdicts)
     if has_both.sum() < 2 or (
-        np.ptp(values[has_both]) == 0 and np.ptp(profile.verdict[has_both]) > 0
+        np.ptp(values[has_both]) == 0 and np.ptp(profile.row_verdicts[has_both]) > 0
     ):
         # A constant column does not contradict a varying outcome.
         return False
-    equal = values[has_both] == profile.verdict[has_both]
+    equal = values[has_both] == profile.row_verdicts[has_both]
     return bool(equal.any() and not equal.all()) or bool(
-        not equal.any() and np.ptp(profile.verdict[has_both]) == 0
+        not equal.any() and np.ptp(profile.row_verdicts[has_both]) == 0
     )
 
 
@@ -325,7 +339,7 @@ def _no_threshold_reproduces_outcome(numbers: Floats, verdict: Floats, *, ended:
 
 
 def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
-    numbers = context.profile.numbers(name)
+    numbers = context.profile.column_numbers(name)
     numbers = numbers[np.isfinite(numbers)]
     if not np.any((numbers != 0) & (numbers != 1)):
         return SuggestedFix({"--outcome": name})
@@ -335,31 +349,31 @@ def _outcome_fix(context: CheckContext, name: str) -> SuggestedFix:
 
 CHECKS = (
     ReadingCheck(
-        TWO_VERDICTS, CERTAIN,
+        TWO_VERDICTS_WARNING, CERTAIN,
         "You did not name the outcome column. The outcome disagrees in some rows with a column"
         " such as correct or verdict, or with every threshold on a score, or with a column of the"
         " same name and a number.",
         ("--outcome X", "--outcome X --threshold Y"), second_verdict_findings,
     ),
     ReadingCheck(
-        ALWAYS_SUCCESS, CERTAIN,
+        ALWAYS_SUCCESS_WARNING, CERTAIN,
         "The outcome is a status such as ok or completed and passes in every row. Or the outcome"
         " is named success, and passk does not read a column with expected answers.",
         ("--outcome X",), second_verdict_findings,
     ),
     ReadingCheck(
-        EXPECTED_VERDICTS, CERTAIN,
+        EXPECTED_VERDICTS_WARNING, CERTAIN,
         "A column named expected contains the same words as the outcome.",
         ("--field outcome=X==Y", "--outcome X"), second_verdict_findings,
     ),
     ReadingCheck(
-        AMBIGUOUS_SUCCESS, CERTAIN,
+        AMBIGUOUS_SUCCESS_WARNING, CERTAIN,
         "The outcome is named success, and there is a column such as attack or jailbreak.",
         ("--passes true", "--passes false --fails true", "--field outcome=X"),
         second_verdict_findings,
     ),
     ReadingCheck(
-        LISTS_IN_ORDER, LIKELY,
+        LIST_ORDER_WARNING, LIKELY,
         "The outcome compares two columns of lists, and some lists differ only in the order of"
         " entries.",
         (), list_order_findings,

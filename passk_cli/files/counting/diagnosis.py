@@ -13,46 +13,51 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from passk_cli.cleanup import disk_full_error
 from passk_cli.errors import BadRecordError, DataError, ParameterError
-from passk_cli.files.counting.statement import ARE_COUNTS, RepeatedAttempts, Statement
-from passk_cli.files.database import NUMBER_COLUMN, disable_join_reordering, quote_name, quote_text
+from passk_cli.files.counting.statement import ARE_VALID_COUNTS_SQL, RepeatedAttempts, Statement
+from passk_cli.files.database import (
+    ROW_NUMBER_COLUMN,
+    disable_join_reordering,
+    quote_name,
+    quote_text,
+)
 from passk_cli.files.export import as_os_error
 from passk_cli.files.history import repeated_run_error
-from passk_cli.files.reading.condition import CONDITION, condition_names
+from passk_cli.files.reading.condition import CONDITION_REMEDY, names_in_condition
 from passk_cli.files.reading.layout import Batch, json_path
 from passk_cli.files.reading.non_result_files import find_duplicate_file
 from passk_cli.files.reading.records import (
     Record,
-    first_bad_record,
+    first_bad_record_error,
     mixed_line_ends_error,
     record_at,
 )
 from passk_cli.files.request import BOUNDS, Request
 from passk_cli.files.roles import (
-    EACH,
-    ENDED_WORDS,
+    EACH_ENTRY_KEY,
+    ENDED_WITHOUT_VERDICT_WORDS,
     FAIL_WORDS,
     HISTORY_COLUMNS,
+    NAMED_ENTRY_PATTERN,
     PASS_WORDS,
-    PICK,
-    SETTINGS,
+    SETTING_COLUMN_NAMES,
     find_column,
     normalized_last_key,
 )
 from passk_cli.files.sources.source import (
-    SKIP_BAD_LINES,
-    UNCLOSED_QUOTE,
+    SKIP_BAD_LINES_FIX,
+    UNCLOSED_QUOTE_PROBLEM,
     Source,
     damaged_parquet_error,
-    object_bytes,
+    max_object_bytes,
     open_bytes,
     text_kind,
 )
 from passk_cli.files.vocabulary import SETTING_NAMES
-from passk_cli.limits import MORE_MEMORY
-from passk_cli.outcomes.counts import TOO_MANY_ATTEMPTS
+from passk_cli.limits import MORE_MEMORY_ADVICE
+from passk_cli.outcomes.counts import ATTEMPT_LIMIT_MESSAGE
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import list_known_names
-from passk_cli.text import plural, truncated
+from passk_cli.text import plural, truncated_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,11 +67,11 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
-# passk searches for a field that seems to be missing in _PROBED_RECORDS records.
-_PROBED_RECORDS = 1000
-# An error message of DuckDB that matches _EXPRESSION_ERRORS is about an expression and not about a
+# passk searches for a field that seems to be missing in _MAX_PROBED_RECORDS records.
+_MAX_PROBED_RECORDS = 1000
+# An error message of DuckDB that matches _EXPRESSION_ERROR_PATTERN is about an expression and not about a
 # file.
-_EXPRESSION_ERRORS = re.compile(
+_EXPRESSION_ERROR_PATTERN = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
 
@@ -81,19 +86,19 @@ def explained_error(
     first = sources[0].name
     if isinstance(error, duckdb.OutOfMemoryException):
         problem = "there is not enough memory to read the file"
-        return DataError(first, problem, MORE_MEMORY, name="out-of-memory")
+        return DataError(first, problem, MORE_MEMORY_ADVICE, name="out-of-memory")
     if isinstance(error, duckdb.IOException):
         full = disk_full_error(as_os_error(error), "temporary files")
         if full is not None:
             return full
     if "maximum_object_size" in message:
-        source = max(sources, key=lambda s: object_bytes([s]))
+        source = max(sources, key=lambda s: max_object_bytes([s]))
         packed = source.packing != "none"
         remedy = "unpack the file and read the unpacked file"
         remedy = remedy if packed else "split the file into several files"
-        problem = f"a record is longer than {object_bytes([source]):,} bytes"
+        problem = f"a record is longer than {max_object_bytes([source]):,} bytes"
         return BadRecordError(source.name, problem, remedy)
-    if request.where and _EXPRESSION_ERRORS.match(message):
+    if request.where and _EXPRESSION_ERROR_PATTERN.match(message):
         return _condition_error(message, request)
     for source in sources:
         if "GZIP" in message and source.path in message:
@@ -101,16 +106,18 @@ def explained_error(
             return DataError(source.name, problem, "copy the file again", name="damaged-file")
     for batch in batches:
         for source in batch.sources:
-            fault = first_bad_record(source, batch.layout)
+            fault = first_bad_record_error(source, batch.layout)
             if batch.layout.kind == "csv":
                 fault = fault or mixed_line_ends_error(source)
                 if (line := re.search(r"CSV Error on Line: (\d+)", message)) is not None:
-                    fault = fault or BadRecordError(f"{source.name}:{line[1]}", *UNCLOSED_QUOTE)
+                    fault = fault or BadRecordError(
+                        f"{source.name}:{line[1]}", *UNCLOSED_QUOTE_PROBLEM
+                    )
                 elif "state machine" in message:
                     fault = fault or BadRecordError(
                         source.name,
                         "the file contains different kinds of line ends or quotes",
-                        UNCLOSED_QUOTE[1],
+                        UNCLOSED_QUOTE_PROBLEM[1],
                     )
             if fault := fault or _not_a_list_error(con, source, batch):
                 return fault
@@ -126,7 +133,7 @@ def explained_error(
 
 def _condition_error(message: str, request: Request) -> ParameterError:
     problem = message.split("\n")[0].rstrip("!.")
-    remedy = CONDITION
+    remedy = CONDITION_REMEDY
     if "Malformed JSON" in message:
         problem = "the condition compares a text with a part of a nested column"
         remedy = "read the part as text with ->>, for example meta->>'lang' = 'py'"
@@ -145,7 +152,7 @@ class _MatchingRow(NamedTuple):
     source: Source
     place: str
     record: Record
-    values: Sequence[Any]
+    selected_values: Sequence[Any]
 
 
 def first_matching_rows(
@@ -194,34 +201,36 @@ def first_matching_rows(
             batch, batch.sources[0], batch.sources[0].name, {}, (None,) * len(selected)
         )
         first_values = ask(statement, f"{columns} FROM matching LIMIT 1")
-        rows = [nowhere._replace(values=first_values[0]) if first_values else nowhere]
+        rows = [nowhere._replace(selected_values=first_values[0]) if first_values else nowhere]
     return rows
 
 
 def bad_outcome_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> DataError:
     """The error for the first outcome that passk cannot interpret, or for impossible counts."""
-    sizes = ["n_text", "c_text", ARE_COUNTS] if statement.has_counts else []
+    sizes = ["n_text", "c_text", ARE_VALID_COUNTS_SQL] if statement.has_counts else []
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict = -1", ["outcome", *sizes]
     )
-    (outcome, *counts), roles = row.values, row.batch.roles
-    if roles.shape == "counts":
+    (outcome, *counts), roles = row.selected_values, row.batch.roles
+    if roles.row_type == "counts":
         n, c, too_many = counts
         if too_many:
-            return DataError(row.place, f"{roles.n} = {n}", TOO_MANY_ATTEMPTS, name="bad-counts")
+            return DataError(
+                row.place, f"{roles.n} = {n}", ATTEMPT_LIMIT_MESSAGE, name="bad-counts"
+            )
         count_texts = [f"{name} = {text}" if text else f"{name} is empty"
                  for name, text in ((roles.n, n), (roles.c, c))]  # fmt: skip
         problem = f"{' and '.join(count_texts)} cannot be counts"
         remedy = "n and c must be whole numbers with n ≥ 1 and 0 ≤ c ≤ n"
         return DataError(row.place, problem, remedy, name="bad-counts")
     if _is_outcome_cut_off(row, str(outcome)):
-        problem = f"{truncated(str(outcome))!r} is at the end of the file, without a line end"
+        problem = f"{truncated_text(str(outcome))!r} is at the end of the file, without a line end"
         return DataError(
             row.place, problem, "check whether the file is cut off", name="damaged-file"
         )
     number = text_kind(str(outcome)) == "number"
     value = outcome if number else json.dumps(outcome, ensure_ascii=False)
-    problem = f'"{roles.outcome}" is {truncated(str(value))}'
+    problem = f'"{roles.outcome}" is {truncated_text(str(value))}'
     remedy, settles = "expected a number or true/false", list[SuggestedFix]()
     if not number and (plain := _plain_number(str(outcome))):
         remedy = f"write numbers with a decimal point and without %, for example {plain}"
@@ -268,14 +277,14 @@ def missing_outcome_error(
     (row,) = first_matching_rows(
         con, statement, "task IS NOT NULL AND verdict IS NULL", ["outcome"]
     )
-    request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.values
+    request, column, (outcome,) = statement.request, row.batch.roles.outcome, row.selected_values
     settles = [SuggestedFix({"--missing": "drop"}, "leaves these attempts out")]
     if not request.judges_no_score:
         settles.insert(0, SuggestedFix({"--missing": "fail"}, "counts them as failures"))
-        if request.ends and not request.attempts:
+        if request.supports_bounds and not request.attempts:
             settles.append(SuggestedFix({"--missing": BOUNDS}, "gives ranges"))
-    ended = outcome is not None and outcome.strip().lower() in ENDED_WORDS
-    if not (has_outcomes or ended or row.batch.layout.row_file):
+    ended = outcome is not None and outcome.strip().lower() in ENDED_WITHOUT_VERDICT_WORDS
+    if not (has_outcomes or ended or row.batch.layout.normalized_rows_file):
         # A column without any value is not the outcome, so passk does not suggest --missing.
         problem = f'"{column}" has no value in any of {plural(total, "attempt")}'
         other_column = SuggestedFix(
@@ -284,7 +293,7 @@ def missing_outcome_error(
         return DataError(row.place, problem, name="missing-outcome", settles=[other_column])
     absent = f'"{column}" is {json.dumps(outcome)}, which is not an outcome' if ended else ""
     problem, reason = absent or f'"{column}" has no value', ""
-    if row.batch.layout.row_file:
+    if row.batch.layout.normalized_rows_file:
         reason = f": {row.record['reason']}" if row.record.get("reason") else ""
         problem = "no outcome" if column == "outcome" else problem
     problem += f"{reason} ({plural(total, 'attempt')} in all)"
@@ -295,13 +304,17 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
     """The error for a nested outcome field that does not exist in the first 1,000 records."""
     for batch in statement.batches:
         outcome = batch.roles.outcome or ""
-        base, keys = find_column(outcome, batch.layout.kinds) or ("", [])
-        if not keys or batch.layout.has_typed_values or any(map(PICK.fullmatch, keys)):
+        base, keys = find_column(outcome, batch.layout.kinds_by_column) or ("", [])
+        if (
+            not keys
+            or batch.layout.has_typed_values
+            or any(map(NAMED_ENTRY_PATTERN.fullmatch, keys))
+        ):
             continue
-        column, path = quote_name(base), json_path(keys).replace(f'."{EACH}"', "[*]")
+        column, path = quote_name(base), json_path(keys).replace(f'."{EACH_ENTRY_KEY}"', "[*]")
         rows = statement.for_files([batch]).relation_sql(batch, {base: "JSON"})
         sql = f"SELECT {column}, json_exists({column}, {path})::VARCHAR FROM {rows}"
-        values = con.execute(f"{sql} LIMIT {_PROBED_RECORDS}").fetchall()
+        values = con.execute(f"{sql} LIMIT {_MAX_PROBED_RECORDS}").fetchall()
         if any("true" in (has_field or "") for _, has_field in values):
             continue
         names: dict[str, None] = {}
@@ -316,11 +329,11 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
     """A sentence with some values of the first column in --where, or "" for nested fields."""
-    column, values = [*condition_names(con, statement.request.where), ""][0], dict[str, None]()
+    column, values = [*names_in_condition(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
-        if "record" not in batch.layout.kinds.get(column, {"record"}):
+        if "record" not in batch.layout.kinds_by_column.get(column, {"record"}):
             rows = statement.for_files([batch]).relation_sql(batch, {column: "VARCHAR"})
-            sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_PROBED_RECORDS}"
+            sql = f"SELECT {quote_name(column)}::VARCHAR FROM {rows} LIMIT {_MAX_PROBED_RECORDS}"
             values |= dict.fromkeys(str(value) for (value,) in con.execute(sql).fetchall())
     return f"For {column}, {list_known_names(sorted(values))}" if values else ""
 
@@ -339,7 +352,7 @@ def missing_name_error(
     (row,) = first_matching_rows(con, statement, nameless)
     lacking_count, attempt_count = lacking
     # A few records without a task are probably summaries.
-    if lacking_count > max(5, attempt_count / 5) and not row.batch.layout.row_file:
+    if lacking_count > max(5, attempt_count / 5) and not row.batch.layout.normalized_rows_file:
         problem = f"{lacking_count:,} of {attempt_count:,} attempts have no {row.batch.roles.task}"
         other_column = SuggestedFix(
             {"--field": {"task": Placeholder("COLUMN")}}, "names another task column"
@@ -352,12 +365,12 @@ def missing_name_error(
             row.place, f"the column {column!r} has no value", remedy, name="missing-name"
         )
     text = json.dumps(row.record, ensure_ascii=False, separators=(",", ":"), default=str)
-    remedy, settle = "is this record a summary?", SKIP_BAD_LINES
+    remedy, settle = "is this record a summary?", SKIP_BAD_LINES_FIX
     if role == "model":
         present = f"{quote_name(str(row.batch.roles.model))} IS NOT NULL"
         remedy = "other records have a model; label=path names one model for all records of a file"
         settle = SuggestedFix({"--where": present}, "leaves these out")
-    problem = f"no {role} in {truncated(text)}"
+    problem = f"no {role} in {truncated_text(text)}"
     return DataError(row.place, problem, remedy, name="missing-name", settles=[settle])
 
 
@@ -368,12 +381,12 @@ def repeated_attempt_error(
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
-        for column, value in zip(key, repeats.first, strict=True)
+        for column, value in zip(key, repeats.first_repeated_attempt, strict=True)
     )
     first, *later_rows = first_matching_rows(con, statement, " AND ".join(same), ["task"], 2)
-    model, *_, task, attempt = repeats.first
+    model, *_, task, attempt = repeats.first_repeated_attempt
     subject = f"attempt {attempt} of model {model!r} at task {task!r}"
-    if all(batch.roles.shape == "counts" for batch in statement.batches):
+    if all(batch.roles.row_type == "counts" for batch in statement.batches):
         subject = f"task {task!r} of model {model!r}"
     remedy = before = ""
     for later_row in later_rows:
@@ -383,9 +396,9 @@ def repeated_attempt_error(
         if remedy and find_duplicate_file([("", first.source), ("", later_row.source)]):
             remedy = f"the files are byte for byte the same: leave {later_row.source.name} out"
     place = (later_rows or [first])[0].place
-    rows, contradicting = plural(repeats.rows, "duplicate row"), 0
+    rows, contradicting = plural(repeats.repeat_row_count, "duplicate row"), 0
     if not statement.has_counts:
-        ((contradicting,),) = con.execute(statement.contradictions_sql()).fetchall()
+        ((contradicting,),) = con.execute(statement.contradicting_repeats_sql()).fetchall()
         if contradicting:
             rows += f", {plural(contradicting, 'attempt')} with different outcomes"
     problem = f"{subject} is duplicated{before} ({rows})"
@@ -402,10 +415,10 @@ def repeated_attempt_error(
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
-    if column and contradicting and repeats.rows >= 2 * repeats.attempts:
+    if column and contradicting and repeats.repeat_row_count >= 2 * repeats.attempt_count:
         # passk does not suggest --duplicates first, because `first` would discard most attempts.
         model_count_sql = (
-            f"WITH {statement.named_rows_sql(None)} SELECT count(DISTINCT model) FROM named"
+            f"WITH {statement.rows_with_model_names_sql(None)} SELECT count(DISTINCT model) FROM named"
         )
         ((models,),) = con.execute(model_count_sql).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}
@@ -418,7 +431,7 @@ def repeated_attempt_error(
             else (as_attempts,)
         )
         problem, remedy = f"{problem}; {column} does not seem to number the attempts", ""
-    if all({*HISTORY_COLUMNS} <= {*batch.layout.kinds} for batch in statement.batches):
+    if all({*HISTORY_COLUMNS} <= {*batch.layout.kinds_by_column} for batch in statement.batches):
         files = list(dict.fromkeys(row.source.name for row in (first, *later_rows)))
         if "run" in statement.request.by:
             run = str(first.record["run"])
@@ -441,7 +454,10 @@ def _differing_settings(
         if not above and (isinstance(value, dict) or isinstance(against, dict)):
             inside = [part if isinstance(part, dict) else {} for part in (value, against)]
             yield from _differing_settings(inside[0], inside[1], key)
-        elif normalized_last_key(key) in SETTING_NAMES | {*SETTINGS, "suite"} and value != against:
+        elif (
+            normalized_last_key(key) in SETTING_NAMES | {*SETTING_COLUMN_NAMES, "suite"}
+            and value != against
+        ):
             yield f"{above}.{key}".removeprefix(".")
 
 
@@ -463,13 +479,13 @@ def _not_a_list_error(
     """The error for the first record without a list of outcomes, if other records contain lists."""
     import duckdb
 
-    base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds) or ("", [])
-    if batch.roles.shape != "lists" or batch.layout.has_typed_values:
+    base, keys = find_column(batch.roles.outcome or "", batch.layout.kinds_by_column) or ("", [])
+    if batch.roles.row_type != "lists" or batch.layout.has_typed_values:
         return None
-    path = json_path(keys[: keys.index(EACH)] if EACH in keys else keys)
-    value, place = f"json_extract({quote_name(base)}, {path})", quote_name(NUMBER_COLUMN)
+    path = json_path(keys[: keys.index(EACH_ENTRY_KEY)] if EACH_ENTRY_KEY in keys else keys)
+    value, place = f"json_extract({quote_name(base)}, {path})", quote_name(ROW_NUMBER_COLUMN)
     rows = batch.layout.relation_sql(
-        [source.path], {base: "JSON"}, lenient=True, object_bytes=object_bytes([source]),
+        [source.path], {base: "JSON"}, lenient=True, object_bytes=max_object_bytes([source]),
         numbered=True,
     )  # fmt: skip
     sql = f"SELECT {place}, {value} FROM {rows} WHERE json_type({value}) NOT IN ('ARRAY', 'NULL')"
@@ -479,7 +495,7 @@ def _not_a_list_error(
         return None
     if row is None:
         return None
-    problem = f'"{batch.roles.outcome}" is {truncated(row[1])}'
+    problem = f'"{batch.roles.outcome}" is {truncated_text(row[1])}'
     place, _ = record_at(batch, source, row[0])
     return BadRecordError(
         place, problem, "in other records, this field contains a list of outcomes"

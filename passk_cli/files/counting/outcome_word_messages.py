@@ -15,7 +15,7 @@ from passk_cli.files.sources.source import text_kind
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.text import first_few
 
-NAMED_OUTCOMES = DiagnosticType(
+OUTCOME_WORDS_NOTE = DiagnosticType(
     "named-outcomes", NOTE,
     "outcomes counted as passes: {passes}; outcomes counted as failures: {fails}",
     meaning="The option --passes names the outcomes that pass, and every other word fails. With"
@@ -25,7 +25,7 @@ NAMED_OUTCOMES = DiagnosticType(
     example="note[named-outcomes]: outcomes counted as passes: solved (31); outcomes counted as"
     " failures: partial (5), unsolved (24)",
 )  # fmt: skip
-IDLE_THRESHOLD = DiagnosticType(
+UNUSED_THRESHOLD_NOTE = DiagnosticType(
     "idle-threshold", NOTE,
     "the threshold has no effect, because no outcome is a number",
     meaning="The option --threshold sets the minimum score of a pass. The outcomes in the files are"
@@ -35,10 +35,10 @@ IDLE_THRESHOLD = DiagnosticType(
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
 # A Word consists of an outcome word, the number of rows that contain the word, and its verdict.
-Word = tuple[str, int, int | None]
+OutcomeWordCount = tuple[str, int, int | None]
 
 
-def named_outcome_messages(
+def outcome_option_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
     """The messages about words of --passes and --fails, and about a useless threshold."""
@@ -51,11 +51,13 @@ def named_outcome_messages(
         number = f"TRY_CAST(outcome AS DOUBLE) IS NOT NULL OR outcome IN ('{REACHED}', '{BELOW}')"
         scored = f"{statement.matching_rows_sql(number)} SELECT 1 FROM matching LIMIT 1"
         if statement.has_counts or not con.execute(scored).fetchall():
-            messages.append(IDLE_THRESHOLD())
+            messages.append(UNUSED_THRESHOLD_NOTE())
     return messages
 
 
-def word_messages(words: Sequence[Word], request: Request, place: str) -> list[Diagnostic]:
+def word_messages(
+    words: Sequence[OutcomeWordCount], request: Request, place: str
+) -> list[Diagnostic]:
     """The message about which outcome words count as passes and failures.
 
     Errors: DataError if no outcome is one of the words of --passes (or --fails), unless the other
@@ -93,4 +95,4 @@ def word_messages(words: Sequence[Word], request: Request, place: str) -> list[D
         [f"{word} ({n:,})" for word, n, verdict in words if verdict == expected]
         for expected in (1, 0)
     )
-    return [NAMED_OUTCOMES(passes=passes or "none", fails=fails or "none")]
+    return [OUTCOME_WORDS_NOTE(passes=passes or "none", fails=fails or "none")]

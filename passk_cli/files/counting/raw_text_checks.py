@@ -15,12 +15,12 @@ from passk_cli.files.counting.statement import Tally
 from passk_cli.files.database import TextColumn
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.request import Request
-from passk_cli.files.roles import CANONICAL, usual_columns
+from passk_cli.files.roles import ATTEMPTS_TABLE_COLUMNS, usual_columns
 from passk_cli.files.sources.source import HEAD_BYTES, Source, csv_rows, open_bytes
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
-OTHER_ENCODING = DiagnosticType(
+OTHER_ENCODING_WARNING = DiagnosticType(
     "other-encoding", WARNING,
     "passk read {files} as {encodings}, not as UTF-8",
     meaning="JSON and most tables are written in UTF-8. If a file starts with a UTF-16"
@@ -31,7 +31,7 @@ OTHER_ENCODING = DiagnosticType(
     advice="Save the files as UTF-8.",
     example="warning[other-encoding]: passk read results.csv as cp1252, not as UTF-8",
 )  # fmt: skip
-WITHOUT_GROUP = DiagnosticType(
+ATTEMPTS_WITHOUT_GROUP_NOTE = DiagnosticType(
     "without-group", NOTE,
     "{attempts:attempt} {attempts:has|have} no {column} and {attempts:forms|form} a group without"
     " a name, which is listed last",
@@ -42,7 +42,7 @@ WITHOUT_GROUP = DiagnosticType(
     example="note[without-group]: 3 attempts have no language and form a group without a name,"
     " which is listed last",
 )  # fmt: skip
-MIXED_TASKS = DiagnosticType(
+MIXED_TASK_TYPES_NOTE = DiagnosticType(
     "mixed-tasks", NOTE,
     "tasks are numbers in {numbers} and texts in {texts}: {task} and \"{task}\" count as one task",
     meaning="One file contains task names as numbers, and another file contains task names in"
@@ -52,7 +52,7 @@ MIXED_TASKS = DiagnosticType(
     example="note[mixed-tasks]: tasks are numbers in a.jsonl and texts in b.jsonl: 7 and \"7\""
     " count as one task",
 )  # fmt: skip
-SEVERAL_SCORES = DiagnosticType(
+SEVERAL_SCORE_COLUMNS_NOTE = DiagnosticType(
     "several-scores", NOTE,
     "{columns} could be the score, so the column score repeats {outcome}",
     (
@@ -70,7 +70,7 @@ SEVERAL_SCORES = DiagnosticType(
 )  # fmt: skip
 
 
-def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
+def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
     """Yield a message if tasks are numbers in one file and texts in another file.
 
     kinds : "number" or "text" → the first file that contains tasks of this kind.
@@ -79,18 +79,20 @@ def mixed_task_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator
     if (
         None not in files
         and len(files) == 2
-        and all(task.isdecimal() for task in tasks.sorted_names)
+        and all(task.isdecimal() for task in tasks.present_texts)
     ):
-        yield MIXED_TASKS(numbers=kinds["number"], texts=kinds["text"], task=tasks.text_at(0))
+        yield MIXED_TASK_TYPES_NOTE(
+            numbers=kinds["number"], texts=kinds["text"], task=tasks.text_at(0)
+        )
 
 
 def several_scores_messages(batches: Iterable[Batch], request: Request) -> Iterator[Diagnostic]:
     """Yield a message about the first file in which several columns could be the score."""
-    kept_columns = request.conversion.columns if request.conversion else ()
+    kept_columns = request.conversion.extra_columns if request.conversion else ()
     for batch in batches:
-        kinds, outcome = batch.layout.kinds, batch.roles.outcome
+        kinds, outcome = batch.layout.kinds_by_column, batch.roles.outcome
         scores = [column for column in usual_columns("score", kinds) if column not in request.by]
-        has_score = "score" in request.fields or kinds.keys() >= set(CANONICAL)
+        has_score = "score" in request.fields or kinds.keys() >= set(ATTEMPTS_TABLE_COLUMNS)
         if (
             len(scores) > 1
             and not has_score
@@ -98,11 +100,13 @@ def several_scores_messages(batches: Iterable[Batch], request: Request) -> Itera
             and batch.roles.column("score") == outcome
         ):
             joined = ",".join(scores)
-            yield SEVERAL_SCORES(columns=scores, outcome=outcome, first=scores[0], joined=joined)
+            yield SEVERAL_SCORE_COLUMNS_NOTE(
+                columns=scores, outcome=outcome, first=scores[0], joined=joined
+            )
             return
 
 
-_FRACTION = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
+_DECIMAL_NUMBER_PATTERN = re.compile(r"-?[0-9]+(\.[0-9]+([eE][+-]?[0-9]+)?|[eE][+-]?[0-9]+)")
 
 
 def require_original_spelling(batch: Batch, tally: Tally) -> None:
@@ -110,16 +114,18 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
     layout = batch.layout
     names = {name for name, _ in layout.columns}
     # In a repeated header row, the value in the task column is the name of the task column.
-    if layout.kind == "csv" and names & {*tally.all_cells["task"].names}:
+    if layout.kind == "csv" and names & {*tally.cell_columns_with_repeats["task"].distinct_texts}:
         for source in batch.sources:
             for line, row in csv_rows(source, layout.delimiter):
                 if {*row} == names:
-                    problem = f"this row repeats the header ({truncated(','.join(row))})"
+                    problem = f"this row repeats the header ({truncated_text(','.join(row))})"
                     remedy = "remove the line, or read the files that were joined here"
                     raise DataError(f"{source.name}:{line}", problem, remedy, name="bad-record")
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
-        if key is None or not any(map(_FRACTION.fullmatch, tally.all_cells[key].names)):
+        if key is None or not any(
+            map(_DECIMAL_NUMBER_PATTERN.fullmatch, tally.cell_columns_with_repeats[key].distinct_texts)
+        ):
             continue
         for source in batch.sources:
             if (number := _first_respelled_number(source, column)) is not None:
@@ -178,7 +184,7 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
         while block := stream.read(1 << 20):
             text = before + block
             for spelled in set(number.findall(text)):
-                if _FRACTION.fullmatch(spelled.decode()) and spelled.decode() != repr(
+                if _DECIMAL_NUMBER_PATTERN.fullmatch(spelled.decode()) and spelled.decode() != repr(
                     float(spelled)
                 ):
                     place = next(m.start() for m in number.finditer(text) if m[1] == spelled)

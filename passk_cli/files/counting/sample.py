@@ -18,9 +18,9 @@ import duckdb
 import numpy as np
 
 from passk_cli.arrays import Ints
-from passk_cli.files.counting.statement import SHARE_OF_COUNTS, Statement
+from passk_cli.files.counting.statement import PASS_SHARE_SQL, Statement
 from passk_cli.files.database import (
-    AS_IT_IS,
+    NO_HIVE_PARTITIONING_SQL,
     missing_mask,
     quote_name,
     quote_text,
@@ -28,18 +28,23 @@ from passk_cli.files.database import (
 )
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, as_floats, joined_codes
-from passk_cli.files.roles import ENDINGS, column_name_words, find_column, is_list_column
+from passk_cli.files.roles import (
+    ATTEMPT_END_COLUMN_WORDS,
+    column_name_words,
+    find_column,
+    is_list_column,
+)
 from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
 # A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. Smaller files are read completely.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
-WHOLE_BYTES = BLOCKS * BLOCK_BYTES
-# A sample has at most MOST_BYTES bytes. A block becomes larger than 64 KB if its lines are long.
-MOST_BYTES = 1 << 27
+USUAL_SAMPLE_BYTES = BLOCKS * BLOCK_BYTES
+# A sample has at most MAX_SAMPLE_BYTES bytes. A block becomes larger than 64 KB if its lines are long.
+MAX_SAMPLE_BYTES = 1 << 27
 # A Parquet sample has at most _ROWS rows. A sample has at most _COLUMNS columns, and at most _KEYS
 # keys per nested column.
 _ROWS, _COLUMNS, _KEYS = 50_000, 300, 40
-_SCALAR = {"null", "bool", "number", "text"}
+_SCALAR_KINDS = {"null", "bool", "number", "text"}
 
 
 class _SampledBatch(NamedTuple):
@@ -50,7 +55,7 @@ class _SampledBatch(NamedTuple):
     """
 
     batch: Batch
-    origins: Mapping[str, str]
+    original_path_by_sample: Mapping[str, str]
     is_complete: bool
 
 
@@ -117,7 +122,7 @@ def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[
     for key, below in sorted(structure.items()) if is_record else ():
         path = (*above, key)
         ending = not isinstance(below, dict) and any(
-            column_name_words(part) & ENDINGS for part in path
+            column_name_words(part) & ATTEMPT_END_COLUMN_WORDS for part in path
         )
         if not above or ending:
             yield path
@@ -137,15 +142,15 @@ def _fill_profile_table(
     column_types = [f"{name} VARCHAR" for name in texts] + ["is_count BOOLEAN"] * counts
     con.execute(f"CREATE OR REPLACE TEMP TABLE profile_ ({', '.join(column_types)})")
     for batch, sample in batches:
-        files = {source.path: source.path for source in batch.sources} | {**sample.origins}
+        files = {source.path: source.path for source in batch.sources} | {**sample.original_path_by_sample}
         sample_names = {path: names[origin] for path, origin in files.items() if origin in names}
-        present = [i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds)]
+        present = [i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds_by_column)]
         carried = tuple(columns[i] for i in present)
         batch_statement = statement.with_changes(names=sample_names).for_files([batch])
         selection = [*fixed, *["is_count"] * counts]
         selection += [f"carried{place} AS carried{i}" for place, i in enumerate(present)]
         limit = f" LIMIT {_ROWS}" * (batch.layout.has_typed_values and not sample.is_complete)
-        rows = batch_statement.with_changes(lenient=True, carried=carried).cell_rows_sql(1)
+        rows = batch_statement.with_changes(lenient=True, carried=carried).sampled_task_rows_sql(1)
         con.execute(
             f"INSERT INTO profile_ BY NAME SELECT {', '.join(selection)} FROM ({rows}){limit}"
         )
@@ -160,7 +165,7 @@ def profile_complete_cells(
     columns = [*columns, *dict.fromkeys(tasks)]
     cell_statement = statement.with_columns(columns)
     con.execute(
-        f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.cell_rows_sql(one_in)}"
+        f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.sampled_task_rows_sql(one_in)}"
     )
     sql = _text_sql_by_column(cell_statement.batches, columns)
     return _build_profile(
@@ -181,9 +186,9 @@ def _build_profile(
 
     columns : name of a column → SQL for its value as a string.
     """
-    verdict = statement.verdict()
+    verdict = statement.attempt_verdict_sql()
     if statement.has_counts:
-        verdict = f"CASE {verdict} WHEN 2 THEN {SHARE_OF_COUNTS} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
+        verdict = f"CASE {verdict} WHEN 2 THEN {PASS_SHARE_SQL} WHEN 1 THEN 1 WHEN 0 THEN 0 END"
     series = [f"coalesce({column}, '')" for column in ("model", *statement.groups)]
     expressions = [*series, "nullif(task, '')", *columns.values()]
     hashes = (f"CASE WHEN {sql} IS NOT NULL THEN hash({sql}) END AS h{i}"
@@ -232,10 +237,10 @@ def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
 
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names of scalar columns (roles first), and the names of nested columns."""
-    kinds = batch.layout.kinds
+    kinds = batch.layout.kinds_by_column
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
-    plain = [column for column, of in kinds.items() if of <= _SCALAR][:_COLUMNS]
+    plain = [column for column, of in kinds.items() if of <= _SCALAR_KINDS][:_COLUMNS]
     records = [
         c
         for c, of in kinds.items()
@@ -248,8 +253,8 @@ def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dic
     """Map each column to SQL for its value as a string, or for NULL if the value is empty."""
     texts = {}
     for place, name in enumerate(columns):
-        kinds = [b.layout.kinds[name] for b in batches if name in b.layout.kinds]
-        plain = kinds and all(of <= _SCALAR for of in kinds)
+        kinds = [b.layout.kinds_by_column[name] for b in batches if name in b.layout.kinds_by_column]
+        plain = kinds and all(of <= _SCALAR_KINDS for of in kinds)
         texts[name] = f"nullif(carried{place}, '')" if plain else _scalar_sql(f"carried{place}")
     return texts
 
@@ -265,38 +270,38 @@ def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
     If the records contain lists of outcomes, each record becomes one row without a verdict.
     """
     layout = batch.layout
-    if not layout.complete and layout.kind == "jsonl":
+    if not layout.contains_all_columns and layout.kind == "jsonl":
         query = (
             "SELECT DISTINCT unnest(json_keys(json)) AS name FROM read_json_objects($paths,"
             " format='newline_delimited', ignore_errors=true, compression=$packing"
-            f"{AS_IT_IS}) ORDER BY name"
+            f"{NO_HIVE_PARTITIONING_SQL}) ORDER BY name"
         )
         paths = [source.path for source in batch.sources]
         answer = con.execute(query, {"paths": paths, "packing": DUCKDB_PACKINGS[layout.packing]})
-        names = (name for (name,) in answer.fetchall() if name not in layout.kinds)
+        names = (name for (name,) in answer.fetchall() if name not in layout.kinds_by_column)
         layout = layout.with_further_columns([*islice(names, _COLUMNS)])
-    roles = replace(batch.roles, of_attempts=())
-    if roles.shape == "lists":
-        roles = replace(roles, shape="attempts", outcome=None)
-    return replace(batch, layout=replace(layout, complete=True), roles=roles)
+    roles = replace(batch.roles, attempt_fact_columns=())
+    if roles.row_type == "lists":
+        roles = replace(roles, row_type="attempts", outcome=None)
+    return replace(batch, layout=replace(layout, contains_all_columns=True), roles=roles)
 
 
 def _write_samples(
     con: duckdb.DuckDBPyConnection, batch: Batch, folder: Path, place: int
 ) -> _SampledBatch:
     layout = batch.layout
-    if layout.kind == "parquet" or layout.table:
+    if layout.kind == "parquet" or layout.table_name:
         rows = layout.relation_sql([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
         return _SampledBatch(batch, {}, number <= _ROWS)
-    files = [layout.row_file] if layout.row_file else [source.path for source in batch.sources]
+    files = [layout.normalized_rows_file] if layout.normalized_rows_file else [source.path for source in batch.sources]
     total = sum(map(os.path.getsize, files))
-    plain = bool(layout.row_file) or layout.packing == "none"
-    if plain and total <= WHOLE_BYTES:
+    plain = bool(layout.normalized_rows_file) or layout.packing == "none"
+    if plain and total <= USUAL_SAMPLE_BYTES:
         return _SampledBatch(batch, {}, is_complete=True)
-    if not layout.row_file and layout.kind not in ("jsonl", "csv"):
+    if not layout.normalized_rows_file and layout.kind not in ("jsonl", "csv"):
         return _SampledBatch(batch, {}, is_complete=False)
-    blocks = _block_starts(files) if plain else _beginning_indices(files)
+    blocks = _block_starts(files) if plain else _first_block_starts(files)
     samples: dict[str, str] = {}
     complete = not plain and len(blocks) == len(files)
     for number, starts in blocks.items():
@@ -305,12 +310,12 @@ def _write_samples(
         if plain:
             _copy_blocks(files[number], starts, sample, header=layout.kind == "csv")
         else:
-            size = WHOLE_BYTES // len(blocks)
+            size = USUAL_SAMPLE_BYTES // len(blocks)
             sample.write_bytes(first_bytes(batch.sources[number], size))
             complete = complete and os.path.getsize(sample) < size
-    if layout.row_file:
+    if layout.normalized_rows_file:
         return _SampledBatch(
-            replace(batch, layout=replace(layout, row_file=next(iter(samples)))), {}, False
+            replace(batch, layout=replace(layout, normalized_rows_file=next(iter(samples)))), {}, False
         )
     sources = (batch.sources[number] for number in blocks)
     samples_as_sources = [
@@ -320,9 +325,9 @@ def _write_samples(
     # all rows.
     constants = {
         name: {path: values[file] for path, file in samples.items() if file in values}
-        for name, values in layout.constants.items()
+        for name, values in layout.constant_columns.items()
     }
-    layout = replace(layout, constants=constants, packing="none")
+    layout = replace(layout, constant_columns=constants, packing="none")
     return _SampledBatch(
         replace(batch, layout=layout, sources=tuple(samples_as_sources)), samples, complete
     )
@@ -340,7 +345,7 @@ def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
     }
 
 
-def _beginning_indices(files: Sequence[str]) -> dict[int, list[int]]:
+def _first_block_starts(files: Sequence[str]) -> dict[int, list[int]]:
     """Map the indices of evenly spaced files to the position 0 of their first block."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}
@@ -362,5 +367,5 @@ def _copy_blocks(path: str, starts: Sequence[int], sample: Path, *, header: bool
             lines = file.read(BLOCK_BYTES) + file.readline()
             out.write(lines)
             before = file.tell()
-            if out.tell() > MOST_BYTES:
+            if out.tell() > MAX_SAMPLE_BYTES:
                 break

@@ -22,7 +22,7 @@ import duckdb
 from passk_cli.errors import DataError
 from passk_cli.files.database import (
     FILE_COLUMN,
-    NUMBER_COLUMN,
+    ROW_NUMBER_COLUMN,
     alias_sql,
     coded_columns,
     models_condition,
@@ -30,47 +30,56 @@ from passk_cli.files.database import (
     quote_text,
     tasks_condition,
 )
-from passk_cli.files.reading.layout import NUMBERS, Batch, in_argument_order, unique_keys_sql
+from passk_cli.files.reading.layout import (
+    NUMBER_CAST_SQL,
+    Batch,
+    batches_in_argument_order,
+    unique_keys_sql,
+)
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
+    AMOUNT_UNITS,
     BELOW,
-    ENDED_WORDS,
+    ENDED_WITHOUT_VERDICT_WORDS,
     REACHED,
     ROLES,
-    UNITS,
     amount_addends,
     find_column,
     is_list_column,
     reaches_threshold_sql,
     verdict_sql,
 )
-from passk_cli.files.sources.paths import TEMPERATURE_NAMES, temperature_template
-from passk_cli.files.sources.source import object_bytes
+from passk_cli.files.sources.path_templates import TEMPERATURE_NAMES, temperature_template
+from passk_cli.files.sources.source import max_object_bytes
 from passk_cli.limits import MOST_ATTEMPTS
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
 _N, _C = "TRY_CAST(n_text AS DOUBLE)", "TRY_CAST(c_text AS DOUBLE)"
-ARE_COUNTS = (
+ARE_VALID_COUNTS_SQL = (
     f"isfinite({_N}) AND {_N} = floor({_N}) AND {_N} >= 1"
     f" AND {_C} = floor({_C}) AND {_C} BETWEEN 0 AND {_N}"
 )
-SHARE_OF_COUNTS = f"{_C} / {_N}"
+PASS_SHARE_SQL = f"{_C} / {_N}"
 
 
 # A column with a name in BENCHMARKS may contain the benchmark of a task.
-BENCHMARKS = ("suite", "benchmark", "dataset", "subset", "split")
+BENCHMARK_COLUMN_NAMES = ("suite", "benchmark", "dataset", "subset", "split")
 
 
 def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
     """Columns that may contain the benchmark of a task. Empty if --pool names such a column."""
-    columns = {name for batch in batches for name in batch.layout.kinds}
-    lower_names = {name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARKS}
-    if {name.lower() for name in request.pool} & {*BENCHMARKS}:
+    columns = {name for batch in batches for name in batch.layout.kinds_by_column}
+    lower_names = {
+        name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARK_COLUMN_NAMES
+    }
+    if {name.lower() for name in request.pool} & {*BENCHMARK_COLUMN_NAMES}:
         return ()
     roles = {column for batch in batches for column in batch.roles.columns().values()}
     benchmarks = {*lower_names} - {*request.by, request.cluster, *roles}
-    return tuple(sorted(benchmarks, key=lambda name: BENCHMARKS.index(lower_names[name])))
+    return tuple(
+        sorted(benchmarks, key=lambda name: BENCHMARK_COLUMN_NAMES.index(lower_names[name]))
+    )
 
 
 class LateColumnError(Exception):
@@ -89,14 +98,14 @@ class ReadingCare:
     object_bytes : maximum size of a record, in bytes.
     """
 
-    careful: bool
-    numbers: int = 0
-    numeric: bool = False
-    object_bytes: int = 1 << 24
+    is_sequential: bool
+    number_cast_index: int = 0
+    has_numeric_attempts: bool = False
+    max_record_bytes: int = 1 << 24
 
     @property
     def attempt_sql_type(self) -> str:
-        return "DOUBLE" if self.numeric else "VARCHAR"
+        return "DOUBLE" if self.has_numeric_attempts else "VARCHAR"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,9 +117,9 @@ class RepeatedAttempts:
     first : the first repeated attempt, as (model, groups …, task, attempt).
     """
 
-    attempts: int = 0
-    rows: int = 0
-    first: tuple[str | None, ...] = ()
+    attempt_count: int = 0
+    repeat_row_count: int = 0
+    first_repeated_attempt: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -129,12 +138,12 @@ class Tally:
     keep : "first" or "last" if --duplicates dropped repeated attempts, otherwise None.
     """
 
-    cells: dict[str, Any]
-    all_cells: dict[str, Any]
+    cell_columns: dict[str, Any]
+    cell_columns_with_repeats: dict[str, Any]
     repeats: RepeatedAttempts
-    rejected: int
-    kinds: dict[str, dict[str, int]]
-    keep: str | None = None
+    rejected_row_count: int
+    missing_reason_counts: dict[str, dict[str, int]]
+    kept_duplicate: str | None = None
 
 
 class Statement:
@@ -144,7 +153,7 @@ class Statement:
     lenient : whether lines that are not records are skipped.
     """
 
-    numbered = lenient = False
+    has_row_numbers = skips_bad_lines = False
 
     def __init__(
         self,
@@ -156,9 +165,9 @@ class Statement:
         self.batches, self.request, self.where = batches, request, where
         self.names = names
         self.groups = [f"group{i}" for i in range(len(request.by))]
-        self.has_counts = any(b.roles.shape == "counts" for b in batches)
+        self.has_counts = any(b.roles.row_type == "counts" for b in batches)
         typed = all(
-            batch.layout.has_typed_values and batch.roles.shape == "attempts" for batch in batches
+            batch.layout.has_typed_values and batch.roles.row_type == "attempts" for batch in batches
         )
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
@@ -166,7 +175,7 @@ class Statement:
             and request.passing_score is None
             and all(column_kinds == {"bool"} for column_kinds in kinds)
         )
-        parts = {part for b in batches for of in b.layout.joined.values() for part in of.parts}
+        parts = {part for b in batches for of in b.layout.joined_columns.values() for part in of.parts}
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
@@ -176,17 +185,17 @@ class Statement:
         # is not a number.
         numbered = all(
             not (batch.layout.kind == "csv" and request.skip_bad)
-            and batch.layout.kinds.get(batch.roles.attempt) == {"number"}
-            and batch.roles.attempt not in (*grouping, *where, *BENCHMARKS)
+            and batch.layout.kinds_by_column.get(batch.roles.attempt) == {"number"}
+            and batch.roles.attempt not in (*grouping, *where, *BENCHMARK_COLUMN_NAMES)
             and [*batch.roles.columns().values()].count(batch.roles.attempt) == 1
             for batch in batches
-            if batch.roles.shape == "attempts" and batch.roles.attempt is not None
+            if batch.roles.row_type == "attempts" and batch.roles.attempt is not None
         )
         self.benchmarks = _benchmark_columns(batches, request)
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
-        self.open = any(not batch.layout.complete for batch in batches)
+        self.open = any(not batch.layout.contains_all_columns for batch in batches)
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
-        self.care = ReadingCare(careful, numeric=numbered)
+        self.care = ReadingCare(careful, has_numeric_attempts=numbered)
 
     def with_changes(self, **changes: Any) -> Statement:
         """A copy of the statement with changed attributes."""
@@ -197,25 +206,25 @@ class Statement:
     def with_more_care(self, error: Exception) -> Statement | None:
         """The statement to try after an error of DuckDB, or None if more care cannot help."""
         care = self.care
-        if care.numeric and isinstance(error, duckdb.ConversionException):
+        if care.has_numeric_attempts and isinstance(error, duckdb.ConversionException):
             return self.with_text_attempts
         if "maximum_object_size" in str(error):
-            longest = max(object_bytes(batch.sources) for batch in self.batches)
-            if care.object_bytes < longest:
-                return self.with_changes(care=replace(care, object_bytes=longest))
-        if not care.careful:
-            return self.with_changes(care=replace(care, careful=True))
-        if self.where and care.numbers < len(NUMBERS) - 1:
-            return self.with_changes(care=replace(care, numbers=care.numbers + 1))
+            longest = max(max_object_bytes(batch.sources) for batch in self.batches)
+            if care.max_record_bytes < longest:
+                return self.with_changes(care=replace(care, max_record_bytes=longest))
+        if not care.is_sequential:
+            return self.with_changes(care=replace(care, is_sequential=True))
+        if self.where and care.number_cast_index < len(NUMBER_CAST_SQL) - 1:
+            return self.with_changes(care=replace(care, number_cast_index=care.number_cast_index + 1))
         # For a bad number, DuckDB raises a ConversionException in CSV files, and other errors in
         # JSON files.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
-        return self.with_text_attempts if care.numeric and json else None
+        return self.with_text_attempts if care.has_numeric_attempts and json else None
 
     @property
     def with_text_attempts(self) -> Statement:
         """A copy of the statement that reads attempt numbers as strings."""
-        return self.with_changes(care=replace(self.care, numeric=False))
+        return self.with_changes(care=replace(self.care, has_numeric_attempts=False))
 
     def with_columns(self, columns: Sequence[str]) -> Statement:
         """A copy of the statement that also reads the given columns."""
@@ -225,7 +234,7 @@ class Statement:
     def for_files(self, batches: Sequence[Batch]) -> Statement:
         """The statement that reads given files sequentially, with attempt numbers as strings."""
         file_statement = Statement(batches, self.names, self.request, self.where)
-        care = replace(self.care, careful=True, numeric=False)
+        care = replace(self.care, is_sequential=True, has_numeric_attempts=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
@@ -262,7 +271,7 @@ cells AS (
          count(*) AS rows, count(attempt) AS numbered,
          bit_xor(hash(attempt)) AS fingerprint{spans}{late}
   FROM rows GROUP BY {keys}{count_columns}),
-judged AS (SELECT *, {self.verdict()} AS verdict FROM (SELECT *{as_text} FROM cells)),
+judged AS (SELECT *, {self.attempt_verdict_sql()} AS verdict FROM (SELECT *{as_text} FROM cells)),
 totals AS (
   SELECT coalesce(names.name, model) AS name, {cell},
          sum(CASE WHEN verdict IN (0, 1, 3) THEN rows {n} ELSE 0 END)::BIGINT AS n,
@@ -290,62 +299,62 @@ FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
         return f"""
-WITH {self.named_rows_sql(None)},
+WITH {self.rows_with_model_names_sql(None)},
 keyed AS (
   SELECT {key}, count(*) AS times FROM named
   WHERE attempt IS NOT NULL AND task IS NOT NULL GROUP BY {key})
 SELECT count(*), coalesce(sum(times - 1), 0)::BIGINT, {first} FROM keyed WHERE times > 1"""
 
-    def contradictions_sql(self) -> str:
+    def contradicting_repeats_sql(self) -> str:
         """SQL for the number of attempts that are repeated with different outcomes."""
         key = ", ".join(["model", *self.groups, "task", "attempt"])
         return f"""
-WITH {self.named_rows_sql(None)}
+WITH {self.rows_with_model_names_sql(None)}
 SELECT count(*) FROM (SELECT 1 FROM named WHERE attempt IS NOT NULL AND task IS NOT NULL
 GROUP BY {key} HAVING count(DISTINCT trim(outcome)) > 1)"""
 
     def missing_reasons_sql(self, keep: str | None) -> str:
         """SQL for the number of missing outcomes per model and reason."""
         return f"""
-WITH {self.named_rows_sql(keep)}
+WITH {self.rows_with_model_names_sql(keep)}
 SELECT model, lower(trim(outcome)) AS word, count(*)
-FROM named WHERE word IN {ENDED_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
+FROM named WHERE word IN {ENDED_WITHOUT_VERDICT_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows_sql(self, condition: str) -> str:
         """The CTE `matching` of the rows for which a condition on columns and `verdict` is true."""
         return f"""
-WITH {self.named_rows_sql(None)},
-matching AS (SELECT named.*, {self.verdict()} AS verdict FROM named WHERE {condition})"""
+WITH {self.rows_with_model_names_sql(None)},
+matching AS (SELECT named.*, {self.attempt_verdict_sql()} AS verdict FROM named WHERE {condition})"""
 
     def outcome_words_sql(self) -> str:
         """SQL for the number of rows per outcome word, with the verdict for each word."""
         return f"""
 WITH {self.rows_sql(None)}
-SELECT trim(outcome) AS word, count(*) AS times, any_value({self.verdict()}) AS verdict
+SELECT trim(outcome) AS word, count(*) AS times, any_value({self.attempt_verdict_sql()}) AS verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
-    def cell_rows_sql(self, one_in: int) -> str:
+    def sampled_task_rows_sql(self, one_in: int) -> str:
         """SQL for the rows of every `one_in`-th task, chosen by hash."""
         return f"""
-WITH {self.named_rows_sql(None)}
+WITH {self.rows_with_model_names_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
-    def data_names_sql(self) -> str:
+    def model_task_pairs_sql(self) -> str:
         """SQL for all pairs of a model and a task in the data, before --model and --only-task."""
         unchosen = replace(
             self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
         )
         return f"""
-WITH {self.with_changes(request=unchosen).named_rows_sql(None)}
+WITH {self.with_changes(request=unchosen).rows_with_model_names_sql(None)}
 SELECT DISTINCT model, task FROM named"""
 
     def models_sql(self) -> str:
         """SQL for the names of all models, including models that options exclude."""
         return f"""
-WITH {self.with_changes(request=self.request.with_all_models()).named_rows_sql(None)}
+WITH {self.with_changes(request=self.request.with_all_models()).rows_with_model_names_sql(None)}
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
-    def named_rows_sql(self, keep: str | None) -> str:
+    def rows_with_model_names_sql(self, keep: str | None) -> str:
         """The CTEs of `rows_sql`, and a CTE `named` of the rows with the final model names."""
         return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
@@ -363,7 +372,7 @@ named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
         pairs = [f"({quote_text(path)}, {quote_text(n)})" for path, n in names.items()]
         ordered = file_order or keep is not None
-        batches = in_argument_order(self.batches) if ordered else self.batches
+        batches = batches_in_argument_order(self.batches) if ordered else self.batches
         rows = " UNION ALL ".join(self.batch_rows_sql(batch, truths=truths) for batch in batches)
         names_sql = f"names(file, name) AS (VALUES {', '.join(pairs) or '(NULL, NULL)'})"
         model_condition = ""
@@ -391,32 +400,32 @@ rows AS (SELECT row.* FROM picked)"""
     def batch_rows_sql(self, batch: Batch, *, truths: bool = False) -> str:
         """SQL for the rows of the files of a batch. With `truths`, outcomes stay truth values."""
         layout, roles, request = batch.layout, batch.roles, self.request
-        types, nested = self.column_types(batch)
+        types, nested = self.column_types_and_paths(batch)
         paths = [s.path for s in batch.sources]
-        late = self.late_columns(batch, types)
+        late = self.possible_late_columns(batch, types)
         read = types | dict.fromkeys(late, "VARCHAR")
         relation = self.relation_sql(batch, read)
         if looked_into := {name: paths for name, paths in nested.items() if paths}:
             inside = ", ".join(unique_keys_sql(name, paths) for name, paths in looked_into.items())
             relation = f"(SELECT * REPLACE ({inside}) FROM {relation})"
 
-        text = partial(layout.text_sql, nested=nested)
+        text = partial(layout.column_text_sql, nested=nested)
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
-        if self.care.numeric and layout.has_typed_values and roles.attempt in layout.kinds:
+        if self.care.has_numeric_attempts and layout.has_typed_values and roles.attempt in layout.kinds_by_column:
             attempt = quote_name(roles.attempt or "")
         if truths:
             outcome = quote_name(roles.outcome or "")
-        is_single_file = len(paths) == 1 and not layout.row_file
+        is_single_file = len(paths) == 1 and not layout.normalized_rows_file
         roles_sql = {
             "file": quote_text(paths[0]) if is_single_file else quote_name(FILE_COLUMN),
             "model": alias_sql(text(roles.model), request.alias),
             **{g: text(column) for g, column in zip(self.groups, request.by, strict=True)},
             "task": f"({text('suite')} || '/' || {task})" if batch.has_suites else task,
             "attempt": f"CAST({attempt} AS {self.care.attempt_sql_type})",
-            "outcome": outcome if roles.shape == "attempts" else "NULL::VARCHAR",
+            "outcome": outcome if roles.row_type == "attempts" else "NULL::VARCHAR",
         }
-        if self.numbered:
-            roles_sql["place"] = quote_name(NUMBER_COLUMN)
+        if self.has_row_numbers:
+            roles_sql["place"] = quote_name(ROW_NUMBER_COLUMN)
         if self.open:
             late_seen = (
                 f"coalesce({', '.join(map(quote_name, late))}) IS NOT NULL" if late else "false"
@@ -427,39 +436,41 @@ rows AS (SELECT row.* FROM picked)"""
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, name in enumerate(self.benchmarks):
-            roles_sql[f"benchmark{i}"] = text(name if find_column(name, layout.kinds) else None)
+            roles_sql[f"benchmark{i}"] = text(name if find_column(name, layout.kinds_by_column) else None)
         for i, name in enumerate(self.carried):
-            roles_sql[f"carried{i}"] = text(name if find_column(name, layout.kinds) else None)
+            roles_sql[f"carried{i}"] = text(name if find_column(name, layout.kinds_by_column) else None)
         if self.has_counts:
-            is_count = str(roles.shape == "counts")
+            is_count = str(roles.row_type == "counts")
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
-        if roles.shape == "counts":
+        if roles.row_type == "counts":
             roles_sql["attempt"] = f"0::{self.care.attempt_sql_type}"
         requested = request.used_attempt_facts
-        attempt_columns = {role: column for role, column in roles.of_attempts if role in requested}
+        attempt_columns = {role: column for role, column in roles.attempt_fact_columns if role in requested}
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
-            if roles.shape == "lists" and role not in UNITS and is_list_column(column, layout.kinds)
+            if roles.row_type == "lists"
+            and role not in AMOUNT_UNITS
+            and is_list_column(column, layout.kinds_by_column)
         }
         roles_sql |= {
             role: unnested.get(role) or text(column)
             for role, column in attempt_columns.items()
-            if role not in UNITS
+            if role not in AMOUNT_UNITS
         }
-        lists = roles.shape == "lists"
+        lists = roles.row_type == "lists"
         roles_sql |= {
-            role: layout.total_sql(role, attempt_columns[role], nested, as_list=lists)
+            role: layout.amount_total_sql(role, attempt_columns[role], nested, as_list=lists)
             if role in attempt_columns
             else "NULL::DOUBLE"
             for role in requested
-            if role in UNITS
+            if role in AMOUNT_UNITS
         }
         inner = [f"{sql} AS {quote_name('#' + name)}" for name, sql in roles_sql.items()]
-        if roles.shape == "lists":
+        if roles.row_type == "lists":
             inner.append(f'{text(roles.outcome, sql_type="VARCHAR[]")} AS "#list"')
-        numbers = NUMBERS[self.care.numbers]
-        compared = {c: layout.comparison_sql(c, nested, numbers) for c in self.where}
+        numbers = NUMBER_CAST_SQL[self.care.number_cast_index]
+        compared = {c: layout.condition_value_sql(c, nested, numbers) for c in self.where}
         inner += [f"{sql} AS {quote_name(name)}" for name, sql in compared.items()]
         outer = {name: quote_name("#" + name) for name in roles_sql}
         source = f"(SELECT {', '.join(inner)} FROM {relation})"
@@ -467,17 +478,20 @@ rows AS (SELECT row.* FROM picked)"""
             source = f'(SELECT * FROM {source} WHERE ({request.where}\n) OR "#task" IS NULL)'
         if task_condition := tasks_condition('"#task"', request.only_tasks, request.exclude_tasks):
             source = f"(SELECT * FROM {source} WHERE {task_condition})"
-        if roles.shape == "lists":
+        if roles.row_type == "lists":
             # A record with an empty list, or without a task, becomes one row without an outcome.
             outcomes = 'len("#list") > 0 AND "#task" IS NOT NULL'
             filled = f'CASE WHEN {outcomes} THEN "#list" ELSE [NULL] END'
             source = f'(SELECT * REPLACE ({filled} AS "#list") FROM {source})'
             outer["outcome"] = 'unnest("#list")'
             outer["attempt"] = f'unnest(range(len("#list")))::{self.care.attempt_sql_type}'
-            unnested_roles = {*unnested, *(role for role in attempt_columns if role in UNITS)}
+            unnested_roles = {
+                *unnested,
+                *(role for role in attempt_columns if role in AMOUNT_UNITS),
+            }
             outer |= {role: f"unnest({quote_name('#' + role)})" for role in unnested_roles}
         rows = ", ".join(f"{sql} AS {name}" for name, sql in outer.items())
-        if request.passing_score is not None and roles.shape != "counts":
+        if request.passing_score is not None and roles.row_type != "counts":
             value = "TRY_CAST(outcome AS DOUBLE)"
             passes = (
                 f"if({reaches_threshold_sql(value, request.passing_score)}, '{REACHED}', '{BELOW}')"
@@ -493,34 +507,34 @@ rows AS (SELECT row.* FROM picked)"""
             [source.path for source in batch.sources],
             types,
             skip_bad=self.request.skip_bad,
-            object_bytes=object_bytes(batch.sources) if document else self.care.object_bytes,
-            careful=self.care.careful,
-            numbered=self.numbered,
-            lenient=self.lenient,
+            object_bytes=max_object_bytes(batch.sources) if document else self.care.max_record_bytes,
+            careful=self.care.is_sequential,
+            numbered=self.has_row_numbers,
+            lenient=self.skips_bad_lines,
         )
 
-    def late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
+    def possible_late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """Usual names of model and attempt columns that may first occur in later records.
 
         The result is empty if a column already has the role. Each name costs 2 % of the reading
         time for rows of 100 bytes, and almost nothing for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
-        if layout.complete:
+        if layout.contains_all_columns:
             return ()
         open_roles = ["model"] * (roles.model is None)
-        open_roles += ["attempt"] * (roles.attempt is None and roles.shape == "attempts")
-        watched = [name for role in open_roles for name in ROLES[role].names[0]]
+        open_roles += ["attempt"] * (roles.attempt is None and roles.row_type == "attempts")
+        watched = [name for role in open_roles for name in ROLES[role].names_by_likelihood[0]]
         watched += ["seed"] * ("attempt" in open_roles)
-        known_columns = {column.lower() for column in (*types, *layout.kinds)}
+        known_columns = {column.lower() for column in (*types, *layout.kinds_by_column)}
         return tuple(name for name in dict.fromkeys(watched) if name not in known_columns)
 
     def condition_check_queries(self, condition: str) -> Iterator[str]:
         """Queries that read no rows, but fail if the condition does not fit the columns."""
         for batch in self.batches:
-            layout, (types, nested) = batch.layout, self.column_types(batch)
+            layout, (types, nested) = batch.layout, self.column_types_and_paths(batch)
             comparisons = (
-                f"{layout.comparison_sql(c, nested)} AS {quote_name(c)}" for c in self.where
+                f"{layout.condition_value_sql(c, nested)} AS {quote_name(c)}" for c in self.where
             )
             rows = layout.relation_sql([source.path for source in batch.sources[:1]], types)
             table = f"SELECT {', '.join(comparisons) or '1'} FROM {rows}"
@@ -530,10 +544,10 @@ rows AS (SELECT row.* FROM picked)"""
         """Queries (one per batch) for a record with another usual column name for a role."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
-            known_columns = {name.lower() for name in layout.kinds}
-            other_names = [name for name in ROLES[role].names[0] if name not in known_columns]
-            is_derived = column in layout.joined or column not in layout.kinds
-            if layout.complete or is_derived or not other_names:
+            known_columns = {name.lower() for name in layout.kinds_by_column}
+            other_names = [name for name in ROLES[role].names_by_likelihood[0] if name not in known_columns]
+            is_derived = column in layout.joined_columns or column not in layout.kinds_by_column
+            if layout.contains_all_columns or is_derived or not other_names:
                 continue
             rows = self.relation_sql(batch, dict.fromkeys((column, *other_names), "VARCHAR"))
             yield (
@@ -541,28 +555,28 @@ rows AS (SELECT row.* FROM picked)"""
                 f" AND coalesce({', '.join(map(quote_name, other_names))}) IS NOT NULL LIMIT 1"
             )
 
-    def column_types(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
+    def column_types_and_paths(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
         """The SQL types of the columns to read, and the paths of nested fields in JSON columns."""
         layout, roles = batch.layout, batch.roles
         amounts = [
             part
-            for role, column in roles.of_attempts
-            if role in UNITS
-            for part, _ in amount_addends(role, column, layout.kinds)
+            for role, column in roles.attempt_fact_columns
+            if role in AMOUNT_UNITS
+            for part, _ in amount_addends(role, column, layout.kinds_by_column)
         ]
-        columns = [c for role, c in roles.columns().items() if role not in UNITS]
+        columns = [c for role, c in roles.columns().items() if role not in AMOUNT_UNITS]
         columns += [*amounts, *self.request.by, *self.where]
-        columns += [c for c in self.carried if find_column(c, layout.kinds)]
+        columns += [c for c in self.carried if find_column(c, layout.kinds_by_column)]
         columns += [self.request.cluster] if self.request.cluster else []
-        columns += [c for c in self.benchmarks if find_column(c, layout.kinds)]
+        columns += [c for c in self.benchmarks if find_column(c, layout.kinds_by_column)]
         types: dict[str, str] = {}
         nested: dict[str, list[list[str]]] = {}
         for column in (part for c in columns for part in layout.column_parts(c)):
-            path = find_column(column, layout.kinds)
+            path = find_column(column, layout.kinds_by_column)
             if path is None:
                 raise _missing_column_error(column, batch)
             name, keys = path
-            if keys or (column in self.where and "record" in layout.kinds[name]):
+            if keys or (column in self.where and "record" in layout.kinds_by_column[name]):
                 paths = nested.setdefault(name, [])
                 paths += (
                     [keys] if keys and keys not in paths and not layout.has_typed_values else []
@@ -576,17 +590,17 @@ rows AS (SELECT row.* FROM picked)"""
                 remedy = "rename one column"
                 raise DataError(batch.sources[0].name, problem, remedy, name="ambiguous-column")
         list_columns = amounts
-        if roles.shape == "lists":
+        if roles.row_type == "lists":
             list_columns += [
                 *layout.column_parts(roles.outcome or ""),
-                *(column for _, column in roles.of_attempts),
+                *(column for _, column in roles.attempt_fact_columns),
             ]
         for name in set(types) & set(list_columns) - nested.keys():
-            if "list" in layout.kinds[name]:
+            if "list" in layout.kinds_by_column[name]:
                 types[name] = "VARCHAR[]"
         return types | dict.fromkeys(nested, "JSON"), nested
 
-    def verdict(self) -> str:
+    def attempt_verdict_sql(self) -> str:
         """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, −1 unknown."""
         graded = self.request.conversion is not None
         # The columns of `--all` already contain verdicts, so passk does not apply words for passes
@@ -598,7 +612,7 @@ rows AS (SELECT row.* FROM picked)"""
         )
         if not self.has_counts:
             return of_attempt
-        counts = f"CASE WHEN {ARE_COUNTS} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"
+        counts = f"CASE WHEN {ARE_VALID_COUNTS_SQL} AND {_N} <= {MOST_ATTEMPTS} THEN 2 ELSE -1 END"
         return f"CASE WHEN is_count THEN {counts} ELSE {of_attempt} END"
 
 
@@ -607,7 +621,7 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
     template = temperature_template(place) if column in TEMPERATURE_NAMES else None
     settles = [SuggestedFix({"--path": template[0]}, "reads it from names")] if template else []
     return DataError(
-        place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds),
+        place, f"no column {column!r}", did_you_mean_or_list(column, batch.layout.kinds_by_column),
         name="no-such-column", settles=settles,
     )  # fmt: skip
 
@@ -634,7 +648,7 @@ def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple
         statement = statement.with_text_attempts
         ((attempts, rows, *first),) = con.execute(statement.repeats_sql()).fetchall()
         repeats = RepeatedAttempts(int(attempts), int(rows), tuple(first))
-        if repeats.attempts and policy in ("first", "last"):
+        if repeats.attempt_count and policy in ("first", "last"):
             keep = policy
             con.execute("SET preserve_insertion_order = true")
             statement, cells = _run_tally(con, statement, keep)

@@ -27,7 +27,6 @@ from passk_cli.files.formats.inspect import INSPECT
 from passk_cli.files.formats.lighteval import LIGHTEVAL
 from passk_cli.files.formats.livecodebench import LIVECODEBENCH
 from passk_cli.files.formats.lm_eval import LM_EVAL
-from passk_cli.files.formats.maps import mapped_formats
 from passk_cli.files.formats.math_evaluation import MATH_EVALUATION
 from passk_cli.files.formats.mcpmark import MCPMARK
 from passk_cli.files.formats.multipl_e import MULTIPL_E
@@ -39,16 +38,17 @@ from passk_cli.files.formats.phoenix import PHOENIX
 from passk_cli.files.formats.promptfoo import PROMPTFOO
 from passk_cli.files.formats.pydantic_evals import PYDANTIC_EVALS
 from passk_cli.files.formats.pytest_report import PYTEST_REPORT
-from passk_cli.files.formats.refused import REFUSED
+from passk_cli.files.formats.refused_formats import REFUSED_FORMATS
 from passk_cli.files.formats.skill_evals import SKILL_EVALS
 from passk_cli.files.formats.swe_bench import SWE_BENCH, SWE_BENCH_INSTANCE, SWE_BENCH_PRO
 from passk_cli.files.formats.tau_bench import TAU2, TAU_BENCH
 from passk_cli.files.formats.terminal_bench import TERMINAL_BENCH
+from passk_cli.files.formats.toml_formats import mapped_formats
 from passk_cli.files.formats.verifiers import VERIFIERS, VERIFIERS_TRACES
 from passk_cli.files.formats.verl import VERL
 from passk_cli.files.formats.weave import WEAVE
-from passk_cli.files.request import TABLES
-from passk_cli.files.roles import LINE
+from passk_cli.files.request import TABLE_FORMATS
+from passk_cli.files.roles import LINE_NUMBER_AS_TASK
 
 # Generic formats come last, because passk tries generic formats only if no format of a harness
 # matches.
@@ -58,7 +58,7 @@ FORMATS: dict[str, Format] = {
         INSPECT, AIDER, CRUXEVAL, DEEPEVAL, EVALPLUS, EVALSCOPE, EVERY_EVAL_EVER,
         HELM, LIGHTEVAL, LIVECODEBENCH, LM_EVAL, MATH_EVALUATION, MULTIPL_E,
         NEMO_EVALUATOR, NEMO_SKILLS, OPENAI_EVALS, OPENCOMPASS, PHOENIX, PROMPTFOO, PYTEST_REPORT,
-        SKILL_EVALS, *REFUSED, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
+        SKILL_EVALS, *REFUSED_FORMATS, HARBOR, TERMINAL_BENCH, TAU_BENCH, TAU2, MCPMARK, SWE_BENCH,
         SWE_BENCH_INSTANCE, SWE_BENCH_PRO, VERIFIERS, VERIFIERS_TRACES, VERL, HAL,
         PYDANTIC_EVALS, BRAINTRUST, WEAVE, GOOGLE_ADK, DOCKER_AGENT, EVALPORT,
         *mapped_formats(), *generic.FORMATS,
@@ -101,7 +101,7 @@ b,gpt-5.5,2,1
     ),
 }
 # NAMES contains the values that --from accepts.
-NAMES = (*FORMATS, *TABLES)
+FORMAT_NAMES = (*FORMATS, *TABLE_FORMATS)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
@@ -109,15 +109,15 @@ def recognise_format(file: File) -> tuple[File, Format] | None:
 
     The result is None if no format matches.
     """
-    form, file_seen = _first_match(file, generic=False), file
+    form, file_seen = _first_matching_format(file, generic=False), file
     if form is None:
         file_seen = file.with_longer_start()
-        form = _first_match(file_seen, generic=False) if file_seen is not file else None
-        form = form or _first_match(file_seen, generic=True)
+        form = _first_matching_format(file_seen, generic=False) if file_seen is not file else None
+        form = form or _first_matching_format(file_seen, generic=True)
     return None if form is None else (file_seen, form)
 
 
-def _first_match(file: File, *, generic: bool) -> Format | None:
+def _first_matching_format(file: File, *, generic: bool) -> Format | None:
     candidates = (form for form in FORMATS.values() if form.is_generic == generic)
     return next((form for form in candidates if form.recognises(file)), None)
 
@@ -126,7 +126,9 @@ def format_of_short_document(file: File) -> Format | None:
     """The format of a short JSON document, which is an array of records or a single record."""
     if file.short_document is None:
         return None
-    return generic.RECORDS if file.structure == "array" else generic.RECORD
+    return (
+        generic.RECORD_ARRAY_FORMAT if file.structure == "array" else generic.SINGLE_RECORD_FORMAT
+    )
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
@@ -138,6 +140,6 @@ def requested_format(file: File, records: str | None, columns: Collection[str]) 
     """
     if records is not None:
         return generic.nested_records_format(records, columns)
-    if LINE in columns and file.structure == "lines":
-        return generic.NUMBERED_LINES
+    if LINE_NUMBER_AS_TASK in columns and file.structure == "lines":
+        return generic.LINE_NUMBER_AS_TASK_FORMAT
     return None

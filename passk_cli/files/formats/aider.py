@@ -16,15 +16,15 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     Row,
-    amount_reader,
     nested_value,
     require_list,
+    usage_amount_reader,
 )
 
 _FINAL, _FIRST = "final", "first"
-# A file that contains only an exception does not name the model. The patterns in _SIBLING_RESULTS
+# A file that contains only an exception does not name the model. The patterns in _SIBLING_RESULT_PATTERNS
 # find results of other exercises in the same or another language, which name the model.
-_SIBLING_RESULTS = (
+_SIBLING_RESULT_PATTERNS = (
     "../*/.aider.results.json",
     "../../../../*/exercises/practice/*/.aider.results.json",
 )
@@ -44,7 +44,9 @@ def _contents(file: File) -> Contents:
         above, task = above[:-3], f"{above[-3]}/{task}"
     described = result
     if ended:
-        names = (name for pattern in _SIBLING_RESULTS for name in file.sibling_names(pattern))
+        names = (
+            name for pattern in _SIBLING_RESULT_PATTERNS for name in file.sibling_names(pattern)
+        )
         siblings = map(file.sibling_document, names)
         described = next((result for result in siblings if nested_value(result, "model")), {})
     tries = require_list(file, "tests_outcomes", result.get("tests_outcomes"))
@@ -68,7 +70,7 @@ AIDER = Format(
     "github.com/Aider-AI/aider: benchmark/benchmark.py",
     _recognises,
     _contents,
-    read_amounts=amount_reader(
+    read_usage_amounts=usage_amount_reader(
         cost="cost",
         duration_s="duration",
         tokens_in="prompt_tokens",

@@ -29,7 +29,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
     for task, outcomes in file.object_members("raw_scored_generations"):
         for attempt, outcome in enumerate(require_list(file, task, outcomes) or [None]):
             solution = nested_value(programs, task, attempt)
-            yield Row(task, outcome, None, attempt, default_reason="", solution=solution)
+            yield Row(task, outcome, None, attempt, default_missing_reason="", solution=solution)
 
 
 CRUXEVAL = Format(

@@ -32,17 +32,19 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_CASE_LISTS = ("testCases", "conversationalTestCases")
-_SUCCESS = "success"
-_LINK_KEYS = frozenset(("testRunLink",))
-# Files that match _RUN_FILES may repeat the run in .latest_test_run.json.
-_RUN_FILES = ("test_run_*.json", "../*/test_run_*.json")
+_CASE_LIST_KEYS = ("testCases", "conversationalTestCases")
+_SUCCESS_OUTCOME = "success"
+_LINK_FILE_KEYS = frozenset(("testRunLink",))
+# Files that match _RUN_FILE_PATTERNS may repeat the run in .latest_test_run.json.
+_RUN_FILE_PATTERNS = ("test_run_*.json", "../*/test_run_*.json")
 
 
 def _recognises(file: File) -> bool:
-    inside = {f"testRunData.{key}" for key in (*_CASE_LISTS, "metricsScores")}
-    run = file.has_keys(*inside) or file.has_keys(*_CASE_LISTS, "metricsScores")
-    return (file.structure == "object" and (run or file.keys == _LINK_KEYS)) or _is_database(file)
+    inside = {f"testRunData.{key}" for key in (*_CASE_LIST_KEYS, "metricsScores")}
+    run = file.has_keys(*inside) or file.has_keys(*_CASE_LIST_KEYS, "metricsScores")
+    return (file.structure == "object" and (run or file.keys == _LINK_FILE_KEYS)) or _is_database(
+        file
+    )
 
 
 def _is_database(file: File) -> bool:
@@ -59,13 +61,13 @@ def _run_data(document: dict[str, Any]) -> dict[str, Any]:
 
 def _cases(file: File) -> Iterator[tuple[str, dict[str, Any]]]:
     run = _run_data(file.document())
-    for name in _CASE_LISTS:
+    for name in _CASE_LIST_KEYS:
         for place, case in enumerate(require_list(file, name, run.get(name))):
             yield f"{name}[{place}]", case
 
 
 def _contents(file: File) -> Contents:
-    if file.keys == _LINK_KEYS:
+    if file.keys == _LINK_FILE_KEYS:
         problem = "the file contains a link to results instead of results"
         remedy = "give .latest_run_full.json from the same folder, or set DEEPEVAL_RESULTS_FOLDER=…"
         raise NoResultsError(file.source.name, problem, remedy)
@@ -83,8 +85,10 @@ def _contents(file: File) -> Contents:
         "temperature": nested_value(run, "hyperparameters", "temperature"),
         "run": run.get("identifier"),
     }
-    outcomes = (_SUCCESS, *names) if len(names) > 1 else (_SUCCESS,)
-    return Contents(lambda request: _rows(file, request), outcomes, facts, default_outcome=_SUCCESS)
+    outcomes = (_SUCCESS_OUTCOME, *names) if len(names) > 1 else (_SUCCESS_OUTCOME,)
+    return Contents(
+        lambda request: _rows(file, request), outcomes, facts, default_outcome=_SUCCESS_OUTCOME
+    )
 
 
 def _metrics(case: Any) -> list[Any]:
@@ -100,7 +104,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         task, answer = _question(case), nested_value(case, "actualOutput")
         if len(tests[task]) > 1:
             task += f" #{_expectation_hash(case)}"
-        if request.outcome == _SUCCESS:
+        if request.outcome == _SUCCESS_OUTCOME:
             metrics = [m for m in _metrics(case) if nested_value(m, "flaky") is not True]
             success, score = nested_value(case, "success"), None
         else:
@@ -130,9 +134,9 @@ def _expectation_hash(case: Any) -> str:
 
 def _repeated_files(file: File) -> tuple[str, ...]:
     cache = ".deepeval-cache.json"
-    if file.name != ".latest_test_run.json" or file.keys == _LINK_KEYS:
+    if file.name != ".latest_test_run.json" or file.keys == _LINK_FILE_KEYS:
         return (cache,)
-    last = [names[-1] for pattern in _RUN_FILES if (names := file.sibling_names(pattern))]
+    last = [names[-1] for pattern in _RUN_FILE_PATTERNS if (names := file.sibling_names(pattern))]
     cases = _run_data(file.document()).get("testCases")
     # Files of the same run may contain different durations, so passk compares only the test cases.
     same = (n for n in last if nested_value(file.sibling_document(n), "testCases") == cases)

@@ -13,35 +13,35 @@ from __future__ import annotations
 import re
 
 from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
+    INCOMPLETE_RUN_WARNING,
     Contents,
     Example,
     File,
     Format,
     JudgedAttempts,
-    Judgements,
+    JudgementByScorer,
     contents_by_scorer,
     finite_number,
     nested_value,
 )
 
-_PASSED = "passed"
-_REPEAT = re.compile(r"(.*) #(\d+)", re.S)
+_PASSED_KEY = "passed"
+_REPEATED_TITLE_PATTERN = re.compile(r"(.*) #(\d+)", re.S)
 
 
 def _contents(file: File) -> Contents:
     document = file.document("sessions")
     titles = [str(nested_value(session, "title")) for session in file.records("sessions")]
-    repeats = [_REPEAT.fullmatch(title) for title in titles]
+    repeats = [_REPEATED_TITLE_PATTERN.fullmatch(title) for title in titles]
 
     def sessions() -> JudgedAttempts:
         for place, session in enumerate(file.records("sessions")):
             result, repeat = nested_value(session, "eval_result"), repeats[place]
             checks = nested_value(result, "checks")
-            judgements: Judgements = {_PASSED: (nested_value(result, _PASSED), None)}
+            judgements: JudgementByScorer = {_PASSED_KEY: (nested_value(result, _PASSED_KEY), None)}
             for name, check in (checks if isinstance(checks, dict) else {}).items():
                 judgements[name] = (
-                    nested_value(check, _PASSED),
+                    nested_value(check, _PASSED_KEY),
                     finite_number(nested_value(check, "score")),
                 )
             about = {
@@ -57,9 +57,9 @@ def _contents(file: File) -> Contents:
 
     listed_attempts, attempts = nested_value(document, "summary", "total_evals"), len(titles)
     short = isinstance(listed_attempts, int) and listed_attempts > attempts
-    messages = [INCOMPLETE_RUN(listed=listed_attempts, held=attempts)] if short else []
+    messages = [INCOMPLETE_RUN_WARNING(listed=listed_attempts, held=attempts)] if short else []
     facts = {"run": document.get("name")}
-    return contents_by_scorer(sessions, _PASSED, facts, messages)
+    return contents_by_scorer(sessions, _PASSED_KEY, facts, messages)
 
 
 DOCKER_AGENT = Format(
@@ -68,7 +68,7 @@ DOCKER_AGENT = Format(
     "github.com/docker/docker-agent: pkg/evaluation/save.go, eval.go",
     lambda file: file.has_keys("sessions[].title", "sessions[].eval_result"),
     _contents,
-    read_amounts=lambda session: {
+    read_usage_amounts=lambda session: {
         "cost": nested_value(session, "eval_result", "cost"),
         "tokens_out": nested_value(session, "eval_result", "output_tokens"),
     },

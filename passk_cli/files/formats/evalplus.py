@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
 
 _PASS_STATUSES = ("pass", "success")
 _FAILURE_STATUSES = ("fail", "failed", "timeout", "timed out")
-_TEMPERATURE = re.compile(r"_temp_(\d+(?:\.\d+)?)(?![\d.]*\d)")
+_TEMPERATURE_PATTERN = re.compile(r"_temp_(\d+(?:\.\d+)?)(?![\d.]*\d)")
 
 
 def _recognises(file: File) -> bool:
@@ -35,7 +35,9 @@ def _recognises(file: File) -> bool:
 def _contents(file: File) -> Contents:
     first = next((_attempts(value) for _, value in file.object_members("eval")), [])
     outcomes = ("base", "plus") if any(plus is not None for _, plus, _ in first) else ("base",)
-    temperature = _TEMPERATURE.search(file.name) or _TEMPERATURE.search(file.path.parent.name)
+    temperature = _TEMPERATURE_PATTERN.search(file.name) or _TEMPERATURE_PATTERN.search(
+        file.path.parent.name
+    )
     facts = {"temperature": float(temperature[1])} if temperature else {}
 
     def rows(request: RowRequest) -> Iterator[Row]:

@@ -22,7 +22,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_PASSED = "passed"
+_PASSED_KEY = "passed"
 
 
 def _contents(file: File) -> Contents:
@@ -30,9 +30,9 @@ def _contents(file: File) -> Contents:
         for place, result in enumerate(file.records("results")):
             graders = require_list(file, "grader_results", nested_value(result, "grader_results"))
             judged = [grader for grader in graders if nested_value(grader, "score") is not None]
-            passed = nested_value(result, _PASSED)
+            passed = nested_value(result, _PASSED_KEY)
             broken = nested_value(result, "constraint_violations")
-            failed = broken or any(nested_value(grader, _PASSED) is False for grader in judged)
+            failed = broken or any(nested_value(grader, _PASSED_KEY) is False for grader in judged)
             if passed is False and len(judged) < len(graders) and not failed:
                 passed = None
             unverified = nested_value(result, "verdict") == "unverified"
@@ -48,12 +48,12 @@ def _contents(file: File) -> Contents:
             }
             scores = {
                 str(nested_value(grader, "grader_id")): (
-                    nested_value(grader, _PASSED),
+                    nested_value(grader, _PASSED_KEY),
                     finite_number(nested_value(grader, "score")),
                 )
                 for grader in judged
             }
-            yield {**scores, _PASSED: (passed, None)}, about
+            yield {**scores, _PASSED_KEY: (passed, None)}, about
 
     about = file.document("results")
     facts = {
@@ -61,7 +61,7 @@ def _contents(file: File) -> Contents:
         "temperature": nested_value(about, "provider", "temperature"),
         "run": about.get("run_id"),
     }
-    return contents_by_scorer(results, _PASSED, facts=facts)
+    return contents_by_scorer(results, _PASSED_KEY, facts=facts)
 
 
 EVALPORT = Format(
@@ -71,7 +71,7 @@ EVALPORT = Format(
     "github.com/adhabnr-ux/evalport: spec/schemas/resultset.json",
     lambda file: file.has_keys("suite_id", "results[].test_case_id", "results[].grader_results"),
     _contents,
-    read_amounts=lambda result: {"duration_ms": nested_value(result, "duration_ms")},
+    read_usage_amounts=lambda result: {"duration_ms": nested_value(result, "duration_ms")},
     extra_cost_sources="graders that ask a model",
     example=Example(
         ("RESULTSET.json",),

@@ -23,16 +23,22 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    amount_reader,
     finite_number,
     nested_value,
+    usage_amount_reader,
 )
-from passk_cli.files.roles import UNITS
+from passk_cli.files.roles import AMOUNT_UNITS
 
 _SINGLE_OUTCOME = "is_correct"
-_USAGE = {"tokens_in": "input_tokens", "tokens_out": "output_tokens", "tokens": "total_tokens"}
-_FIELD_COLUMNS = tuple("model suite task run attempt outcome score reason answer solution".split())
-_read_usage = amount_reader(
+_TOKEN_KEY_BY_ROLE = {
+    "tokens_in": "input_tokens",
+    "tokens_out": "output_tokens",
+    "tokens": "total_tokens",
+}
+_COLUMNS_WITH_SCHEMA_FIELD = tuple(
+    "model suite task run attempt outcome score reason answer solution".split()
+)
+_read_usage_amounts = usage_amount_reader(
     tokens_in="token_usage.input_tokens", tokens_out="token_usage.output_tokens",
     tokens="token_usage.total_tokens", tokens_cached="token_usage.input_tokens_cache_read",
     latency_ms="performance.latency_ms", turns="evaluation.num_turns",
@@ -77,11 +83,11 @@ def _contents(file: File) -> Contents:
     return Contents(rows, outcomes, facts)
 
 
-def _amounts(record: Any) -> dict[str, object]:
+def _usage_amounts(record: Any) -> dict[str, object]:
     """Tokens, milliseconds and turns of a record, and amounts that `passk convert` wrote to its
     metadata, for example dollars."""
-    carried = {name: nested_value(record, "metadata", name) for name in sorted(UNITS)}
-    usage = _read_usage(record).items()
+    carried = {name: nested_value(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
+    usage = _read_usage_amounts(record).items()
     return carried | {name: amount for name, amount in usage if amount is not None}
 
 
@@ -94,8 +100,12 @@ def record_sql(columns: Sequence[str]) -> str:
     answer, solution = (
         quote_name(name) if name in columns else "NULL::VARCHAR" for name in ("answer", "solution")
     )
-    usage = ", ".join(f"{key}: {c}::BIGINT" for c, key in _USAGE.items() if {*_USAGE} <= {*columns})
-    placed = {*_FIELD_COLUMNS, *(_USAGE if usage else ()), "duration"}
+    usage = ", ".join(
+        f"{key}: {c}::BIGINT"
+        for c, key in _TOKEN_KEY_BY_ROLE.items()
+        if {*_TOKEN_KEY_BY_ROLE} <= {*columns}
+    )
+    placed = {*_COLUMNS_WITH_SCHEMA_FIELD, *(_TOKEN_KEY_BY_ROLE if usage else ()), "duration"}
     metadata = {"epoch": "attempt", **{c: quote_name(c) for c in columns if c not in placed}}
     pairs = ", ".join(f"{quote_text(name)}, {sql}::VARCHAR" for name, sql in metadata.items())
     evaluation = "coalesce(suite, 'unnamed')"
@@ -130,7 +140,7 @@ EVERY_EVAL_EVER = Format(
     # A file with aggregated results may have the same name as the file with attempts, so passk must
     # not read the aggregated results as attempts.
     lambda file: (f"{file.name.removesuffix('.jsonl').removesuffix('_samples')}.json",),
-    _amounts,
+    _usage_amounts,
     example=Example(
         ("BENCHMARK/ORGANISATION/MODEL/ID.jsonl",),
         """\

@@ -16,8 +16,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import BadRecordError, DataError
-from passk_cli.files.database import AS_IT_IS, parquet_keys, quote_name, shared_connection
-from passk_cli.files.sources import documents
+from passk_cli.files.database import (
+    NO_HIVE_PARTITIONING_SQL,
+    parquet_keys,
+    quote_name,
+    shared_connection,
+)
+from passk_cli.files.sources import json_documents
 from passk_cli.files.sources.archive import Archive
 from passk_cli.files.sources.source import (
     Source,
@@ -31,9 +36,9 @@ from passk_cli.files.sources.source import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
-INCOMPLETE_RUN = DiagnosticType(
+INCOMPLETE_RUN_WARNING = DiagnosticType(
     "incomplete-run", WARNING, "the run lists {listed:attempt}, but the file contains {held}",
     meaning="The file states the number of attempts of its run, but it contains a different number"
     " of attempts.",
@@ -44,19 +49,19 @@ INCOMPLETE_RUN = DiagnosticType(
 )  # fmt: skip
 
 _START_BYTES, _LONG_START_BYTES, _MAX_KEPT_CHARACTERS = 1 << 16, 1 << 23, 1 << 14
-# passk looks for the first JSON record in at most _TRIED_LINES lines.
-_TRIED_LINES = 20
-# passk reads Parquet files in batches of _BATCH_ROWS rows.
-_BATCH_ROWS = 1 << 10
+# passk looks for the first JSON record in at most _MAX_RECORD_SEARCH_LINES lines.
+_MAX_RECORD_SEARCH_LINES = 20
+# passk reads Parquet files in batches of _PARQUET_BATCH_ROWS rows.
+_PARQUET_BATCH_ROWS = 1 << 10
 # A sibling file has at most _MAX_SIBLING_BYTES bytes, because passk loads sibling files into memory
 # completely.
 _MAX_SIBLING_BYTES = 1 << 26
 Record = Mapping[str, Any]
-Value = TypeVar("Value")
+ValueType = TypeVar("ValueType")
 # Judgements maps each scorer to the outcome and the score of one attempt. JudgedAttempts also
 # contains further arguments for `Row`.
-Judgements = dict[str, tuple[object, float | None]]
-JudgedAttempts = Iterator[tuple[Judgements, dict[str, Any]]]
+JudgementByScorer = dict[str, tuple[object, float | None]]
+JudgedAttempts = Iterator[tuple[JudgementByScorer, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
     list: "a list",
     dict: "an object",
@@ -112,7 +117,7 @@ class File:
         if isinstance(self.short_document, dict):
             return {key: value for key, value in self.short_document.items() if key not in streamed}
         with open_bytes(self.source) as stream:
-            return documents.top_level_object(stream, streamed, self.source.name)
+            return json_documents.top_level_object(stream, streamed, self.source.name)
 
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
         """Yield the elements of the list below these keys, one at a time.
@@ -124,7 +129,7 @@ class File:
         """
         if self.short_document is None:
             with open_bytes(self.source) as stream:
-                yield from documents.list_elements(stream, keys, siblings, self.source.name)
+                yield from json_documents.list_elements(stream, keys, siblings, self.source.name)
             return
         value = self.short_document
         for key in keys:
@@ -143,7 +148,7 @@ class File:
         Errors: DataError if the file is not JSON, or if a key occurs twice.
         """
         with open_bytes(self.source) as stream:
-            yield from documents.object_members(stream, keys, self.source.name)
+            yield from json_documents.object_members(stream, keys, self.source.name)
 
     def numbered_records(
         self, request: RowRequest | None = None
@@ -171,10 +176,10 @@ class File:
         import duckdb
 
         selected = ", ".join(".".join(map(quote_name, column)) for column in columns)
-        statement = f"SELECT {selected} FROM read_parquet($p{AS_IT_IS})"
+        statement = f"SELECT {selected} FROM read_parquet($p{NO_HIVE_PARTITIONING_SQL})"
         try:
             rows = shared_connection().execute(statement, {"p": self.source.path})
-            while batch := rows.fetchmany(_BATCH_ROWS):
+            while batch := rows.fetchmany(_PARQUET_BATCH_ROWS):
                 yield from batch
         except duckdb.Error as error:
             raise damaged_parquet_error(self.source, str(error)) from None
@@ -251,12 +256,12 @@ def sniff_file(
     form = "array" if start[0] == "[" else "object"
     # The text is parsed as one document first, because a line of a document may look like a record.
     # If the text is damaged or repeats a key, a later step reports the place.
-    document = documents.parse_document(text) if complete and sound else None
+    document = json_documents.parse_document(text) if complete and sound else None
     begun = document
     if begun is None and start[0] == "{" and (begun := _first_record(start, complete)):
         form = "lines"
-    begun = documents.parse_beginning(text) if begun is None else begun
-    keys = frozenset(documents.key_names(begun))
+    begun = json_documents.parse_beginning(text) if begun is None else begun
+    keys = frozenset(json_documents.key_names(begun))
     return File(source, form, keys, text, begun, document, sibling_documents=siblings)
 
 
@@ -269,7 +274,7 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
     if len(texts) < 2 and complete:
         return None
-    flush = (line.rstrip() for line in texts[:_TRIED_LINES] if not line[0].isspace())
+    flush = (line.rstrip() for line in texts[:_MAX_RECORD_SEARCH_LINES] if not line[0].isspace())
     for line in flush:
         record = json_or_none(line) if line[0] == "{" and line[-1] == "}" else None
         if isinstance(record, dict):
@@ -304,7 +309,7 @@ class Row:
     score: float | None = None
     attempt: object = None
     reason: str = ""
-    default_reason: str = "unscored"
+    default_missing_reason: str = "unscored"
     model: str | None = None
     suite: str | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
@@ -315,7 +320,7 @@ class Row:
 
     def __post_init__(self) -> None:
         if self.outcome is None and not self.reason:
-            self.reason = self.default_reason
+            self.reason = self.default_missing_reason
 
 
 @dataclass
@@ -356,7 +361,7 @@ class Contents:
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
-    outcomes: tuple[str, ...] | None = ("outcome",)
+    outcome_names: tuple[str, ...] | None = ("outcome",)
     constants: Mapping[str, object] = field(default_factory=dict)
     messages: Sequence[Diagnostic] = ()
     default_outcome: str | None = None
@@ -408,12 +413,12 @@ class Format:
 
     name: str
     pass_rule: str
-    source: str
+    layout_documentation: str
     recognises: Callable[[File], bool]
     read_contents: Callable[[File], Contents]
     example: Example = field(kw_only=True)
     ignored_siblings: tuple[str, ...] | Callable[[File], tuple[str, ...]] = ()
-    read_amounts: Callable[[Any], Mapping[str, object]] | None = None
+    read_usage_amounts: Callable[[Any], Mapping[str, object]] | None = None
     extra_cost_sources: str = ""
     is_generic: bool = False
 
@@ -473,7 +478,7 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
-def amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
+def usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     """Return a function that reads amounts from a record, by the dotted path of each amount.
 
     >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
@@ -534,7 +539,7 @@ def seconds_between(start: Any, end: Any) -> float | None:
         return None
 
 
-def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value | None:
+def require_type(file: File, place: str, value: Any, kind: type[ValueType]) -> ValueType | None:
     """Return the value if it has the expected type, or None if the harness did not write a value.
 
     place : the position in the document.
@@ -544,7 +549,7 @@ def require_type(file: File, place: str, value: Any, kind: type[Value]) -> Value
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
     problem = (
-        f"{place} is {truncated(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
+        f"{place} is {truncated_text(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
     )
     raise BadRecordError(file.source.name, problem, "correct the file")
 
@@ -596,12 +601,12 @@ def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -
     """
     if requested in outcomes:
         return str(requested)
-    names = ", ".join(map(truncated, outcomes))
+    names = ", ".join(map(truncated_text, outcomes))
     if not outcomes:
         problem, remedy = "the file contains no outcome", "check whether its attempts were scored"
         raise DataError(place, problem, remedy, name="no-such-outcome")
     if requested is not None:
-        problem = f"the file contains no outcome {truncated(requested)!r}"
+        problem = f"the file contains no outcome {truncated_text(requested)!r}"
         remedy = did_you_mean_or_list(requested, outcomes)
         raise DataError(place, problem, remedy, name="no-such-outcome")
     if len(outcomes) > 1:

@@ -27,12 +27,12 @@ from passk_cli.files.formats.format import (
     sniff_file,
 )
 from passk_cli.files.roles import (
-    LINE,
-    ONE_SIDED,
+    FAILED_LIST_WORDS,
+    LINE_NUMBER_AS_TASK,
     ROLE_WORDS,
     ROLES,
-    SETTINGS,
-    SUMMED_UP,
+    SETTING_COLUMN_NAMES,
+    SUMMARY_LIST_WORDS,
     column_name_words,
     normalized_column_name,
     role_name_strength,
@@ -41,9 +41,9 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import PACKED_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import first_few, truncated
+from passk_cli.text import first_few, truncated_text
 
-UNJUDGED_IDS = DiagnosticType(
+UNJUDGED_IDS_WARNING = DiagnosticType(
     "unjudged-ids", WARNING,
     "{ids:id} in {key} {ids:is|are} missing from both {passed} and {failed}, and {ids:has|have} no"
     " outcome",
@@ -57,17 +57,17 @@ UNJUDGED_IDS = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# passk streams an array of at least LARGE_BYTES bytes, because DuckDB would need three times
-# LARGE_BYTES in memory.
-LARGE_BYTES = 1 << 27
+# passk streams an array of at least STREAMED_ARRAY_BYTES bytes, because DuckDB would need three times
+# STREAMED_ARRAY_BYTES in memory.
+STREAMED_ARRAY_BYTES = 1 << 27
 # passk assumes that a packed file has _UNPACKED_RATIO times its size after unpacking.
 _UNPACKED_RATIO = 10
-# passk inspects _INSPECTED_MEMBERS members of a document to find the layout of the document.
-_INSPECTED_MEMBERS = 50
-# A number under a key in _AVERAGES at the top of a JSON document is an average, and not the outcome
+# passk inspects _MAX_INSPECTED_MEMBERS members of a document to find the layout of the document.
+_MAX_INSPECTED_MEMBERS = 50
+# A number under a key in _AVERAGE_KEYS at the top of a JSON document is an average, and not the outcome
 # of a task.
-_AVERAGES = ("acc", "accuracy", "score", "scores")
-KEYS_WITHOUT_RECORDS = DiagnosticType(
+_AVERAGE_KEYS = ("acc", "accuracy", "score", "scores")
+KEYS_WITHOUT_RECORDS_WARNING = DiagnosticType(
     "keys-without-records", WARNING,
     "passk skipped {keys:key} without {key}: {names}",
     meaning="The option --records contains a key in braces, which stands for several keys of the"
@@ -79,27 +79,31 @@ KEYS_WITHOUT_RECORDS = DiagnosticType(
     " config",
 )  # fmt: skip
 
-_LISTS = tuple(
+_RECORD_LIST_KEYS = tuple(
     "results records samples tasks attempts trials simulations evaluations examples instances rows"
     " data outputs items problems questions runs".split()
 )
-_PASSED = (
+_PASSED_LIST_KEYS = (
     "passed pass passes resolved solved correct success successes successful succeeded".split()
 )
 
-_FAILED = "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
-# A key in _METADATA_KEYS usually contains the metadata of a JSON document, and a key in _MODELS
+_FAILED_LIST_KEYS = (
+    "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
+)
+# A key in _METADATA_KEYS usually contains the metadata of a JSON document, and a key in _MODEL_KEYS
 # contains the name of the model in the metadata.
 _METADATA_KEYS = frozenset("metadata meta config configuration info run args settings".split())
-_MODELS = frozenset("model model_name model_id agent_model llm".split())
+_MODEL_KEYS = frozenset("model model_name model_id agent_model llm".split())
 # With orient="split", DataFrame.to_json() of pandas writes the keys in _PANDAS_SPLIT_KEYS.
 _PANDAS_SPLIT_KEYS = {"columns", "data"}
-_SUFFIX = re.compile(r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$")
+_ID_LIST_SUFFIX_PATTERN = re.compile(
+    r"_(ids?|tasks?|task_ids|instances?|instance_ids|problems?|problem_ids)$"
+)
 WHOLE_DOCUMENT = "."
 # A placeholder in --records, for example {task}, makes a column from the keys of a JSON object.
-_KEY_COLUMN = re.compile(r"\{(\w+)\}")
+_KEY_PLACEHOLDER_PATTERN = re.compile(r"\{(\w+)\}")
 _NO_COLUMNS: Record = {}
-_DETECT_FORMAT = SuggestedFix({"--from": None}, "detects the format")
+_DETECT_FORMAT_FIX = SuggestedFix({"--from": None}, "detects the format")
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ class _DocumentEntry:
 
     key: str
     kind: str
-    columns: frozenset[str] = frozenset()
+    record_columns: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1000)
@@ -122,8 +126,8 @@ def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
     return bool(usual_columns("outcome", names) or has_counts)
 
 
-def _names_task(columns: Iterable[str]) -> bool:
-    return any(ROLES["task"].ranks.get(normalized_column_name(name)) == 0 for name in columns)
+def _has_task_column(columns: Iterable[str]) -> bool:
+    return any(ROLES["task"].rank_by_name.get(normalized_column_name(name)) == 0 for name in columns)
 
 
 @lru_cache(maxsize=1)
@@ -159,7 +163,7 @@ def _constant_values(
 
     A model in the metadata is used if neither these values nor the first record contain a model.
     """
-    names = {*ROLES["model"].names[0], *SETTINGS}
+    names = {*ROLES["model"].names_by_likelihood[0], *SETTING_COLUMN_NAMES}
     plain = (str, int, float)
     facts: dict[str, object] = {
         name: value
@@ -173,7 +177,7 @@ def _constant_values(
         for name, head in heads
         if name.lower() in _METADATA_KEYS and isinstance(head, dict)
         for key, value in head.items()
-        if normalized_column_name(key) in _MODELS and isinstance(value, str)
+        if normalized_column_name(key) in _MODEL_KEYS and isinstance(value, str)
     }
     return {"model": models.pop(), **facts} if len(models) == 1 else facts
 
@@ -181,7 +185,7 @@ def _constant_values(
 def _require_record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecordError(place, f"{truncated(dumps(value))} is not a record", "expected an object")
+    raise BadRecordError(place, f"{truncated_text(dumps(value))} is not a record", "expected an object")
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
@@ -192,17 +196,17 @@ def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> 
         yield _require_record(f"{file.source.name}: record {number}", value)
 
 
-def _is_large(file: File) -> bool:
+def _is_large_array(file: File) -> bool:
     times = 1 if file.source.packing == "none" else _UNPACKED_RATIO
-    large = os.path.getsize(file.source.path) * times > LARGE_BYTES
+    large = os.path.getsize(file.source.path) * times > STREAMED_ARRAY_BYTES
     return file.structure == "array" and file.short_document is None and large
 
 
-RECORDS = Format(
+RECORD_ARRAY_FORMAT = Format(
     "records",
     "the outcome of a record, in an array of records that is too long for memory",
     "",
-    _is_large,
+    _is_large_array,
     lambda file: Contents(lambda request: _list_records(file, (), {})),
     is_generic=True,
     example=Example(
@@ -227,8 +231,8 @@ def _records_by_task(
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
-        key = "key" if isinstance(first, dict) and _names_task(first) else "task"
-        where = f"{place}: {truncated(task)}"
+        key = "key" if isinstance(first, dict) and _has_task_column(first) else "task"
+        where = f"{place}: {truncated_text(task)}"
         yield from _records_below(value, (), {key: task, **columns}, where, (), siblings)
 
 
@@ -238,7 +242,7 @@ def _is_outcome_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     return flags and not _has_outcome(frozenset(entry.key for entry in entries))
 
 
-TASK_OUTCOMES = Format(
+OUTCOMES_BY_TASK_FORMAT = Format(
     "task-outcomes",
     "the value true, in an object by task with truth values or lists of truth values",
     "",
@@ -258,7 +262,7 @@ TASK_OUTCOMES = Format(
 
 def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
     kinds = {entry.kind for entry in entries} - {"null"}
-    filled = [entry for entry in entries if entry.columns]
+    filled = [entry for entry in entries if entry.record_columns]
     if len(filled) < 2 and kinds != {"records"}:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
@@ -266,14 +270,15 @@ def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
         # A list of models, or of records with a task column, does not contain attempts at a single
         # task.
     names_its_tasks = kinds != {"record"} and any(
-        _names_task(entry.columns) or column_name_words(entry.key) & SUMMED_UP for entry in filled
+        _has_task_column(entry.record_columns) or column_name_words(entry.key) & SUMMARY_LIST_WORDS
+        for entry in filled
     )
     return not names_its_tasks and all(
-        _has_outcome(entry.columns, ("acc", "accuracy")) for entry in filled
+        _has_outcome(entry.record_columns, ("acc", "accuracy")) for entry in filled
     )
 
 
-TASK_RECORDS = Format(
+RECORDS_BY_TASK_FORMAT = Format(
     "task-records",
     "the outcome of a record, in an object by task with records or lists of records",
     "",
@@ -292,15 +297,15 @@ TASK_RECORDS = Format(
 
 
 def _record_lists(entries: Sequence[_DocumentEntry]) -> list[_DocumentEntry]:
-    other_words = ONE_SIDED | SUMMED_UP
+    other_words = FAILED_LIST_WORDS | SUMMARY_LIST_WORDS
     lists = [
         e for e in entries if e.kind == "records" and not column_name_words(e.key) & other_words
     ]
-    judged = [entry for entry in lists if _has_outcome(entry.columns)]
+    judged = [entry for entry in lists if _has_outcome(entry.record_columns)]
     top = _scalar_keys(entries)
     if _has_outcome(top):
-        usual = () if _has_outcome(top, _AVERAGES) else _LISTS
-        return [e for e in judged if _names_task(e.columns) or e.key.lower() in usual]
+        usual = () if _has_outcome(top, _AVERAGE_KEYS) else _RECORD_LIST_KEYS
+        return [e for e in judged if _has_task_column(e.record_columns) or e.key.lower() in usual]
     return judged or (lists if len(lists) == 1 else [])
 
 
@@ -317,7 +322,7 @@ def _single_list_contents(file: File) -> Contents:
     entries = _document_entries(file)
     lists = _record_lists(entries)
     top = _scalar_keys(entries)
-    if _has_outcome(top) and _has_outcome(top, _AVERAGES) and _names_task(top):
+    if _has_outcome(top) and _has_outcome(top, _AVERAGE_KEYS) and _has_task_column(top):
         _refuse_several_lists(file, [WHOLE_DOCUMENT, *(entry.key for entry in lists)])
     if len(lists) > 1:
         _refuse_several_lists(file, [entry.key for entry in lists])
@@ -328,7 +333,7 @@ def _single_list_contents(file: File) -> Contents:
 
 def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
     places = " and ".join(
-        truncated(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
+        truncated_text(key) if key != WHOLE_DOCUMENT else "the document itself" for key in keys
     )
     raise DataError(
         file.source.name,
@@ -361,7 +366,8 @@ def _list_contents(
                 [_document_entry(key, value) for key, value in siblings.items()]
             )
             if any(
-                _has_outcome(entry.columns) and _names_task(entry.columns) for entry in other_lists
+                _has_outcome(entry.record_columns) and _has_task_column(entry.record_columns)
+                for entry in other_lists
             ):
                 _refuse_several_lists(file, [keys[0], *(entry.key for entry in other_lists)])
         facts.update(_constant_values(siblings, requested, first))
@@ -369,7 +375,7 @@ def _list_contents(
     return Contents(rows, constants=facts)
 
 
-RECORD_LIST = Format(
+RECORD_LIST_FORMAT = Format(
     "list-of-records",
     "the outcome of a record, in the one list of records of an object",
     "",
@@ -389,8 +395,10 @@ RECORD_LIST = Format(
 
 def _id_list_keys(entries: Sequence[_DocumentEntry]) -> tuple[str, str] | None:
     ids = [entry.key for entry in entries if entry.kind in ("ids", "empty")]
-    names = {key: _SUFFIX.sub("", key.lower().replace("-", "_")) for key in ids}
-    passed, failed = ([key for key in ids if names[key] in of] for of in (_PASSED, _FAILED))
+    names = {key: _ID_LIST_SUFFIX_PATTERN.sub("", key.lower().replace("-", "_")) for key in ids}
+    passed, failed = (
+        [key for key in ids if names[key] in of] for of in (_PASSED_LIST_KEYS, _FAILED_LIST_KEYS)
+    )
     filled = any(entry.kind == "ids" for entry in entries if entry.key in (*passed, *failed))
     return (passed[0], failed[0]) if len(passed) == len(failed) == 1 and filled else None
 
@@ -407,7 +415,7 @@ def _id_list_contents(file: File) -> Contents:
             if task in outcomes:
                 is_repeated = outcomes[task] == (key == passed)
                 conflict = "twice" if is_repeated else "as passed and as failed"
-                problem = f"the id {truncated(str(task))} is listed {conflict}"
+                problem = f"the id {truncated_text(str(task))} is listed {conflict}"
                 raise DataError(file.source.name, problem, "keep one", name="duplicate-attempts")
             outcomes[task] = key == passed
     messages = []
@@ -416,13 +424,13 @@ def _id_list_contents(file: File) -> Contents:
         fresh = [task for task in other_ids if type(task) in (str, int) and task not in outcomes]
         if fresh:
             outcomes |= dict.fromkeys(fresh)
-            fields = {"ids": len(fresh), "key": truncated(key)}
-            messages.append(UNJUDGED_IDS(passed=passed, failed=failed, **fields))
+            fields = {"ids": len(fresh), "key": truncated_text(key)}
+            messages.append(UNJUDGED_IDS_WARNING(passed=passed, failed=failed, **fields))
     rows = [{"task": task, "outcome": outcome} for task, outcome in outcomes.items()]
     return Contents(lambda request: rows, constants=_constant_values(document), messages=messages)
 
 
-ID_LISTS = Format(
+PASSED_AND_FAILED_IDS_FORMAT = Format(
     "id-lists",
     "an id in the list of passed ids; a second list contains the failed ids",
     "",
@@ -486,7 +494,7 @@ def _stores_columns(file: File) -> bool:
     return bool(column_kinds) and has_outcome and bool(rows_from_columns(file.document()))
 
 
-COLUMNS = Format(
+COLUMN_LISTS_FORMAT = Format(
     "columns",
     "the outcome of a row, in an object of columns, or in rows next to the names of columns",
     "",
@@ -506,7 +514,7 @@ COLUMNS = Format(
 
 
 def _wrong_format_error(file: File, problem: str) -> DataError:
-    return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT])
+    return DataError(file.source.name, problem, name="unknown-format", settles=[_DETECT_FORMAT_FIX])
 
 
 def _is_single_record(file: File) -> bool:
@@ -519,7 +527,7 @@ def _is_single_record(file: File) -> bool:
     return not (file.source.name.endswith(ends) and "\n" not in file.start_text.strip())
 
 
-RECORD = Format(
+SINGLE_RECORD_FORMAT = Format(
     "record",
     "the outcome of the single record in the file",
     "",
@@ -535,7 +543,15 @@ RECORD = Format(
     ),
 )
 
-FORMATS = (RECORDS, COLUMNS, TASK_OUTCOMES, TASK_RECORDS, RECORD_LIST, ID_LISTS, RECORD)
+FORMATS = (
+    RECORD_ARRAY_FORMAT,
+    COLUMN_LISTS_FORMAT,
+    OUTCOMES_BY_TASK_FORMAT,
+    RECORDS_BY_TASK_FORMAT,
+    RECORD_LIST_FORMAT,
+    PASSED_AND_FAILED_IDS_FORMAT,
+    SINGLE_RECORD_FORMAT,
+)
 
 
 def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
@@ -549,7 +565,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
 
     def contents(file: File) -> Contents:
         if key == WHOLE_DOCUMENT:
-            return RECORD.read_contents(file)
+            return SINGLE_RECORD_FORMAT.read_contents(file)
         if file.structure not in ("object", "array", "lines"):
             problem = f"records below {key} need a JSON document, but the file is not JSON"
             raise NoResultsError(file.source.name, problem, name="unknown-format")
@@ -559,7 +575,9 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
             and any(entry.key == key for entry in _document_entries(file))
         )
         keys = (key,) if is_one_key else tuple(key.split("."))
-        fixed = len(list(takewhile(lambda name: not _KEY_COLUMN.fullmatch(name), keys)))
+        fixed = len(
+            list(takewhile(lambda name: not _KEY_PLACEHOLDER_PATTERN.fullmatch(name), keys))
+        )
         if file.structure != "object":
             return Contents(lambda request: _records_in_elements(file, keys, columns, request))
         if fixed < len(keys):
@@ -569,7 +587,9 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         # If a path of keys contains a list, passk reads the list record by record.
         lists = (n for n in range(len(keys), 0, -1) if any(True for _ in file.records(*keys[:n])))
         cut = next(lists, 0)
-        if cut == len(keys) and are_outcomes([*islice(file.records(*keys), _INSPECTED_MEMBERS)]):
+        if cut == len(keys) and are_outcomes(
+            [*islice(file.records(*keys), _MAX_INSPECTED_MEMBERS)]
+        ):
             return Contents(lambda request: ({"outcome": flag} for flag in file.records(*keys)))
         if cut == len(keys):
             return _list_contents(file, keys, columns)
@@ -579,7 +599,7 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
                 lambda request: _records_in_elements(file, keys, columns, request, cut),
                 constants=facts,
             )
-        members = list(islice(file.object_members(*keys), _INSPECTED_MEMBERS))
+        members = list(islice(file.object_members(*keys), _MAX_INSPECTED_MEMBERS))
         entries = [_document_entry(name, value) for name, value in members]
         facts = _constant_values(file.document(keys[0])) if members else {}
         place = file.source.name
@@ -594,12 +614,14 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
             return Contents(lambda request: rows, constants=facts)
         if members:
             return Contents(lambda request: [dict(file.object_members(*keys))])
-        present = [truncated(name) for name, _ in islice(file.object_members(), _INSPECTED_MEMBERS)]
+        present = [
+            truncated_text(name) for name, _ in islice(file.object_members(), _MAX_INSPECTED_MEMBERS)
+        ]
         remedy = did_you_mean_or_list(key, present) if present else ""
-        problem = f"the document contains no records below {truncated(key)!r}"
+        problem = f"the document contains no records below {truncated_text(key)!r}"
         raise NoResultsError(file.source.name, problem, remedy)
 
-    rule = f"the outcome of a record below {truncated(key)}; in an object, the key is the task"
+    rule = f"the outcome of a record below {truncated_text(key)}; in an object, the key is the task"
     return Format(
         "records-inside", rule, "", bool, contents, is_generic=True, example=Example((), "")
     )
@@ -644,7 +666,11 @@ def _records_of_members(
         it is an error if all members lack the key.
     """
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
-    key = further_keys[0] if further_keys and not _KEY_COLUMN.fullmatch(further_keys[0]) else ""
+    key = (
+        further_keys[0]
+        if further_keys and not _KEY_PLACEHOLDER_PATTERN.fullmatch(further_keys[0])
+        else ""
+    )
     without, has_records = list[str](), False
     for member, value in file.object_members(*keys[:fixed]):
         if key and not (isinstance(value, list) or (isinstance(value, dict) and key in value)):
@@ -656,11 +682,11 @@ def _records_of_members(
         )
     if without and not has_records:
         place = f"{file.source.name}: {without[0]}"
-        problem = f"the key {truncated(key)!r} is missing"
+        problem = f"the key {truncated_text(key)!r} is missing"
         raise BadRecordError(place, problem, "give a key that the document contains")
     if without:
         message_fields = {"keys": len(without), "key": key, "names": first_few(without)}
-        request.messages.append(KEYS_WITHOUT_RECORDS(**message_fields))
+        request.messages.append(KEYS_WITHOUT_RECORDS_WARNING(**message_fields))
 
 
 def _records_below(
@@ -679,10 +705,10 @@ def _records_below(
         column.
     """
     if keys and isinstance(value, dict):
-        key_column = _KEY_COLUMN.fullmatch(keys[0])
+        key_column = _KEY_PLACEHOLDER_PATTERN.fullmatch(keys[0])
         if key_column is None and keys[0] not in value:
             remedy = did_you_mean_or_list(keys[0], value, "give a key that the document contains")
-            raise BadRecordError(place, f"the key {truncated(keys[0])!r} is missing", remedy)
+            raise BadRecordError(place, f"the key {truncated_text(keys[0])!r} is missing", remedy)
         members = value.items() if key_column else [(keys[0], value[keys[0]])]
         siblings = {**siblings, **{name: value[name] for name in {*requested} & {*value}
                                if isinstance(value[name], str | int | float)}}  # fmt: skip
@@ -734,14 +760,15 @@ def are_outcomes(values: Sequence[Any]) -> bool:
 
 
 # The task of a record is its line number, and lines that are not records are counted, too.
-NUMBERED_LINES = Format(
+LINE_NUMBER_AS_TASK_FORMAT = Format(
     "aligned-lines",
     "the outcome of a record, with its line number as the task",
     "",
     bool,
     lambda file: Contents(
         lambda request: (
-            {LINE: number, **record} for number, record in file.numbered_records(request)
+            {LINE_NUMBER_AS_TASK: number, **record}
+            for number, record in file.numbered_records(request)
         )
     ),
     is_generic=True,

@@ -16,7 +16,7 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    Judgements,
+    JudgementByScorer,
     contents_by_scorer,
     finite_number,
     judge_binary,
@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_FINAL = "final_eval_status"
+_FINAL_STATUS_KEY = "final_eval_status"
 
 
 def _outcome_of_status(status: object) -> object:
@@ -40,8 +40,8 @@ def _contents(file: File) -> Contents:
         for place, case in enumerate(results):
             metrics = nested_value(case, "overall_eval_metric_results")
             metrics = require_list(file, "overall_eval_metric_results", metrics)
-            status = _outcome_of_status(nested_value(case, _FINAL))
-            judgements: Judgements = {_FINAL: (status, None)}
+            status = _outcome_of_status(nested_value(case, _FINAL_STATUS_KEY))
+            judgements: JudgementByScorer = {_FINAL_STATUS_KEY: (status, None)}
             for metric in metrics:
                 status, score = nested_value(metric, "eval_status"), nested_value(metric, "score")
                 judgement = (
@@ -62,7 +62,7 @@ def _contents(file: File) -> Contents:
         "run": nested_value(document, "eval_set_result_id"),
         "suite": nested_value(document, "eval_set_id"),
     }
-    return contents_by_scorer(cases, _FINAL, facts=facts)
+    return contents_by_scorer(cases, _FINAL_STATUS_KEY, facts=facts)
 
 
 GOOGLE_ADK = Format(

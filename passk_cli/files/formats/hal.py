@@ -11,7 +11,7 @@ from typing import Any
 
 from passk_cli.errors import BadRecordError, NoResultsError
 from passk_cli.files.formats.format import Contents, Example, File, Format, Row, nested_value
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
 # passk does not load the keys in _SKIPPED_KEYS, which contain the log of every call and every
 # prompt.
@@ -28,7 +28,7 @@ def _contents(file: File) -> Contents:
         raise NoResultsError(file.source.name, problem, "the benchmark reports only averages")
     contradictory = {str(task) for task in passed} & {str(task) for task in failed}
     if contradictory:
-        problem = f"task {truncated(min(contradictory))!r} both succeeded and failed"
+        problem = f"task {truncated_text(min(contradictory))!r} both succeeded and failed"
         raise BadRecordError(file.source.name, problem, "correct the file")
     config = document["config"]
     agent = str(nested_value(config, "agent_name"))
@@ -67,7 +67,7 @@ HAL = Format(
         and file.has_keys("config.agent_name", "config.benchmark_name", "config.run_id", "results")
     ),
     _contents,
-    read_amounts=lambda amounts: amounts,
+    read_usage_amounts=lambda amounts: amounts,
     example=Example(
         ("results/BENCHMARK/RUN/RUN_UPLOAD.json",),
         """\

@@ -54,7 +54,7 @@ def _contents(file: File) -> Contents:
     return Contents(row, names, facts)
 
 
-def _amounts(trial: Any) -> dict[str, object]:
+def _usage_amounts(trial: Any) -> dict[str, object]:
     agent = nested_value(trial, "agent_result")
     start, end = nested_value(trial, "started_at"), nested_value(trial, "finished_at")
     return {
@@ -79,7 +79,7 @@ HARBOR = Format(
     ignored_siblings=tuple(
         "config.json agent/**/* verifier/**/* artifacts/**/* ../config.json ../result.json".split()
     ),
-    read_amounts=_amounts,
+    read_usage_amounts=_usage_amounts,
     extra_cost_sources="a verifier that asks a model",
     example=Example(
         ("jobs/JOB/TASK__ID/result.json",),

@@ -29,7 +29,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-PERTURBED_INSTANCES = DiagnosticType(
+PERTURBED_INSTANCES_NOTE = DiagnosticType(
     "perturbed-instances", NOTE, "skipped {instances:perturbed instance}",
     meaning="HELM also runs instances with a changed text, to measure robustness. passk skips these"
     " perturbed instances.",
@@ -37,7 +37,7 @@ PERTURBED_INSTANCES = DiagnosticType(
     advice="You do not have to do anything.",
     example="note[perturbed-instances]: passk skipped 120 perturbed instances",
 )  # fmt: skip
-OTHER_SPLITS = DiagnosticType(
+OTHER_SPLITS_NOTE = DiagnosticType(
     "other-splits", NOTE, "passk skipped {instances:instance} outside the test split: {splits}",
     meaning="The file contains instances of several splits. passk reads only the test split.",
     why="HELM computes its own numbers from the test split, so passk's numbers are comparable.",
@@ -45,26 +45,26 @@ OTHER_SPLITS = DiagnosticType(
     example="note[other-splits]: passk skipped 50 instances outside the test split: valid",
 )  # fmt: skip
 
-_MODEL = re.compile(r"(?:^|[:,])model=([^,]+)")
-# Statistics with a name that matches _LIKELY_OUTCOME are likely outcomes, so `--outcome` lists them
+_MODEL_PATTERN = re.compile(r"(?:^|[:,])model=([^,]+)")
+# Statistics with a name that matches _LIKELY_OUTCOME_PATTERN are likely outcomes, so `--outcome` lists them
 # first.
-_LIKELY_OUTCOME = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
+_LIKELY_OUTCOME_PATTERN = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
 def _contents(file: File) -> Contents:
     spec = file.sibling_document("run_spec.json")
     scenario = nested_value(spec, "name") or file.path.parent.name
-    model = _MODEL.search(scenario)
+    model = _MODEL_PATTERN.search(scenario)
     outcomes, splits, perturbed = _statistics_and_splits(file)
     split = "test" if "test" in splits else None
-    messages = [PERTURBED_INSTANCES(instances=perturbed)] if perturbed else []
+    messages = [PERTURBED_INSTANCES_NOTE(instances=perturbed)] if perturbed else []
     other_splits = {name: times for name, times in splits.items() if split and name != split}
     if other_splits:
         instances = sum(other_splits.values())
-        messages.append(OTHER_SPLITS(instances=instances, splits=list(other_splits)))
+        messages.append(OTHER_SPLITS_NOTE(instances=instances, splits=list(other_splits)))
     facts = {
         "model": nested_value(spec, "adapter_spec", "model") or (model[1] if model else None),
-        "suite": _MODEL.sub("", scenario) if model or spec else None,
+        "suite": _MODEL_PATTERN.sub("", scenario) if model or spec else None,
         "temperature": nested_value(spec, "adapter_spec", "temperature"),
         "n_shot": nested_value(spec, "adapter_spec", "max_train_instances"),
     }
@@ -87,7 +87,11 @@ def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
                 highest[name] = max(mean, highest.get(name, mean))
                 lowest[name] = min(mean, lowest.get(name, mean))
     names = [name for name in highest if lowest[name] >= 0 and highest[name] <= 1]
-    return sorted(names, key=lambda name: _LIKELY_OUTCOME.search(name) is None), splits, perturbed
+    return (
+        sorted(names, key=lambda name: _LIKELY_OUTCOME_PATTERN.search(name) is None),
+        splits,
+        perturbed,
+    )
 
 
 def _unperturbed_stats(file: File, record: Any) -> list[tuple[str, str, Any]]:
@@ -120,7 +124,7 @@ def _rows(file: File, request: RowRequest, only: str | None) -> Iterator[Row]:
         )
 
 
-def _amounts(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
+def _usage_amounts(stats: list[tuple[str, str, Any]]) -> dict[str, object]:
     means = {name: mean for name, _, mean in stats}
     into, time = means.get("num_prompt_tokens"), means.get("inference_runtime")
     out = means.get("num_completion_tokens", means.get("num_output_tokens"))
@@ -134,7 +138,7 @@ HELM = Format(
     lambda file: file.has_keys("[].instance_id", "[].train_trial_index", "[].stats"),
     _contents,
     ("stats.json", "run_spec.json", "scenario.json", "scenario_state.json", "instances.json"),
-    _amounts,
+    _usage_amounts,
     example=Example(
         ("benchmark_output/runs/SUITE/mmlu:subject=law,model=MODEL/per_instance_stats.json",),
         """\

@@ -18,7 +18,7 @@ from typing import Any
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResultsError
 from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
+    INCOMPLETE_RUN_WARNING,
     Contents,
     Example,
     File,
@@ -31,7 +31,7 @@ from passk_cli.files.formats.format import (
 from passk_cli.files.roles import column_name_words
 from passk_cli.suggested_fix import SuggestedFix
 
-UNFINISHED_RUN = DiagnosticType(
+UNFINISHED_RUN_WARNING = DiagnosticType(
     "unfinished-run", WARNING, "the run did not finish{?status|: its status is {status}}",
     meaning="The run of this log was cancelled, ended with an error, or has not ended yet.",
     why="passk includes the attempts in the log. Slow or difficult attempts are most likely to be"
@@ -39,7 +39,7 @@ UNFINISHED_RUN = DiagnosticType(
     advice="Finish the run, for example with `inspect eval-retry`, and read its log again.",
     example="warning[unfinished-run]: the run did not finish: its status is cancelled",
 )  # fmt: skip
-INVALIDATED_LOG = DiagnosticType(
+INVALIDATED_LOG_WARNING = DiagnosticType(
     "invalidated-log", WARNING, "the log is marked as invalidated",
     meaning="Somebody marked this Inspect log as invalid. passk still includes its attempts.",
     why="The person who marked the log may know that its outcomes are wrong.",
@@ -47,7 +47,7 @@ INVALIDATED_LOG = DiagnosticType(
     example="warning[invalidated-log]: the log is marked as invalidated",
 )  # fmt: skip
 
-UNCLEAR_SCORE = DiagnosticType(
+UNCLEAR_SCORE_MEANING_WARNING = DiagnosticType(
     "unclear-score", WARNING,
     "a score of 1 is a pass, but {score} may measure a failure",
     (SuggestedFix({"--passes": ("false",), "--fails": ("true",)}, "makes 1 a failure"),),
@@ -64,16 +64,16 @@ _UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
-# Inspect's function value_to_float converts the texts in _WORDS to numbers. The text "P" means
+# Inspect's function value_to_float converts the texts in _SCORE_BY_LETTER to numbers. The text "P" means
 # partial credit.
-_WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-_LOWER_WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-_COMPLETION = ("output", "choices", 0, "message", "content")
+_SCORE_BY_LETTER = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_SCORE_BY_LOWERCASE_WORD = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_COMPLETION_PATH = ("output", "choices", 0, "message", "content")
 # The first member of a log has a name in _HEADER_MEMBERS. If the run crashed, the log of the run
 # contains only the member _journal/start.json.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
-_SAMPLE = re.compile(r"samples/.*\.json")
-_SUMMARIES = re.compile(r"_journal/summaries/(\d+)\.json")
+_SAMPLE_MEMBER_PATTERN = re.compile(r"samples/.*\.json")
+_SUMMARIES_MEMBER_PATTERN = re.compile(r"_journal/summaries/(\d+)\.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,9 @@ def _contents(file: File) -> Contents:
     facts = {"model": model, "suite": run.get("task"), "run": number, **_settings(header, run)}
     messages = [*_messages(file, header, len(samples))]
     messages += [
-        UNCLEAR_SCORE(score=name) for name in names if column_name_words(name) & _UNDESIRED_WORDS
+        UNCLEAR_SCORE_MEANING_WARNING(score=name)
+        for name in names
+        if column_name_words(name) & _UNDESIRED_WORDS
     ]
     dataset = run.get("dataset") or {}
     order = dataset.get("sample_ids") if dataset.get("shuffled") else None
@@ -147,7 +149,7 @@ def _header(file: File) -> dict[str, Any]:
     if file.archive is None:
         return file.document("samples")
     for name in _HEADER_MEMBERS:
-        header = file.archive.json(name)
+        header = file.archive.read_json(name)
         if isinstance(header, dict):
             return header
     problem = "the zip contains neither header.json nor a journal"
@@ -173,7 +175,7 @@ def _samples(file: File, only: str) -> list[_SampleScores]:
                     if score is not None
                 },
                 record.get("error") is not None,
-                nested_value(record, *_COMPLETION),
+                nested_value(record, *_COMPLETION_PATH),
                 {name: record.get(name) for name in ("model_usage", "total_time", "working_time")},
             )
             last[str(sample.id), sample.epoch] = sample
@@ -187,12 +189,14 @@ def _records(file: File) -> Iterator[Any]:
         return
     names = ["summaries.json"]
     if not file.has_keys("summaries.json"):
-        journal = [(int(m[1]), m[0]) for m in map(_SUMMARIES.fullmatch, archive.names) if m]
+        journal = [
+            (int(m[1]), m[0]) for m in map(_SUMMARIES_MEMBER_PATTERN.fullmatch, archive.names) if m
+        ]
         names = [name for _, name in sorted(journal)]
     if not names:
         # A log that another program wrote may contain samples without summaries.
-        yield from map(archive.json, filter(_SAMPLE.fullmatch, archive.names))
-    for records in map(archive.json, names):
+        yield from map(archive.read_json, filter(_SAMPLE_MEMBER_PATTERN.fullmatch, archive.names))
+    for records in map(archive.read_json, names):
         yield from records if isinstance(records, list) else ()
 
 
@@ -207,7 +211,7 @@ def _rows(
         if file.archive is not None and "solution" in request.requested_texts:
             # In a zipped log, each sample is a separate file, which also contains the solution.
             name = f"samples/{sample.id}_epoch_{sample.epoch}.json"
-            solution = nested_value(file.archive.json(name), *_COMPLETION)
+            solution = nested_value(file.archive.read_json(name), *_COMPLETION_PATH)
         yield Row(
             sample.id,
             None if missing else number == 1.0 if number in (0.0, 1.0) else number,
@@ -221,7 +225,7 @@ def _rows(
         )
 
 
-def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
+def _usage_amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
     """Tokens, seconds and, if the log contains prices, dollars of the evaluated model.
 
     The amounts of graders and simulated users are separate (`other_tokens`, `other_cost`).
@@ -249,12 +253,16 @@ def _amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
         "tokens_cached": cached,
         "duration": usage_record["total_time"],
         "working_time": usage_record["working_time"],
-        "other_tokens": _sum_known(nested_value(usage, "total_tokens") for usage in other_usages),
-        "other_cost": _sum_known(nested_value(usage, "total_cost") for usage in other_usages),
+        "other_tokens": _sum_of_known_values(
+            nested_value(usage, "total_tokens") for usage in other_usages
+        ),
+        "other_cost": _sum_of_known_values(
+            nested_value(usage, "total_cost") for usage in other_usages
+        ),
     }
 
 
-def _sum_known(values: Iterable[Any]) -> Any:
+def _sum_of_known_values(values: Iterable[Any]) -> Any:
     known_values = [value for value in values if value is not None]
     return sum(known_values) if known_values else None
 
@@ -273,7 +281,7 @@ def value_to_float(value: Any) -> Any:
         return float(value) if abs(value) <= sys.float_info.max or value != value else value
     if not isinstance(value, str):
         return value
-    points = _WORDS.get(value, _LOWER_WORDS.get(value.lower()))
+    points = _SCORE_BY_LETTER.get(value, _SCORE_BY_LOWERCASE_WORD.get(value.lower()))
     try:
         return float(value) if points is None else points
     except ValueError:
@@ -284,9 +292,9 @@ def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator
     status = header.get("status")
     crashed = file.structure == "zip" and not file.has_keys("header.json")
     if crashed or status not in ("success", None):
-        yield UNFINISHED_RUN(status="" if crashed else str(status))
+        yield UNFINISHED_RUN_WARNING(status="" if crashed else str(status))
     if header.get("invalidated"):
-        yield INVALIDATED_LOG()
+        yield INVALIDATED_LOG_WARNING()
     samples = nested_value(header, "results", "total_samples")
     plan = nested_value(header, "eval", "config") or {}
     if samples is None and plan.get("limit") is None and plan.get("sample_id") is None:
@@ -294,7 +302,7 @@ def _messages(file: File, header: dict[str, Any], samples_read: int) -> Iterator
         epochs = plan.get("epochs") or 1
         samples = dataset_size * epochs if isinstance(dataset_size, int) else None
     if isinstance(samples, int) and samples != samples_read:
-        yield INCOMPLETE_RUN(listed=samples, held=samples_read)
+        yield INCOMPLETE_RUN_WARNING(listed=samples, held=samples_read)
 
 
 INSPECT = Format(
@@ -306,7 +314,7 @@ INSPECT = Format(
         or (file.structure == "zip" and not file.keys.isdisjoint(_HEADER_MEMBERS))
     ),
     _contents,
-    read_amounts=_amounts,
+    read_usage_amounts=_usage_amounts,
     example=Example(
         ("logs/LOG.json", "logs/LOG.eval"),
         """\

@@ -27,16 +27,16 @@ from passk_cli.files.formats.format import (
     judge_binary,
     require_type,
 )
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
-_KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
+_REQUIRED_KEYS = ("doc.id", "doc.task_name", "doc.num_samples", "model_response.text", "metric")
 _OLD_KEYS = ("full_prompt", "predictions", "metrics", "specifics", "choices")
-_NAN = re.compile(r"\bnan\b")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
+_NAN_PATTERN = re.compile(r"\bnan\b")
+_TIME_FOLDER_PATTERN = re.compile(r"\d{4}-\d\d-\d\dT[\d.-]+")
 
 
 def _contents(file: File) -> Contents:
-    if not file.has_keys(*_KEYS):
+    if not file.has_keys(*_REQUIRED_KEYS):
         return _old_contents(file)
     metrics = sorted(key for key in file.keys if key.startswith("metric."))
     inner = [key for key in metrics if any(key.startswith(f"{metric}.") for metric in metrics)]
@@ -54,7 +54,7 @@ def _contents(file: File) -> Contents:
             outcome, place = judge_binary(value), f"row {number}"
             yield Row(task, *outcome, 0, suite=suite, solution=text, place=place)
 
-    return Contents(rows, outcomes, _facts(file))
+    return Contents(rows, outcomes, _run_facts(file))
 
 
 def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...]) -> None:
@@ -64,9 +64,9 @@ def _refuse_several_answers(file: File, answers: int, outcomes: tuple[str, ...])
         raise NoResultsError(file.source.name, problem, remedy)
 
 
-def _facts(file: File) -> dict[str, object]:
+def _run_facts(file: File) -> dict[str, object]:
     time = file.path.parent
-    if _TIME.fullmatch(time.name):
+    if _TIME_FOLDER_PATTERN.fullmatch(time.name):
         above = time.parent.parts
         # In the path of a Lighteval file, the organisation that made the model is a separate
         # folder.
@@ -87,7 +87,7 @@ def _old_contents(file: File) -> Contents:
     _refuse_several_answers(file, most, outcomes)
     time = file.path.parent.name
     suite = file.name.removesuffix(".parquet").removeprefix("details_").removesuffix(f"_{time}")
-    facts = {**_facts(file), "suite": suite}
+    facts = {**_run_facts(file), "suite": suite}
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for number, (metrics, text) in enumerate(file.parquet_rows(("metrics",), ("predictions",))):
@@ -104,12 +104,12 @@ def _metrics(file: File, text: object) -> dict[str, Any]:
 
 def _parse_python_text(file: File, text: object) -> Any:
     try:
-        value = ast.literal_eval(_NAN.sub("None", str(text)))
+        value = ast.literal_eval(_NAN_PATTERN.sub("None", str(text)))
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         value = None
     if isinstance(value, list | dict):
         return value
-    problem = f"{truncated(str(text))} is neither a list nor a record in Python syntax"
+    problem = f"{truncated_text(str(text))} is neither a list nor a record in Python syntax"
     raise BadRecordError(
         file.source.name, problem, "use the file that lighteval wrote, without changes"
     )
@@ -120,7 +120,8 @@ LIGHTEVAL = Format(
     "a metric of 1 passes; other numbers need --threshold",
     "github.com/huggingface/lighteval: src/lighteval/logging/evaluation_tracker.py",
     lambda file: (
-        file.structure == "parquet" and (file.has_keys(*_KEYS) or file.has_keys(*_OLD_KEYS))
+        file.structure == "parquet"
+        and (file.has_keys(*_REQUIRED_KEYS) or file.has_keys(*_OLD_KEYS))
     ),
     _contents,
     example=Example(

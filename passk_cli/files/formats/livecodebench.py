@@ -29,7 +29,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-NUMBERED_PROBLEMS = DiagnosticType(
+NUMBERED_PROBLEMS_NOTE = DiagnosticType(
     "numbered-problems", NOTE,
     "problems are numbered by position, so compare only models that attempted the same list",
     "the _eval_all.json of the same run contains ids",
@@ -43,10 +43,10 @@ NUMBERED_PROBLEMS = DiagnosticType(
 )  # fmt: skip
 
 # LiveCodeBench writes files such as output/<model>/Scenario.codegeneration_10_0.2_eval_all.json.
-_NAME = re.compile(
+_FILE_NAME_PATTERN = re.compile(
     r"Scenario\.(?P<scenario>\w+?)_\d+_(?P<temperature>\d+(?:\.\d+)?)(?:_\w+)?_eval(?:_all)?\.json"
 )
-_SETTINGS = ("difficulty", "platform", "contest_date")
+_SETTING_KEYS = ("difficulty", "platform", "contest_date")
 
 
 def _has_attempts_by_position(file: File) -> bool:
@@ -63,7 +63,7 @@ def _has_attempts_by_position(file: File) -> bool:
 
 
 def _contents(file: File) -> Contents:
-    name = _NAME.fullmatch(file.name)
+    name = _FILE_NAME_PATTERN.fullmatch(file.name)
     facts: dict[str, object] = {}
     if name is not None:
         facts = {"model": file.path.parent.name, "temperature": float(name["temperature"])}
@@ -71,11 +71,13 @@ def _contents(file: File) -> Contents:
         return Contents(lambda request: _rows(file, request), constants=facts)
     facts["suite"] = name["scenario"] if name else None
     return Contents(
-        lambda request: _numbered_rows(file), constants=facts, messages=(NUMBERED_PROBLEMS(),)
+        lambda request: _rows_by_position(file),
+        constants=facts,
+        messages=(NUMBERED_PROBLEMS_NOTE(),),
     )
 
 
-def _numbered_rows(file: File) -> Iterator[Row]:
+def _rows_by_position(file: File) -> Iterator[Row]:
     # passk reads the JSON array to its end to detect a truncated file.
     for part, attempts_of in enumerate(file.records()):
         if part != 1:
@@ -101,7 +103,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
         test_id = nested_value(record, "id") if test_id is None else test_id
         question = nested_value(record, "question_id")
         task = question if question is None or test_id is None else f"{question}/{test_id}"
-        settings = {name: nested_value(record, name) for name in _SETTINGS}
+        settings = {name: nested_value(record, name) for name in _SETTING_KEYS}
         for attempt, outcome in enumerate(outcomes or [None]):
             yield Row(
                 task,

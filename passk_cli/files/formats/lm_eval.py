@@ -30,7 +30,7 @@ from passk_cli.files.formats.format import (
     require_type,
 )
 
-FILTERED_ANSWERS = DiagnosticType(
+FILTERED_ANSWERS_WARNING = DiagnosticType(
     "filtered-answers", WARNING,
     "{answers:answer} per task are counted as one attempt, because the filter combines them"
     " into one",
@@ -44,8 +44,10 @@ FILTERED_ANSWERS = DiagnosticType(
     " filter combines them into one",
 )  # fmt: skip
 
-_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*")
-_MODEL = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
+_FILE_NAME_PATTERN = re.compile(
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d-]+(?:\.\d+)?)\.jsonl.*"
+)
+_MODEL_ARGUMENT_PATTERN = re.compile(r"(?:^|,)(?:pretrained|model|path)=([^,]+)")
 # In files of early lm-eval versions, each key of a sample that is not in _NON_METRIC_KEYS is a
 # metric.
 _NON_METRIC_KEYS = frozenset(
@@ -58,27 +60,27 @@ def _contents(file: File) -> Contents:
     outcomes: dict[str, None] = {}
     answers, prompts = 1, dict[str, str]()
     for _, sample in file.numbered_records():
-        outcomes.update(dict.fromkeys(map(",".join, _metrics(sample))))
+        outcomes.update(dict.fromkeys(map(",".join, _metric_and_filter_names(sample))))
         answers = max(answers, _answer_count(file, sample))
         if sample.get("prompt_hash"):
             prompts[str(sample.get("doc_id"))] = str(sample["prompt_hash"])
-    messages = (FILTERED_ANSWERS(answers=answers),) if answers > 1 else ()
-    facts = _facts(file, prompts)
+    messages = (FILTERED_ANSWERS_WARNING(answers=answers),) if answers > 1 else ()
+    facts = _run_facts(file, prompts)
     return Contents(lambda request: _rows(file, request), tuple(outcomes), facts, messages)
 
 
-def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
+def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     """The model, the suite and the settings, from the file name and from the results file of the
     same time.
 
     prompts : document → hash of its prompt. The first hash represents the prompt template.
     """
-    name = _NAME.fullmatch(file.name)
+    name = _FILE_NAME_PATTERN.fullmatch(file.name)
     if name is None:
         return {}
     task, results = name["task"], file.sibling_document(f"results_{name['time']}.json")
     arguments = nested_value(results, "config", "model_args")
-    parts = _MODEL.search(arguments) if isinstance(arguments, str) else None
+    parts = _MODEL_ARGUMENT_PATTERN.search(arguments) if isinstance(arguments, str) else None
     # lm-eval writes all samples of a model into a folder with the name of the model.
     above = PurePath(file.source.name).parent.name
     config_model = nested_value(arguments, "pretrained") or nested_value(arguments, "model")
@@ -93,7 +95,7 @@ def _facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def _metrics(sample: dict[str, Any]) -> list[tuple[str, str]]:
+def _metric_and_filter_names(sample: dict[str, Any]) -> list[tuple[str, str]]:
     """The pairs (metric, filter) of one sample, for each metric that is a number."""
     names = sample.get("metrics")
     if not isinstance(names, list):

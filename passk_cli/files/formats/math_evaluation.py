@@ -22,16 +22,16 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-_NAME = re.compile(
+_FILE_NAME_PATTERN = re.compile(
     r"[^_]+_(?P<prompt>.+)_-?\d+_seed(?P<seed>\d+)_t(?P<temperature>\d+(?:\.\d+)?)"
     r"_s\d+_e-?\d+(?:_.*)?\.jsonl"
 )
 # passk's output already has a column "level", so the level of a problem becomes "difficulty".
-_SETTINGS = {"difficulty": "level", "type": "type", "subfield": "subfield"}
+_RECORD_KEY_BY_SETTING = {"difficulty": "level", "type": "type", "subfield": "subfield"}
 
 
 def _contents(file: File) -> Contents:
-    name, facts = _NAME.fullmatch(file.name), {}
+    name, facts = _FILE_NAME_PATTERN.fullmatch(file.name), {}
     if name is not None:
         facts = {
             "model": file.path.parent.parent.name or None,
@@ -44,7 +44,7 @@ def _contents(file: File) -> Contents:
     def rows(request: RowRequest) -> Iterator[Row]:
         for line, record in file.numbered_records(request):
             scores = record.get("score")
-            settings = {name: record.get(key) for name, key in _SETTINGS.items()}
+            settings = {name: record.get(key) for name, key in _RECORD_KEY_BY_SETTING.items()}
             for attempt, value in enumerate(scores if isinstance(scores, list) else [scores]):
                 yield Row(
                     record.get("idx"),

@@ -17,12 +17,12 @@ from passk_cli.files.formats.format import (
     Format,
     Row,
     RowRequest,
-    amount_reader,
     nested_value,
+    usage_amount_reader,
 )
 
-_RUN = re.compile(r"run-(\d+)")
-_MERGED = re.compile(r"runs\.run-\d+\.(success|execution_result)")
+_RUN_FOLDER_PATTERN = re.compile(r"run-(\d+)")
+_MERGED_RUN_KEY_PATTERN = re.compile(r"runs\.run-\d+\.(success|execution_result)")
 
 
 def _contents(file: File) -> Contents:
@@ -36,12 +36,15 @@ def _contents(file: File) -> Contents:
     }
     task, runs = result.get("task_name") or result.get("task"), result.get("runs")
     if not isinstance(runs, dict):
-        above = [part for part in file.path.parts if _RUN.fullmatch(part)]
+        above = [part for part in file.path.parts if _RUN_FOLDER_PATTERN.fullmatch(part)]
         runs = {above[-1] if above else "": result}
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for name, run in runs.items():
-            number, result = _RUN.fullmatch(name), nested_value(run, "execution_result") or run
+            number, result = (
+                _RUN_FOLDER_PATTERN.fullmatch(name),
+                nested_value(run, "execution_result") or run,
+            )
             attempt = int(number[1]) if number else name or None
             reason = "" if nested_value(result, "error_message") is None else "error"
             settings = {"started_at": nested_value(run, "time", "start")}
@@ -59,12 +62,15 @@ MCPMARK = Format(
         file.structure == "object"
         and (
             file.has_keys("task_name", "model_name", "mcp", "execution_result.success")
-            or (file.has_keys("model", "service") and any(map(_MERGED.fullmatch, file.keys)))
+            or (
+                file.has_keys("model", "service")
+                and any(map(_MERGED_RUN_KEY_PATTERN.fullmatch, file.keys))
+            )
         )
     ),
     _contents,
     ignored_siblings=("messages.json", "../summary.json"),
-    read_amounts=amount_reader(
+    read_usage_amounts=usage_amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         tokens="token_usage.total_tokens",

@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_FOLDER = re.compile(
+_FOLDER_NAME_PATTERN = re.compile(
     r"(?P<suite>[^-]+)-(?P<language>[^-]+)-(?P<model>.+)-(?P<temperature>\d+(?:\.\d+)?)"
     r"(?:-(?P<variation>\w+))?"
 )
@@ -32,7 +32,7 @@ _FOLDER = re.compile(
 def _contents(file: File) -> Contents:
     document = file.document()
     language, above = document.get("language"), file.path.parent.name
-    folder_parts = _FOLDER.fullmatch(above)
+    folder_parts = _FOLDER_NAME_PATTERN.fullmatch(above)
     facts = {"language": language, "temperature": document.get("temperature")}
     if folder_parts is None or folder_parts["language"] != language:
         facts |= {"model": above, "suite": language}
@@ -53,7 +53,7 @@ def _contents(file: File) -> Contents:
                 None if status is None or code is None else status == "OK" and code == 0,
                 attempt=attempt,
                 reason=unknown if status is None else "timeout" if status == "Timeout" else "",
-                default_reason="",
+                default_missing_reason="",
                 solution=nested_value(result, "program"),
                 place=f"results[{attempt}]",
             )

@@ -25,24 +25,32 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# Files that match _REPEATED are not results: the bundle, logs for resuming the run, and statistics.
-_REPEATED = ("eval-*.json", "trajectories.jsonl", "*_log.jsonl", "*_traffic.jsonl", "*.json")
-_AVERAGES = re.compile(r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S)
-_UNJUDGED = {"infra_error": "infrastructure", "system": "error"}
+# Files that match _NON_RESULT_FILE_PATTERNS are not results: the bundle, logs for resuming the run, and statistics.
+_NON_RESULT_FILE_PATTERNS = (
+    "eval-*.json",
+    "trajectories.jsonl",
+    "*_log.jsonl",
+    "*_traffic.jsonl",
+    "*.json",
+)
+_AVERAGES_FILE_PATTERN = re.compile(
+    r"^results:\n  (groups|tasks):.*^ +metrics:.*^ +stats:", re.M | re.S
+)
+_MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error"}
 
 
-def _averages(file: File) -> tuple[str, str] | None:
+def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
     """Return the kind of a file with averages and what to give instead, or None for other files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
-    if file.structure == "other" and _AVERAGES.search(file.start_text):
+    if file.structure == "other" and _AVERAGES_FILE_PATTERN.search(file.start_text):
         remedy = "give the files of the underlying harness, for example samples_*.jsonl of lm-eval"
         return "results.yml", remedy
     return None
 
 
 def _contents(file: File) -> Contents:
-    if averages := _averages(file):
+    if averages := _averages_kind_and_remedy(file):
         kind, remedy = averages
         problem = f"{kind} of NeMo Evaluator contains only averages"
         raise NoResultsError(file.source.name, problem, remedy)
@@ -58,7 +66,7 @@ def _contents(file: File) -> Contents:
     def rows(request: RowRequest) -> Iterator[Row]:
         for line, record in file.numbered_records(request):
             category = nested_value(record, "scoring_details", "error_category")
-            reason = _UNJUDGED.get(category)
+            reason = _MISSING_REASON_BY_CATEGORY.get(category)
             yield Row(
                 record.get("problem_idx"),
                 *judge_binary(None if reason else record.get("reward")),
@@ -80,10 +88,11 @@ NEMO_EVALUATOR = Format(
     " NeMo Evaluator gives them a reward of 0",
     "github.com/NVIDIA-NeMo/Evaluator: src/nemo_evaluator/engine/eval_loop.py, artifacts.py",
     lambda file: (
-        file.has_keys("problem_idx", "reward", "scoring_details") or _averages(file) is not None
+        file.has_keys("problem_idx", "reward", "scoring_details")
+        or _averages_kind_and_remedy(file) is not None
     ),
     _contents,
-    lambda file: () if file.name != "results.jsonl" else _REPEATED,
+    lambda file: () if file.name != "results.jsonl" else _NON_RESULT_FILE_PATTERNS,
     lambda record: {name: record.get(name) for name in ("tokens", "latency_ms")},
     example=Example(
         ("RUN/BENCHMARK/results.jsonl",),

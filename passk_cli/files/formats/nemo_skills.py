@@ -23,7 +23,7 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-_NAME = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
+_FILE_NAME_PATTERN = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+)?\.jsonl.*")
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
@@ -49,7 +49,7 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
 
 # Maps each outcome to the function that reads the outcome from a record. A record has the outcome
 # if it has a key with the name of the outcome.
-_OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
+_OUTCOME_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
     "is_correct": lambda record: record.get("is_correct"),
@@ -62,12 +62,12 @@ _OUTCOMES: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
-def _outcomes(file: File) -> tuple[str, ...]:
-    return tuple(name for name in _OUTCOMES if name in file.keys)
+def _outcome_names(file: File) -> tuple[str, ...]:
+    return tuple(name for name in _OUTCOME_READERS if name in file.keys)
 
 
 def _contents(file: File) -> Contents:
-    name = _NAME.fullmatch(file.name)
+    name = _FILE_NAME_PATTERN.fullmatch(file.name)
     if name is not None and name["part"]:
         problem = "the file is a part of a run, so its line numbers do not identify the tasks"
         remedy = "give the file into which the run merges its parts"
@@ -83,7 +83,7 @@ def _contents(file: File) -> Contents:
         facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        outcome = _OUTCOMES[request.outcome]
+        outcome = _OUTCOME_READERS[request.outcome]
         for line, record in file.numbered_records(request):
             verdict = outcome(record)
             late = request.outcome == "proof_status" and record.get("proof_status") == "timeout"
@@ -99,10 +99,10 @@ def _contents(file: File) -> Contents:
                 record=record,
             )
 
-    return Contents(rows, _outcomes(file), facts)
+    return Contents(rows, _outcome_names(file), facts)
 
 
-def _amounts(record: Any) -> dict[str, object]:
+def _usage_amounts(record: Any) -> dict[str, object]:
     start, end = (finite_number(record.get(f"generation_{name}_time")) for name in ("start", "end"))
     return {
         "tokens_out": record.get("num_generated_tokens"),
@@ -114,10 +114,10 @@ NEMO_SKILLS = Format(
     "nemo-skills",
     "an outcome that is true, a proof_status of completed, or a judgement that is yes or expected",
     "github.com/NVIDIA/NeMo-Skills: nemo_skills/evaluation/metrics/",
-    lambda file: file.has_keys("num_generated_tokens") and bool(_outcomes(file)),
+    lambda file: file.has_keys("num_generated_tokens") and bool(_outcome_names(file)),
     _contents,
     ("../metrics.json", "metrics.json"),
-    _amounts,
+    _usage_amounts,
     example=Example(
         ("RUN/eval-results/BENCHMARK/output-rs0.jsonl",),
         """\

@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-_OUTCOMES = ("correct", "is_correct", "cascade_correct")
+_OUTCOME_KEYS = ("correct", "is_correct", "cascade_correct")
 
 
 def _has_only_averages(file: File) -> bool:
@@ -41,7 +41,7 @@ def _has_only_averages(file: File) -> bool:
 
 
 def _has_numbered_details(file: File) -> bool:
-    return any(file.has_keys(f"details.0.{name}") for name in (*_OUTCOMES, "origin_prediction"))
+    return any(file.has_keys(f"details.0.{name}") for name in (*_OUTCOME_KEYS, "origin_prediction"))
 
 
 def _contents(file: File) -> Contents:
@@ -50,9 +50,9 @@ def _contents(file: File) -> Contents:
         problem = "the file contains averages without details"
         remedy = "evaluate with --dump-eval-details"
         raise NoResultsError(file.source.name, problem, remedy)
-    judged = (name in detail for _, detail in _details(file) for name in _OUTCOMES)
+    judged = (name in detail for _, detail in _details(file) for name in _OUTCOME_KEYS)
     if not any(judged):
-        problem = f"the details contain no outcome ({', '.join(_OUTCOMES)})"
+        problem = f"the details contain no outcome ({', '.join(_OUTCOME_KEYS)})"
         remedy = "the evaluator scores all answers at once, so give a table of task and outcome"
         raise NoResultsError(file.source.name, problem, remedy)
     facts: dict[str, object] = {"suite": suite}
@@ -61,7 +61,9 @@ def _contents(file: File) -> Contents:
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for task, detail in _details(file):
-            outcomes = next((v for name in _OUTCOMES if (v := detail.get(name)) is not None), None)
+            outcomes = next(
+                (v for name in _OUTCOME_KEYS if (v := detail.get(name)) is not None), None
+            )
             is_list = isinstance(outcomes, list)
             attempts = outcomes if isinstance(outcomes, list) else [outcomes]
             for attempt, outcome in enumerate(attempts):

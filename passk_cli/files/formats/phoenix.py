@@ -15,7 +15,7 @@ from passk_cli.files.formats.format import (
     File,
     Format,
     JudgedAttempts,
-    Judgements,
+    JudgementByScorer,
     as_text,
     contents_by_scorer,
     judge_binary,
@@ -27,7 +27,7 @@ from passk_cli.files.formats.format import (
 def _contents(file: File) -> Contents:
     def runs() -> JudgedAttempts:
         for number, run in enumerate(file.records(), 1):
-            judgements: Judgements = {}
+            judgements: JudgementByScorer = {}
             for annotation in require_list(file, "annotations", nested_value(run, "annotations")):
                 score = nested_value(annotation, "score")
                 value = nested_value(annotation, "label") if score is None else score

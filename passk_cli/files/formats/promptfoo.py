@@ -26,7 +26,7 @@ from passk_cli.files.formats.format import (
 )
 
 _ERROR, _SUCCESS = 2, "success"
-_RESULT = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
+_RESULT_KEYS = frozenset(("testIdx", "promptIdx", "success", "vars", "provider"))
 
 
 def _contents(file: File) -> Contents:
@@ -43,7 +43,9 @@ def _contents(file: File) -> Contents:
             task = _task_name(result)
             if len(tests[task]) > 1:
                 task += f" #{_test_hash(result)}"
-            failed = nested_value(result, "failureReason") == _ERROR or _is_early_error(result)
+            failed = nested_value(result, "failureReason") == _ERROR or _is_early_version_error(
+                result
+            )
             provider = nested_value(result, "provider")
             output = nested_value(result, "response", "output")
             if request.outcome == _SUCCESS:
@@ -74,7 +76,7 @@ def _contents(file: File) -> Contents:
     return Contents(rows, tuple(names), facts, default_outcome=_SUCCESS)
 
 
-def _is_early_error(result: Any) -> bool:
+def _is_early_version_error(result: Any) -> bool:
     """Whether an error occurred in a result of an early version, which has no failureReason."""
     reason, grading = nested_value(result, "failureReason"), nested_value(result, "gradingResult")
     return reason is None and not grading and bool(nested_value(result, "error"))
@@ -114,7 +116,7 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
         yield f"results.results[{place}]", result
 
 
-def _amounts(result: Any) -> dict[str, object]:
+def _usage_amounts(result: Any) -> dict[str, object]:
     """Dollars, tokens and milliseconds of a call, or of the first call if it was cached."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     cached = nested_value(result, "response", "cached") is True
@@ -151,10 +153,11 @@ PROMPTFOO = Format(
     " or type",
     "github.com/promptfoo/promptfoo: src/types/index.ts",
     lambda file: (
-        file.has_keys(*_RESULT) or file.has_keys(*(f"results.results[].{key}" for key in _RESULT))
+        file.has_keys(*_RESULT_KEYS)
+        or file.has_keys(*(f"results.results[].{key}" for key in _RESULT_KEYS))
     ),
     _contents,
-    read_amounts=_amounts,
+    read_usage_amounts=_usage_amounts,
     extra_cost_sources="models that grade",
     example=Example(
         ("output.json", "output.jsonl"),

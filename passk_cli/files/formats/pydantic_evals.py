@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
     require_list,
 )
 
-_REPEAT = re.compile(r" \[(\d+)/\d+\]$")
+_REPEATED_CASE_NAME_PATTERN = re.compile(r" \[(\d+)/\d+\]$")
 
 
 def _contents(file: File) -> Contents:
@@ -38,7 +38,7 @@ def _contents(file: File) -> Contents:
                     results = nested_value(case, kind)
                     for name, result in (results if isinstance(results, dict) else {}).items():
                         judged[name] = judge_binary(nested_value(result, "value"))
-                repeat = _REPEAT.search(str(nested_value(case, "name")))
+                repeat = _REPEATED_CASE_NAME_PATTERN.search(str(nested_value(case, "name")))
                 about = {
                     "task": nested_value(case, "source_case_name") or nested_value(case, "name"),
                     "attempt": repeat and nested_value(case, "source_case_name") and int(repeat[1]),
@@ -64,7 +64,7 @@ PYDANTIC_EVALS = Format(
         and (file.has_keys("cases[].assertions") or file.has_keys("failures[].error_stacktrace"))
     ),
     _contents,
-    read_amounts=lambda case: {"seconds": nested_value(case, "task_duration")},
+    read_usage_amounts=lambda case: {"seconds": nested_value(case, "task_duration")},
     extra_cost_sources="evaluators that ask a model",
     example=Example(
         ("REPORT.json",),

@@ -15,18 +15,18 @@ from typing import Any
 from passk_cli.diagnostic import NOTE, DiagnosticType
 from passk_cli.errors import NoResultsError
 from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
+    INCOMPLETE_RUN_WARNING,
     Contents,
     Example,
     File,
     Format,
     Row,
-    amount_reader,
     nested_value,
     require_type,
+    usage_amount_reader,
 )
 
-REPEATED_TESTS = DiagnosticType(
+REPEATED_TESTS_NOTE = DiagnosticType(
     "repeated-tests", NOTE,
     "{tests:test} {tests:is|are} repeated: in {example} the last two numbers are the attempt and"
     " the number of attempts",
@@ -41,8 +41,8 @@ REPEATED_TESTS = DiagnosticType(
     " last two numbers are the attempt and the number of attempts",
 )  # fmt: skip
 
-_REPEATED_NAME = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)
-_OUTCOMES: dict[Any, tuple[bool | None, str]] = {
+_REPEATED_TEST_NAME_PATTERN = re.compile(r"(.*?(?:\[|\[.*-))([1-9]\d*)-([1-9]\d*)\]", re.DOTALL)
+_VERDICT_BY_TEST_OUTCOME: dict[Any, tuple[bool | None, str]] = {
     "passed": (True, ""),
     "xpassed": (True, ""),
     "failed": (False, ""),
@@ -51,7 +51,7 @@ _OUTCOMES: dict[Any, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "skipped": (None, "skipped"),
 }
-_REPORT = ("created", "duration", "exitcode", "root", "summary")
+_REPORT_KEYS = ("created", "duration", "exitcode", "root", "summary")
 
 
 def _contents(file: File) -> Contents:
@@ -62,11 +62,11 @@ def _contents(file: File) -> Contents:
         raise NoResultsError(file.source.name, problem, remedy)
     summary, plugins = report.get("summary"), nested_value(report, "environment", "Plugins")
     without = isinstance(plugins, dict) and "repeat" not in plugins
-    repeated = {} if without else _tests_by_repeat(file)
+    repeated = {} if without else _test_by_repeated_name(file)
     messages = []
     if repeated:
         example = next(iter(repeated))
-        messages.append(REPEATED_TESTS(tests=len(set(repeated.values())), example=example))
+        messages.append(REPEATED_TESTS_NOTE(tests=len(set(repeated.values())), example=example))
     tests_in_file = nested_value(summary, "total")
     collected, deselected = (
         require_type(file, f"summary.{name}", nested_value(summary, name), int) or 0
@@ -74,12 +74,12 @@ def _contents(file: File) -> Contents:
     )
     tests_listed = collected - deselected
     if isinstance(tests_in_file, int) and tests_in_file < tests_listed:
-        messages.append(INCOMPLETE_RUN(listed=tests_listed, held=tests_in_file))
+        messages.append(INCOMPLETE_RUN_WARNING(listed=tests_listed, held=tests_in_file))
     facts = {"run": report.get("created")}
     return Contents(lambda request: _rows(file, repeated), constants=facts, messages=messages)
 
 
-def _tests_by_repeat(file: File) -> dict[str, str]:
+def _test_by_repeated_name(file: File) -> dict[str, str]:
     """Map the name of each repeated test to its name without the attempt number."""
     functions: dict[str, list[tuple[str, str, int, int]]] = {}
     parameters: dict[str, bool] = {}
@@ -87,7 +87,7 @@ def _tests_by_repeat(file: File) -> dict[str, str]:
     for test in file.records("tests"):
         name, keywords = str(nested_value(test, "nodeid")), nested_value(test, "keywords")
         function = name.partition("[")[0]
-        step = _REPEATED_NAME.fullmatch(name)
+        step = _REPEATED_TEST_NAME_PATTERN.fullmatch(name)
         if step is None:
             unnumbered.add(function)
             continue
@@ -118,8 +118,8 @@ def _rows(file: File, repeated: dict[str, str]) -> Iterator[Row]:
         if outcome.startswith("subtests "):
             part = nested_value(test, "call", "outcome")
             outcome = require_type(file, f"tests[{place}].call.outcome", part, str) or ""
-        passed, reason = _OUTCOMES.get(outcome, (outcome or None, ""))
-        step = _REPEATED_NAME.fullmatch(name) if name in repeated else None
+        passed, reason = _VERDICT_BY_TEST_OUTCOME.get(outcome, (outcome or None, ""))
+        step = _REPEATED_TEST_NAME_PATTERN.fullmatch(name) if name in repeated else None
         yield Row(
             repeated.get(name, name) or None,
             passed,
@@ -140,12 +140,13 @@ PYTEST_REPORT = Format(
     lambda file: (
         file.structure == "object"
         and (
-            file.has_keys("summary", "tests[].nodeid", "tests[].outcome") or file.has_keys(*_REPORT)
+            file.has_keys("summary", "tests[].nodeid", "tests[].outcome")
+            or file.has_keys(*_REPORT_KEYS)
         )
     ),
     _contents,
     # The duration of a pytest attempt is the duration of the test in seconds, without its setup.
-    read_amounts=amount_reader(duration="call.duration"),
+    read_usage_amounts=usage_amount_reader(duration="call.duration"),
     example=Example(
         (".report.json",),
         """\

@@ -29,7 +29,7 @@ from passk_cli.files.formats.format import (
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
 # If a name is missing, scripts/aggregate_benchmark.py writes a text in angle brackets.
-_UNNAMED = re.compile("<.*>")
+_UNKNOWN_NAME_PATTERN = re.compile("<.*>")
 
 
 def _recognises(file: File) -> bool:
@@ -79,7 +79,7 @@ def _row(file: File, run: Any, result: Any, metadata: Any, place: str) -> Row:
 
 
 def _known_name(value: Any) -> str | None:
-    return value if isinstance(value, str) and not _UNNAMED.fullmatch(value) else None
+    return value if isinstance(value, str) and not _UNKNOWN_NAME_PATTERN.fullmatch(value) else None
 
 
 def _contents(file: File) -> Contents:
@@ -112,7 +112,7 @@ def _grading_contents(file: File) -> Contents:
     return Contents(lambda request: [row])
 
 
-def _amounts(result: Any) -> Mapping[str, object]:
+def _usage_amounts(result: Any) -> Mapping[str, object]:
     return {"duration_s": nested_value(result, "time_seconds") or None}
 
 
@@ -123,7 +123,7 @@ SKILL_EVALS = Format(
     _recognises,
     _contents,
     lambda file: () if _is_grading(file) else ("**/grading.json",),
-    _amounts,
+    _usage_amounts,
     "the grader and the analyzer",
     example=Example(
         ("benchmark.json", "WORKSPACE/eval-0/with_skill/run-1/grading.json"),

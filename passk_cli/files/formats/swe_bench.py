@@ -25,12 +25,12 @@ from passk_cli.files.formats.format import (
     finite_number,
     nested_value,
 )
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
 # Maps the name of an instance list (without _ids) to the outcome and the reason. An instance in two
 # lists gets the outcome of the list that comes first, because that list is more specific. For
 # example, an infrastructure failure also counts as an error.
-_LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
+_OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
     "unresolved": (False, ""),
@@ -47,10 +47,10 @@ _LIST_OUTCOMES: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# The instances in the lists of _RUN were run. A run instance that is in no other list failed.
-_RUN = ("completed", "generated", "with_logs", "applied")
-_FAILED = ("unresolved", "failure", *_RUN)
-COMPLETED_ONLY = DiagnosticType(
+# The instances in the lists of _COMPLETED_INSTANCE_LISTS were run. A run instance that is in no other list failed.
+_COMPLETED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
+_FAILED_INSTANCE_LISTS = ("unresolved", "failure", *_COMPLETED_INSTANCE_LISTS)
+COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are missing from the"
     " results",
@@ -62,7 +62,7 @@ COMPLETED_ONLY = DiagnosticType(
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
     " their own and are missing from the results; give the report of the run, which lists them",
 )  # fmt: skip
-UNLISTED_INSTANCES = DiagnosticType(
+UNLISTED_INSTANCES_WARNING = DiagnosticType(
     "unlisted-instances", WARNING,
     "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
     " contains {instances:it|them}",
@@ -76,7 +76,7 @@ UNLISTED_INSTANCES = DiagnosticType(
     " the report contains them",
 )  # fmt: skip
 
-_RUN_LOGS = ("logs/run_evaluation", "logs/evaluation")
+_RUN_LOG_FOLDERS = ("logs/run_evaluation", "logs/evaluation")
 
 
 def _is_report(file: File) -> bool:
@@ -94,7 +94,7 @@ def _is_report(file: File) -> bool:
 def _report_contents(file: File) -> Contents:
     report = file.document()
     lists = {key.removesuffix("_ids"): ids for key, ids in report.items() if isinstance(ids, list)}
-    if lists.keys().isdisjoint(_FAILED):
+    if lists.keys().isdisjoint(_FAILED_INSTANCE_LISTS):
         problem = "the report lists the resolved instances but not the failed instances"
         remedy = "give the report of the run, or the report.json of each instance"
         raise NoResultsError(file.source.name, problem, remedy)
@@ -103,20 +103,20 @@ def _report_contents(file: File) -> Contents:
     nowhere = len(set(map(str, lists.get("submitted", ()))) - attempts.keys())
     if "submitted" not in lists:
         nowhere = int(finite_number(report.get("submitted_instances")) or 0) - len(attempts)
-    messages = (UNLISTED_INSTANCES(instances=nowhere),) if nowhere > 0 else ()
+    messages = (UNLISTED_INSTANCES_WARNING(instances=nowhere),) if nowhere > 0 else ()
     rows = [Row(task, outcome, None, 0, why) for task, (outcome, why) in attempts.items()]
     return Contents(lambda request: rows, constants={"model": model, "run": run}, messages=messages)
 
 
 def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool | None, str]]:
     attempts: dict[str, tuple[bool | None, str]] = {}
-    for name, verdict in _LIST_OUTCOMES.items():
+    for name, verdict in _OUTCOME_BY_INSTANCE_LIST.items():
         for task in map(str, lists.get(name, ())):
             before = attempts.setdefault(task, verdict)
             if before[0] is not verdict[0] and name in ("unresolved", "failure"):
-                problem = f"the instance {truncated(task)!r} is both resolved and unresolved"
+                problem = f"the instance {truncated_text(task)!r} is both resolved and unresolved"
                 raise BadRecordError(place, problem, "correct the report")
-    for name in _RUN:
+    for name in _COMPLETED_INSTANCE_LISTS:
         for task in map(str, lists.get(name, ())):
             attempts.setdefault(task, (False, ""))
     return attempts
@@ -133,10 +133,10 @@ def _instance_report_patterns(file: File) -> tuple[str, ...]:
     if file.has_keys("success_ids"):
         return ("*/report.json",)
     model, run = _model_and_run(file)
-    return tuple(f"{logs}/{run or '*'}/{model or '*'}/*/report.json" for logs in _RUN_LOGS)
+    return tuple(f"{logs}/{run or '*'}/{model or '*'}/*/report.json" for logs in _RUN_LOG_FOLDERS)
 
 
-def _is_instance(file: File) -> bool:
+def _is_instance_report(file: File) -> bool:
     is_swe_bench = any(key.endswith(".patch_successfully_applied") for key in file.keys)
     live = file.has_keys("instance_id", "resolved", "PASS_TO_PASS")
     return file.structure == "object" and (is_swe_bench or live)
@@ -150,10 +150,14 @@ def _instance_contents(file: File) -> Contents:
     parts = file.path.parts
     if len(parts) > 3 and parts[-2] in results:
         model = parts[-4] if parts[-3] == "logs" else parts[-3]
-        runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOGS
+        runs = len(parts) > 5 and f"{parts[-6]}/{parts[-5]}" in _RUN_LOG_FOLDERS
         facts = {"model": model, "run": parts[-4] if runs else None}
     resolved = {instance: nested_value(result, "resolved") for instance, result in results.items()}
-    return Contents(lambda request: _rows(resolved), constants=facts, messages=(COMPLETED_ONLY(),))
+    return Contents(
+        lambda request: _rows(resolved),
+        constants=facts,
+        messages=(COMPLETED_INSTANCES_ONLY_WARNING(),),
+    )
 
 
 def _rows(resolved: dict[str, Any]) -> Iterator[Row]:
@@ -188,7 +192,7 @@ SWE_BENCH_INSTANCE = Format(
     "an instance with resolved true",
     "github.com/SWE-bench/SWE-bench: swebench/harness/grading.py;"
     " github.com/microsoft/SWE-bench-Live: evaluation/evaluation.py",
-    _is_instance,
+    _is_instance_report,
     _instance_contents,
     example=Example(
         ("logs/run_evaluation/RUN/MODEL/astropy-1/report.json",),
@@ -207,7 +211,7 @@ SWE_BENCH_PRO = Format(
         file.structure == "object"
         and bool(file.keys)
         and all(key.startswith("instance_") for key in file.keys)
-        and not _is_instance(file)
+        and not _is_instance_report(file)
     ),
     lambda file: Contents(
         lambda request: _rows(file.document()),

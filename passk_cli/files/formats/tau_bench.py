@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
+    INCOMPLETE_RUN_WARNING,
     Contents,
     Example,
     File,
@@ -25,11 +25,11 @@ from passk_cli.files.formats.format import (
     single_outcome_reader,
 )
 
-_SIMULATIONS = "simulations/*.json"
+_SIMULATION_FILES_PATTERN = "simulations/*.json"
 # passk does not load the keys in _SKIPPED_KEYS of a simulation, because their values can be
 # megabytes long.
 _SKIPPED_KEYS = ("messages", "ticks", "effect_timeline", "review")
-_UNJUDGED = {
+_MISSING_REASON_BY_TERMINATION = {
     "infrastructure_error": "infrastructure",
     "context_window_exceeded": "context window exceeded",
 }
@@ -61,7 +61,7 @@ TAU_BENCH = Format(
     lambda file: file.structure == "array" and file.has_keys("[].task_id", "[].reward", "[].traj"),
     single_outcome_reader(_tau_rows),
     # τ-bench's files contain the cost of the simulated user, but not the cost of the agent.
-    read_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
+    read_usage_amounts=lambda result: {"user_cost": nested_value(result, "info", "user_cost")},
     example=Example(
         ("results/tool-calling-MODEL-0.0_range_0--1_user-MODEL-llm_TIME.json",),
         """\
@@ -82,20 +82,22 @@ def _contents(file: File) -> Contents:
     if _is_simulation(file):
         run = file.sibling_document("../results.json")
         return Contents(
-            lambda request: _rows([file.document(*_SKIPPED_KEYS)]), constants=_facts(run)
+            lambda request: _rows([file.document(*_SKIPPED_KEYS)]), constants=_run_facts(run)
         )
     run = file.document("simulations", "tasks")
-    names = file.sibling_names(_SIMULATIONS) if not file.has_keys("simulations") else []
+    names = (
+        file.sibling_names(_SIMULATION_FILES_PATTERN) if not file.has_keys("simulations") else []
+    )
     index = run.get("simulation_index")
     messages = []
     if names and index and len(index) != len(names):
-        messages = [INCOMPLETE_RUN(listed=len(index), held=len(names))]
+        messages = [INCOMPLETE_RUN_WARNING(listed=len(index), held=len(names))]
     return Contents(
-        lambda request: _rows(_simulations(file)), constants=_facts(run), messages=messages
+        lambda request: _rows(_simulations(file)), constants=_run_facts(run), messages=messages
     )
 
 
-def _facts(run: Any) -> dict[str, object]:
+def _run_facts(run: Any) -> dict[str, object]:
     return {
         "model": nested_value(run, "info", "agent_info", "llm"),
         "agent": nested_value(run, "info", "agent_info", "implementation"),
@@ -113,13 +115,15 @@ def _simulations(file: File) -> Iterator[Any]:
         in_document = True
         yield simulation
     if not in_document:
-        for sibling in file.sibling_files(_SIMULATIONS):
+        for sibling in file.sibling_files(_SIMULATION_FILES_PATTERN):
             yield sibling.document(*_SKIPPED_KEYS)
 
 
 def _rows(simulations: Any) -> Iterator[Row]:
     for simulation in simulations:
-        reason = _UNJUDGED.get(str(nested_value(simulation, "termination_reason")))
+        reason = _MISSING_REASON_BY_TERMINATION.get(
+            str(nested_value(simulation, "termination_reason"))
+        )
         reward = None if reason else nested_value(simulation, "reward_info", "reward")
         yield Row(
             nested_value(simulation, "task_id"),
@@ -132,7 +136,7 @@ def _rows(simulations: Any) -> Iterator[Row]:
         )
 
 
-def _amounts(simulation: Any) -> dict[str, object]:
+def _usage_amounts(simulation: Any) -> dict[str, object]:
     """Dollars of the agent and of the simulated user, tokens of the agent, and seconds.
 
     The tokens are in the messages, which passk does not read if each simulation has its own file.
@@ -162,8 +166,8 @@ TAU2 = Format(
         and (file.has_keys("info.agent_info", "info.environment_info") or _is_simulation(file))
     ),
     _contents,
-    ignored_siblings=lambda file: () if _is_simulation(file) else (_SIMULATIONS,),
-    read_amounts=_amounts,
+    ignored_siblings=lambda file: () if _is_simulation(file) else (_SIMULATION_FILES_PATTERN,),
+    read_usage_amounts=_usage_amounts,
     extra_cost_sources="the simulated user",
     example=Example(
         ("data/simulations/RUN.json", "data/simulations/RUN/results.json"),

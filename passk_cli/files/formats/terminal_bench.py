@@ -25,9 +25,9 @@ from passk_cli.files.formats.format import (
     seconds_between,
 )
 
-_TRIAL = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
-_METADATA = "run_metadata.json"
-UNNAMED_MODEL = DiagnosticType(
+_TRIAL_NUMBER_PATTERN = re.compile(r"\.(\d+)-of-\d+(?:\.(.+)|$)")
+_METADATA_FILE_NAME = "run_metadata.json"
+UNNAMED_MODEL_WARNING = DiagnosticType(
     "unnamed-model", WARNING, "no {file} names the model, so each file is treated as a model",
     "name the model with label=path",
     meaning="Terminal-Bench writes the name of the model into a file next to the results. The file"
@@ -42,7 +42,9 @@ UNNAMED_MODEL = DiagnosticType(
 
 def _contents(file: File) -> Contents:
     is_single_trial = file.has_keys("is_resolved")
-    run = file.sibling_document(f"../../{_METADATA}" if is_single_trial else _METADATA)
+    run = file.sibling_document(
+        f"../../{_METADATA_FILE_NAME}" if is_single_trial else _METADATA_FILE_NAME
+    )
     numbered = _attempt_number_match(next(_trials(file, is_single_trial=is_single_trial), None))
     model = nested_value(run, "model_name") or nested_value(run, "agent_name")
     facts = {
@@ -52,7 +54,7 @@ def _contents(file: File) -> Contents:
         "run": nested_value(run, "run_id") or (numbered[2] if numbered else None),
     }
     unnamed = model is None and file.source.label is None
-    messages = (UNNAMED_MODEL(file=_METADATA),) if unnamed else ()
+    messages = (UNNAMED_MODEL_WARNING(file=_METADATA_FILE_NAME),) if unnamed else ()
 
     def rows(request: RowRequest) -> Iterator[Row]:
         for trial in _trials(file, is_single_trial=is_single_trial):
@@ -77,14 +79,18 @@ def _trials(file: File, *, is_single_trial: bool) -> Iterator[Any]:
 
 def _attempt_number_match(trial: Any) -> re.Match[str] | None:
     name, task = (str(nested_value(trial, key)) for key in ("trial_name", "task_id"))
-    return _TRIAL.match(name.removeprefix(task))
+    return _TRIAL_NUMBER_PATTERN.match(name.removeprefix(task))
 
 
-def _trial_file_patterns(file: File) -> tuple[str, ...]:
+def _ignored_file_patterns(file: File) -> tuple[str, ...]:
     if file.has_keys("is_resolved"):
-        return (f"../../{_METADATA}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
+        return (f"../../{_METADATA_FILE_NAME}", "agent-logs/**/*", "sessions/**/*", "panes/**/*")
     lists_trials = file.has_keys("results[].is_resolved")
-    return (_METADATA, "*/*/*/**/*", "*/*/results.json") if lists_trials else (_METADATA,)
+    return (
+        (_METADATA_FILE_NAME, "*/*/*/**/*", "*/*/results.json")
+        if lists_trials
+        else (_METADATA_FILE_NAME,)
+    )
 
 
 TERMINAL_BENCH = Format(
@@ -100,9 +106,9 @@ TERMINAL_BENCH = Format(
         )
     ),
     _contents,
-    ignored_siblings=_trial_file_patterns,
+    ignored_siblings=_ignored_file_patterns,
     # If Terminal-Bench reports 0 tokens, the agent did not count its tokens.
-    read_amounts=lambda trial: {
+    read_usage_amounts=lambda trial: {
         "tokens_in": nested_value(trial, "total_input_tokens"),
         "tokens_out": nested_value(trial, "total_output_tokens"),
         "duration": seconds_between(

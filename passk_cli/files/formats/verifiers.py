@@ -15,23 +15,23 @@ from typing import Any
 from passk_cli.diagnostic import WARNING, DiagnosticType
 from passk_cli.errors import BadRecordError
 from passk_cli.files.formats.format import (
-    INCOMPLETE_RUN,
+    INCOMPLETE_RUN_WARNING,
     Contents,
     Example,
     File,
     Format,
     Row,
     RowRequest,
-    amount_reader,
     finite_number,
     judge_binary,
     judge_score,
     nested_value,
     number_attempts,
+    usage_amount_reader,
 )
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-ASSUMED_THRESHOLD = DiagnosticType(
+ASSUMED_THRESHOLD_WARNING = DiagnosticType(
     "assumed-threshold", WARNING, "a reward of {bar} or more counts as a pass",
     SuggestedFix({"--threshold": Placeholder("X")}, "sets another threshold"),
     meaning="Some rewards are between 0 and 1. Without --threshold, passk uses the threshold of the"
@@ -41,9 +41,11 @@ ASSUMED_THRESHOLD = DiagnosticType(
     " sets another threshold",
 )  # fmt: skip
 
-# _RUN matches names of run folders in verifiers v0 and v1, because a copied folder keeps its name.
-_RUN = re.compile(r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_SINGLE_AGENT = "reward"
+# _RUN_FOLDER_PATTERN matches names of run folders in verifiers v0 and v1, because a copied folder keeps its name.
+_RUN_FOLDER_PATTERN = re.compile(
+    r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+)
+_SINGLE_AGENT_OUTCOME = "reward"
 
 
 def _results_contents(file: File) -> Contents:
@@ -75,12 +77,12 @@ def _rollout_rows(file: File, metadata: Any, bar: float, request: RowRequest) ->
         place = f"line {line}"
         yield Row(example, outcome, score, None, reason, "no score", place=place, record=rollout)
     if partly:
-        request.messages.append(ASSUMED_THRESHOLD(bar=f"{bar:g}"))
+        request.messages.append(ASSUMED_THRESHOLD_WARNING(bar=f"{bar:g}"))
     examples = finite_number(nested_value(metadata, "num_examples"))
     per_example = finite_number(nested_value(metadata, "rollouts_per_example"))
     if examples and per_example and 0 < examples * per_example != rollouts_read:
         listed = int(examples * per_example)
-        request.messages.append(INCOMPLETE_RUN(listed=listed, held=rollouts_read))
+        request.messages.append(INCOMPLETE_RUN_WARNING(listed=listed, held=rollouts_read))
 
 
 def _traces_contents(file: File) -> Contents:
@@ -96,13 +98,13 @@ def _traces_contents(file: File) -> Contents:
         "suite": nested_value(first, "env", "id") or None,
         "run": _run_name(file) or nested_value(first, "run", "id"),
     }
-    outcomes = names if len(names) > 1 else (_SINGLE_AGENT,)
+    outcomes = names if len(names) > 1 else (_SINGLE_AGENT_OUTCOME,)
     return Contents(lambda request: number_attempts(_episode_rows(file, request)), outcomes, facts)
 
 
 def _run_name(file: File) -> str | None:
     folder = file.path.parent.name
-    return folder if _RUN.fullmatch(folder) else None
+    return folder if _RUN_FOLDER_PATTERN.fullmatch(folder) else None
 
 
 def _agent_name(trace: Any) -> str:
@@ -118,7 +120,7 @@ def _episode_rows(file: File, request: RowRequest) -> Iterator[Row]:
             _task_key(episode),
             *judge_binary(None if failed else _total_reward(trace)),
             reason="error" if failed else "",
-            default_reason="no score",
+            default_missing_reason="no score",
             model=_model_name(trace),
             settings={
                 "temperature": nested_value(trace, "agent", "config", "sampling", "temperature")
@@ -131,7 +133,9 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
     episode_traces = episode.get("traces", [episode]) or []
     if not isinstance(episode_traces, list):
         raise BadRecordError(place, "the value of traces is not a list", "expected a list")
-    traces = [trace for trace in episode_traces if agent in (_SINGLE_AGENT, _agent_name(trace))]
+    traces = [
+        trace for trace in episode_traces if agent in (_SINGLE_AGENT_OUTCOME, _agent_name(trace))
+    ]
     if len(traces) > 1:
         problem = f"one episode contains {len(traces)} traces of {agent!r}"
         raise BadRecordError(place, problem, "passk expects one trace per agent and episode")
@@ -183,7 +187,7 @@ VERIFIERS = Format(
     ignored_siblings=("metadata.json",),
     # Before 2026, verifiers wrote the time of generation and scoring in milliseconds. Since then,
     # verifiers has written the time in seconds.
-    read_amounts=amount_reader(
+    read_usage_amounts=usage_amount_reader(
         tokens_in="token_usage.input_tokens",
         tokens_out="token_usage.output_tokens",
         turns="metrics.num_turns",

@@ -30,7 +30,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
             _task_name(record.get("input"), record.get("gts")),
             record.get("acc", outcome),
             score,
-            default_reason="no score",
+            default_missing_reason="no score",
             settings={"step": record.get("step")},
             solution=record.get("output"),
             place=f"line {line}",

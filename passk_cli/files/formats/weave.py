@@ -24,7 +24,7 @@ from passk_cli.files.formats.format import (
 )
 
 _ATTEMPT_OPERATION = "Evaluation.predict_and_score"
-_NAME = re.compile(r"/(?:object|op)/([^/:]+)")
+_OBJECT_NAME_PATTERN = re.compile(r"/(?:object|op)/([^/:]+)")
 
 
 def _recognises(file: File) -> bool:
@@ -46,7 +46,7 @@ def _contents(file: File) -> Contents:
                 for part, inner in parts.items():
                     if isinstance(inner, bool | int | float):
                         judgements[f"{name}.{part}".rstrip(".")] = judge_binary(inner)
-            model = _NAME.search(str(nested_value(call, "inputs", "model")))
+            model = _OBJECT_NAME_PATTERN.search(str(nested_value(call, "inputs", "model")))
             about = {
                 "task": as_text(nested_value(call, "inputs", "example")),
                 "model": model and model[1],
@@ -66,7 +66,7 @@ WEAVE = Format(
     "github.com/wandb/weave: weave/evaluation/eval.py, weave/trace/call.py",
     _recognises,
     _contents,
-    read_amounts=lambda call: {"seconds": nested_value(call, "output", "model_latency")},
+    read_usage_amounts=lambda call: {"seconds": nested_value(call, "output", "model_latency")},
     extra_cost_sources="scorers that ask a model",
     example=Example(
         ("CALLS.json", "CALLS.jsonl"),

@@ -29,16 +29,16 @@ from passk_cli.files.reading.record_discovery import (
     find_record_lists,
     value_text,
 )
-from passk_cli.files.request import RESERVED, Request
+from passk_cli.files.request import RESERVED_OUTPUT_COLUMNS, Request
 from passk_cli.files.roles import (
-    COLUMN,
-    EACH,
-    EQUAL,
-    POSITION,
+    COLUMN_NAME_AS_MODEL,
+    EACH_ENTRY_KEY,
+    EQUALITY_OPERATOR,
+    FIXED_VALUE_PREFIX,
+    MAX_NAME_CHARACTERS,
+    POSITION_AS_TASK,
     ROLES,
-    SHORT,
-    SUMMED_UP,
-    VALUE,
+    SUMMARY_LIST_WORDS,
     agreement_sql,
     column_name_words,
     column_parts,
@@ -52,22 +52,22 @@ from passk_cli.files.vocabulary import (
     ANSWER_WORDS,
     ATTACK_WORDS,
     ATTEMPT_COUNT_WORDS,
+    ATTEMPT_NUMBER_WORDS,
     AVERAGE_WORDS,
-    BAD_WORDS,
+    BAD_EVENT_WORDS,
     CORRECT_WORDS,
-    ENDED_ONLY_WORDS,
-    ENDED_WORDS,
-    EXPECTED_WORDS,
-    HAPPENING_WORDS,
+    EVENT_WORDS,
+    EXPECTED_ANSWER_WORDS,
     JUDGE_WORDS,
     NOT_OUTCOME_WORDS,
-    NUMBERED,
-    NUMBERING_WORDS,
+    NUMBERED_VALUE_PATTERN,
     PASS_COUNT_WORDS,
     PREDICTED_WORDS,
+    PROBLEM_STATEMENT_WORDS,
     PROSE_WORDS,
+    RUN_END_ONLY_WORDS,
+    RUN_END_WORDS,
     SETTING_NAMES,
-    STATEMENT_WORDS,
     STEP_WORDS,
     VERDICT_WORDS,
     look_like_models,
@@ -80,33 +80,33 @@ if TYPE_CHECKING:
 # Users can choose columns for the roles in SHOWN_ROLES, and passk shows the roles in the order of
 # SHOWN_ROLES.
 SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
-# A column with a word in _NOT_OUTCOMES in its name is never the outcome.
-_NOT_OUTCOMES = (
-    NOT_OUTCOME_WORDS | (EXPECTED_WORDS - {"label", "true"}) | HAPPENING_WORDS | PREDICTED_WORDS
+# A column with a word in _NON_OUTCOME_COLUMN_WORDS in its name is never the outcome.
+_NON_OUTCOME_COLUMN_WORDS = (
+    NOT_OUTCOME_WORDS | (EXPECTED_ANSWER_WORDS - {"label", "true"}) | EVENT_WORDS | PREDICTED_WORDS
 )
-# A column with a word in _NOT_TASKS in its name is not the task, unless the column has a usual task
+# A column with a word in _NON_TASK_COLUMN_WORDS in its name is not the task, unless the column has a usual task
 # name.
-_NOT_TASKS = (
-    (HAPPENING_WORDS | NUMBERING_WORDS | ANSWER_WORDS | EXPECTED_WORDS | JUDGE_WORDS)
+_NON_TASK_COLUMN_WORDS = (
+    (EVENT_WORDS | ATTEMPT_NUMBER_WORDS | ANSWER_WORDS | EXPECTED_ANSWER_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
 ) - {"sample"}
-_STATEMENT_AND_ANSWER_WORDS = STATEMENT_WORDS | EXPECTED_WORDS | ANSWER_WORDS
+_STATEMENT_AND_ANSWER_WORDS = PROBLEM_STATEMENT_WORDS | EXPECTED_ANSWER_WORDS | ANSWER_WORDS
 # Columns with metrics over several attempts, such as pass@5, have names that match
-# _SEVERAL_ATTEMPTS_NAME.
-_SEVERAL_ATTEMPTS_NAME = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
+# _PASS_AT_K_NAME_PATTERN.
+_PASS_AT_K_NAME_PATTERN = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I)
 # Columns that belong to one numbered attempt, such as run_1_passed, have names that match
-# _NUMBERED_PART.
-_NUMBERED_PART = re.compile(
-    rf"(^|[\W_])({'|'.join(NUMBERING_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
+# _NUMBERED_ATTEMPT_NAME_PATTERN.
+_NUMBERED_ATTEMPT_NAME_PATTERN = re.compile(
+    rf"(^|[\W_])({'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with a name in _PREFERENCES contains preferences between two answers, and its values are
+# A column with a name in _PREFERENCE_WORDS contains preferences between two answers, and its values are
 # A, B or tie.
-_PREFERENCES = {*"winner preference preferred".split()}
+_PREFERENCE_WORDS = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
 # passk may count the second-lowest grade as a pass only if the grading scale has at most
-# _MOST_LEVELS grades.
-_MOST_LEVELS = 5
+# _MAX_GRADES_IN_SCALE grades.
+_MAX_GRADES_IN_SCALE = 5
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,12 @@ class Candidate:
     role: str
     column: str
     option: SuggestedFix
-    tally: str
-    values: int = 0
+    values_summary: str
+    distinct_count: int = 0
     certain: bool = False
-    unasked: bool = False
-    missing: int = 0
-    passing: tuple[SuggestedFix, ...] = ()
+    is_used_by_default: bool = False
+    missing_count: int = 0
+    pass_definitions: tuple[SuggestedFix, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,15 +151,15 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     weak : columns that may be the outcome, although their names and values do not suggest it.
     """
 
-    records: str
-    rows: int
+    records_key: str
+    row_count: int
     by_role: Mapping[str, tuple[Candidate, ...]]
-    columns: Mapping[str, str]
+    summary_by_column: Mapping[str, str]
     coverage: str = ""
-    other_places: Mapping[str, int] = field(default_factory=dict)
-    preference: str = ""
-    summary: str = ""
-    weak: tuple[Candidate, ...] = ()
+    rows_of_other_record_lists: Mapping[str, int] = field(default_factory=dict)
+    preference_column: str = ""
+    average_column: str = ""
+    weak_outcomes: tuple[Candidate, ...] = ()
 
     def __getitem__(self, role: str) -> tuple[Candidate, ...]:
         return self.by_role[role]
@@ -170,11 +170,11 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     def __len__(self) -> int:
         return len(self.by_role)
 
-    def with_weak(self) -> Candidates:
+    def with_weak_outcomes(self) -> Candidates:
         """The candidates, with the weak outcomes if there are no other outcomes."""
-        if "outcome" in self or not self.weak:
+        if "outcome" in self or not self.weak_outcomes:
             return self
-        by_role = {**self.by_role, "outcome": self.weak}
+        by_role = {**self.by_role, "outcome": self.weak_outcomes}
         return replace(self, by_role={r: by_role[r] for r in SHOWN_ROLES if r in by_role})
 
     def certain_candidate(self, role: str) -> Candidate | None:
@@ -193,10 +193,10 @@ def find_candidates(
     """
     places = find_record_lists(con, sources, request)
     readers = [_CandidateFinder(con, place, request) for place in places]
-    readers = [reader for reader in readers if request.records in (None, reader.place.keys)]
+    readers = [reader for reader in readers if request.records in (None, reader.place.records_key)]
     return [
         reader.candidates()
-        for reader in sorted(readers, key=_CandidateFinder.attempt_likelihood, reverse=True)
+        for reader in sorted(readers, key=_CandidateFinder.attempt_list_sort_key, reverse=True)
     ]
 
 
@@ -211,24 +211,28 @@ class _CandidateFinder:
         outcomes = [
             p
             for p in self.outcome_columns
-            if p not in self.named_verdict_entries and p not in self.numbered_verdicts
+            if p not in self.named_verdict_entries and p not in self.numbered_verdict_columns
         ]
         if not any(task.certain for task in tasks):
             tasks += [self._task_candidate(path) for path in self.weak_task_columns]
         texts = any(self.columns[task.column].is_text for task in tasks)
-        if self.place.rows > 1 and not (texts or self.task_columns or self.count_columns):
-            option = SuggestedFix({"--field": {"task": POSITION}})
-            tasks.append(Candidate("task", POSITION, option, "the place of a record in its list"))
+        if self.place.row_count > 1 and not (texts or self.task_columns or self.count_column_pair):
+            option = SuggestedFix({"--field": {"task": POSITION_AS_TASK}})
+            tasks.append(
+                Candidate("task", POSITION_AS_TASK, option, "the place of a record in its list")
+            )
         named_tasks = [task for task in tasks if task.column in self.columns]
         totals = (
-            self.count_columns
+            self.count_column_pair
             and tasks
             and all(task.column in self.model_columns for task in tasks)
         )
         once = all(max(self.columns[task.column].text_counts.values()) == 1 for task in named_tasks)
-        if totals or (once and "model" in self.place.level_columns):
-            option = SuggestedFix({"--field": {"task": f"{VALUE}all"}})
-            single_task = Candidate("task", f"{VALUE}all", option, "one task with all attempts")
+        if totals or (once and "model" in self.place.object_key_columns):
+            option = SuggestedFix({"--field": {"task": f"{FIXED_VALUE_PREFIX}all"}})
+            single_task = Candidate(
+                "task", f"{FIXED_VALUE_PREFIX}all", option, "one task with all attempts"
+            )
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
         lists_by_role = {
             "task": tasks,
@@ -248,27 +252,27 @@ class _CandidateFinder:
                 *self._answer_match_candidates(),
                 *self._verdict_per_model_candidates(),
             ]
-        if self.numbered_verdicts:
-            tally = f"{len(self.numbered_verdicts):,} columns, one per attempt"
-            option = SuggestedFix({"--field": {"outcome": ",".join(self.numbered_verdicts)}})
-            joined = Candidate("outcome", ",".join(self.numbered_verdicts), option, tally)
+        if self.numbered_verdict_columns:
+            tally = f"{len(self.numbered_verdict_columns):,} columns, one per attempt"
+            option = SuggestedFix({"--field": {"outcome": ",".join(self.numbered_verdict_columns)}})
+            joined = Candidate("outcome", ",".join(self.numbered_verdict_columns), option, tally)
             lists_by_role["outcome"] = [joined, *lists_by_role["outcome"]]
         weak: tuple[Candidate, ...] = ()
-        if not (self.numbered_verdicts or any(map(self._is_decisive_outcome, outcomes))):
+        if not (self.numbered_verdict_columns or any(map(self._is_decisive_outcome, outcomes))):
             compared = {part for c in lists_by_role["outcome"] for part in column_parts(c.column)}
             paths = [path for path in self.weak_outcome_columns if path not in compared]
             weak = tuple(map(self._outcome_candidate, paths))
             lists_by_role["outcome"] += weak if lists_by_role["outcome"] else ()
-        tallies = {path: column.tally_text for path, column in self.columns.items()}
+        tallies = {path: column.frequency_text for path, column in self.columns.items()}
         by_role = {role: (*lists_by_role[role],) for role in SHOWN_ROLES if lists_by_role[role]}
         certain = any(candidate.certain for candidate in lists_by_role["outcome"])
         return Candidates(
-            self.place.keys, self.place.rows, by_role, tallies, self.place.coverage,
-            preference="" if certain else self._preference_column(), summary=self._average_column(),
-            weak=weak,
+            self.place.records_key, self.place.row_count, by_role, tallies, self.place.coverage,
+            preference_column="" if certain else self._preference_column(), average_column=self._average_column(),
+            weak_outcomes=weak,
         )  # fmt: skip
 
-    def attempt_likelihood(self) -> tuple[int, ...]:
+    def attempt_list_sort_key(self) -> tuple[int, ...]:
         """The sort key of a list of records, which is highest for the likeliest list of
         attempts."""
         task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
@@ -277,26 +281,27 @@ class _CandidateFinder:
         named_columns = sum(path in self.columns for path in self.request.named_columns.values())
         first = next(iter(self.outcome_columns), "")
         inside = not ("." in first or (first and self.columns[first].has_lists))
-        weaker, several = min(task, outcome), self.place.rows > 1
+        weaker, several = min(task, outcome), self.place.row_count > 1
         strong = bool(self.task_columns) and outcome > 0
         is_attempt_list = not (
-            column_name_words(self.place.keys) & (STEP_WORDS | SUMMED_UP) or self._average_column()
+            column_name_words(self.place.records_key) & (STEP_WORDS | SUMMARY_LIST_WORDS)
+            or self._average_column()
         )
         return (
             named_columns, weaker > 0 and is_attempt_list, weaker > 0, several, inside, strong,
             weaker, task + outcome,
-            -self.place.keys.count("."),
+            -self.place.records_key.count("."),
         )  # fmt: skip
 
     def _candidate(self, role: str, path: str, *, certain: bool = False) -> Candidate:
         option = {"--by": (path,)} if role == "setting" else {"--field": {role: path}}
         column = self.columns[path]
         unasked = self._is_used_by_name(role, path)
-        tally, missing = column.tally_text, column.missing_count
+        tally, missing = column.frequency_text, column.missing_count
         return Candidate(role, path, SuggestedFix(option), tally, 0, certain, unasked, missing)
 
     def _is_used_by_name(self, role: str, path: str) -> bool:
-        return role in ROLES and usual_columns(role, self.place.usual) == [path]
+        return role in ROLES and usual_columns(role, self.place.recognised_columns) == [path]
 
     @cached_property
     def task_columns(self) -> list[str]:
@@ -304,7 +309,7 @@ class _CandidateFinder:
         paths = [path for path in self.columns if self._task_likelihood(path)]
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
-            path for path in paths if path in several or not (several and path in self.place.above)
+            path for path in paths if path in several or not (several and path in self.place.parent_columns)
         ]
         paths.sort(key=self._task_rank, reverse=True)
         path_by_codes: dict[tuple[int, ...], str] = {}
@@ -318,7 +323,7 @@ class _CandidateFinder:
 
         Columns named like a model, a setting or a result come last.
         """
-        used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_columns or ())}
+        used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_column_pair or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
         paths = [path for path, column in self.columns.items() if path not in used_paths
                  and _can_be_names(column) and not column.verdicts <= {0, 1}]  # fmt: skip
@@ -334,7 +339,7 @@ class _CandidateFinder:
         tasks.
         """
         column, strength = self.columns[path], role_name_strength("task", path)
-        if not _has_one_scalar_kind(column) or path in (self.count_columns or ()):
+        if not _has_one_scalar_kind(column) or path in (self.count_column_pair or ()):
             return 0
         if strength == 3:
             return 3
@@ -343,14 +348,14 @@ class _CandidateFinder:
         if strength:
             return 2
         even = len({*column.text_counts.values()}) == 1
-        repeats = len(column.text_counts) < self.place.rows
+        repeats = len(column.text_counts) < self.place.row_count
         return int(len(column.text_counts) >= _FEW and repeats and (even or column.is_text))
 
     def _task_rank(self, path: str) -> tuple[float, ...]:
         column = self.columns[path]
         sizes, longest = column.text_counts.values(), max(map(len, column.text_counts))
         even, few = len({*sizes}) == 1, len(sizes) < _FEW
-        level, is_inside = self._task_likelihood(path), path not in self.place.above
+        level, is_inside = self._task_likelihood(path), path not in self.place.parent_columns
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
@@ -358,7 +363,7 @@ class _CandidateFinder:
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = column_name_words(path_of_statement) & (
-                STATEMENT_WORDS | {"gold", "expected"}
+                PROBLEM_STATEMENT_WORDS | {"gold", "expected"}
             )
             if path_of_statement != path and is_statement and stated.is_text:
                 pairs = len({*zip(column.codes, stated.codes, strict=True)})
@@ -371,11 +376,11 @@ class _CandidateFinder:
         is_only_task = self.task_columns == [path] and not self.weak_task_columns
         candidate = self._candidate("task", path)
         column = self.columns[path]
-        certain = candidate.unasked or usual == [path] or (not usual and is_only_task)
-        certain = certain and not column_name_words(self.place.keys) & SUMMED_UP
-        certain = certain and (len(column.text_counts) > 1 or self.place.rows == 1)
+        certain = candidate.is_used_by_default or usual == [path] or (not usual and is_only_task)
+        certain = certain and not column_name_words(self.place.records_key) & SUMMARY_LIST_WORDS
+        certain = certain and (len(column.text_counts) > 1 or self.place.row_count == 1)
         return replace(
-            candidate, tally=column.spread_text, values=len(column.text_counts), certain=certain
+            candidate, values_summary=column.rows_per_value_text, distinct_count=len(column.text_counts), certain=certain
         )
 
     @cached_property
@@ -409,14 +414,14 @@ class _CandidateFinder:
     def weak_outcome_columns(self) -> list[str]:
         """Columns of a few words or of grades that may be the outcome despite their names."""
         used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
-        used_paths |= {*self.place.above, *(self.count_columns or ())}
+        used_paths |= {*self.place.parent_columns, *(self.count_column_pair or ())}
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
         paths = []
         for path, column in self.columns.items():
             if path in used_paths or column.has_lists or role_name_strength("attempt", path) == 3:
                 continue
             names_another_thing = (
-                _word_forms(path) & (_NOT_OUTCOMES | NUMBERING_WORDS)
+                _word_forms(path) & (_NON_OUTCOME_COLUMN_WORDS | ATTEMPT_NUMBER_WORDS)
                 or normalized_last_key(path) in SETTING_NAMES
             )
             # A rate such as hit_rate_at_3 describes a single attempt if the rate is always 0 or 1.
@@ -426,7 +431,7 @@ class _CandidateFinder:
                 continue
             numbers = {*column.numbers}
             graded = len(numbers) > 1 and min(numbers) >= 0 and max(numbers) <= 100
-            if (graded and len(numbers) < self.place.rows) or self._has_few_words(path):
+            if (graded and len(numbers) < self.place.row_count) or self._has_few_words(path):
                 paths.append(path)
         return sorted(paths, key=lambda path: len(self.columns[path].text_counts))
 
@@ -434,13 +439,13 @@ class _CandidateFinder:
         judged = (
             self._outcome_likelihood(path) > 1 and len(self.columns[path].verdicts & {0, 1}) == 2
         )
-        return judged and not _word_forms(path) & ENDED_ONLY_WORDS
+        return judged and not _word_forms(path) & RUN_END_ONLY_WORDS
 
     def _is_constant_verdict(self, path: str) -> bool:
         column, terms = self.columns[path], _word_forms(path)
         return (
-            column.verdicts <= {0, 1} and path not in self.place.above
-            and bool(terms & (VERDICT_WORDS | BAD_WORDS)) and not terms & _NOT_OUTCOMES
+            column.verdicts <= {0, 1} and path not in self.place.parent_columns
+            and bool(terms & (VERDICT_WORDS | BAD_EVENT_WORDS)) and not terms & _NON_OUTCOME_COLUMN_WORDS
         )  # fmt: skip
 
     def _outcome_likelihood(self, path: str) -> int:
@@ -457,20 +462,20 @@ class _CandidateFinder:
         inner = column.has_lists and any(
             column_name_words(key) & STEP_WORDS for key in parent_path(path).split(".")
         )
-        if path in self.place.above or inner or not re.search(r"[^\W\d_]", path):
+        if path in self.place.parent_columns or inner or not re.search(r"[^\W\d_]", path):
             return 0
-        constant = len(column.text_counts) < 2 <= self.place.rows
-        if path in (self.count_columns or ()) or (terms & ENDED_ONLY_WORDS and constant):
+        constant = len(column.text_counts) < 2 <= self.place.row_count
+        if path in (self.count_column_pair or ()) or (terms & RUN_END_ONLY_WORDS and constant):
             return 0
         flags = column.verdicts <= {0, 1}
         like = strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
         # "found" usually names an event, but found_correct_chunk may be a verdict.
-        happened = HAPPENING_WORDS if flags and varies_in_verdict and like else frozenset[str]()
+        happened = EVENT_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
             # Columns named like prediction_correct or matches_gold contain verdicts.
-            happened = happened | PREDICTED_WORDS | EXPECTED_WORDS
-        contrary_terms = terms & _NOT_OUTCOMES - happened
+            happened = happened | PREDICTED_WORDS | EXPECTED_ANSWER_WORDS
+        contrary_terms = terms & _NON_OUTCOME_COLUMN_WORDS - happened
         contrary_terms = contrary_terms - {"has"} if flags and varies_in_verdict else contrary_terms
         if column.numbers and like and len(column.text_counts) > 1 and max(column.numbers) <= 1:
             contrary_terms = contrary_terms - {"max"}
@@ -485,7 +490,7 @@ class _CandidateFinder:
             )
             return 0 if settled else level
         if column.numbers:
-            varies = len(column.text_counts) > 1 or self.place.rows == 1
+            varies = len(column.text_counts) > 1 or self.place.row_count == 1
             return level if like and varies else 0
         return level if like and self._has_few_words(path) else 0
 
@@ -493,7 +498,7 @@ class _CandidateFinder:
         column, terms = self.columns[path], _word_forms(path)
         return (
             len(column.verdicts) == 2 or not column.verdicts <= {0, 1},
-            not terms & ENDED_WORDS,
+            not terms & RUN_END_WORDS,
             self._outcome_likelihood(path),
             column.verdicts <= {0, 1},
             not self._is_prerequisite_flag(path),
@@ -516,7 +521,7 @@ class _CandidateFinder:
         """Whether a column has a few short values that differ between attempts at a task."""
         counts = self.columns[path].text_counts
         return (
-            2 <= len(counts) <= _WORDS and max(map(len, counts)) <= SHORT
+            2 <= len(counts) <= _WORDS and max(map(len, counts)) <= MAX_NAME_CHARACTERS
             and (role_name_strength("outcome", path) > 0 or not self._is_constant_per_task(path))
         )  # fmt: skip
 
@@ -524,7 +529,7 @@ class _CandidateFinder:
         if not self.task_columns or self.columns[path].has_lists:
             return False
         tasks, column = self.columns[self.task_columns[0]], self.columns[path]
-        several = 2 * len(tasks.text_counts) <= self.place.rows
+        several = 2 * len(tasks.text_counts) <= self.place.row_count
         return several and len({*zip(tasks.codes, column.codes, strict=True)}) == len(
             tasks.text_counts
         )
@@ -537,13 +542,13 @@ class _CandidateFinder:
         )
         # A constant column may be the outcome (if no attempt passed), or it may show how runs
         # ended.
-        constant = len(column.text_counts) < 2 <= self.place.rows
+        constant = len(column.text_counts) < 2 <= self.place.row_count
         certain = (
             usual == [path]
             and not (passing or constant or self.named_verdict_entries)
             and is_only_verdict
         )
-        return replace(self._candidate("outcome", path, certain=certain), passing=passing)
+        return replace(self._candidate("outcome", path, certain=certain), pass_definitions=passing)
 
     def _pass_fixes(self, path: str) -> tuple[SuggestedFix, ...]:
         column, terms = self.columns[path], _word_forms(path)
@@ -551,25 +556,27 @@ class _CandidateFinder:
             attacks = any(
                 column_name_words(column_name) & ATTACK_WORDS for column_name in self.columns
             )
-            open_ = terms & BAD_WORDS or (attacks and terms & {"success", "successful", "achieved"})
+            open_ = terms & BAD_EVENT_WORDS or (
+                attacks and terms & {"success", "successful", "achieved"}
+            )
             if not open_ and (terms & VERDICT_WORDS or role_name_strength("outcome", path)):
                 return ()
             true, false = (
-                next((text for text in column.text_counts if column.verdict_of[text][0] == v), word)
+                next((text for text in column.text_counts if column.verdict_and_number_by_text[text][0] == v), word)
                 for v, word in ((1, "true"), (0, "false"))
             )
             ways = tuple(SuggestedFix({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
-            return ways[::-1] if terms & BAD_WORDS else ways
+            return ways[::-1] if terms & BAD_EVENT_WORDS else ways
         if column.numbers:
             values = sorted({*column.numbers})
             # passk suggests two readings of grades: only the highest grade passes, or every grade
             # except the lowest passes.
-            lowest = values[1:2] if len(values) <= _MOST_LEVELS else []
+            lowest = values[1:2] if len(values) <= _MAX_GRADES_IN_SCALE else []
             bars = dict.fromkeys((values[-1], *lowest))
             return tuple(SuggestedFix({"--threshold": (bar,)}, f"if {bar:g} or more passes")
                          for bar in bars)  # fmt: skip
         verdict_of = {
-            text: column.verdict_of.get(text, (-1, None))[0]
+            text: column.verdict_and_number_by_text.get(text, (-1, None))[0]
             for text, _ in column.text_counts.most_common(_WORDS)
         }
         passing_words = tuple(text for text, verdict in verdict_of.items() if verdict == 1)
@@ -594,7 +601,11 @@ class _CandidateFinder:
             )
             column, names = self.columns[path], self.columns[name_path]
             if not (
-                way and way == above and column.has_lists and names.is_text and EACH not in path
+                way
+                and way == above
+                and column.has_lists
+                and names.is_text
+                and EACH_ENTRY_KEY not in path
             ):
                 continue
             lists = [value for value in names.values if isinstance(value, list)]
@@ -607,7 +618,7 @@ class _CandidateFinder:
                 entries_by_path[path] = [
                     FieldValues(f"{way}[{key}={name}].{key_of_value}", [row.get(name) for row
                     in rows],
-                           column.verdict_of)
+                           column.verdict_and_number_by_text)
                     for name in names.text_counts
                 ]  # fmt: skip
         return entries_by_path
@@ -616,21 +627,23 @@ class _CandidateFinder:
         candidates = []
         for entry in chain.from_iterable(self.named_verdict_entries.values()):
             option = SuggestedFix({"--field": {"outcome": entry.path}})
-            candidates.append(Candidate("outcome", entry.path, option, entry.tally_text))
+            candidates.append(Candidate("outcome", entry.path, option, entry.frequency_text))
         return candidates
 
     def _answer_match_candidates(self) -> list[Candidate]:
-        plain = {path: column for path, column in self.columns.items() if _is_short(column)}
-        gold = [path for path in plain if column_name_words(path) & (EXPECTED_WORDS - {"label"})]
+        plain = {path: column for path, column in self.columns.items() if _has_short_values(column)}
+        gold = [
+            path for path in plain if column_name_words(path) & (EXPECTED_ANSWER_WORDS - {"label"})
+        ]
         answers = [
             path for path in plain if column_name_words(path) & ANSWER_WORDS and path not in gold
         ]
         if not answers:
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
-                       and not _word_forms(path) & _NOT_OUTCOMES and not plain[path].missing_count
+                       and not _word_forms(path) & _NON_OUTCOME_COLUMN_WORDS and not plain[path].missing_count
                        and 2 * sum(plain[path].text_counts[text] for text in expected)
-                       > self.place.rows]  # fmt: skip
+                       > self.place.row_count]  # fmt: skip
         # A column named "label" contains the expected answer if there is an answer column. The
         # column "label" contains the answer of the model if another column contains the true label.
         labels = [
@@ -653,7 +666,7 @@ class _CandidateFinder:
                 [*map(list, zip(*pairs, strict=True))],
             ).fetchall()
             if same:
-                path = f"{answer}{EQUAL}{expected_path}"
+                path = f"{answer}{EQUALITY_OPERATOR}{expected_path}"
                 option = SuggestedFix({"--field": {"outcome": path}})
                 tally = f"{same:,} of {len(pairs):,} agree"
                 agreements.append(Candidate("outcome", path, option, tally))
@@ -665,20 +678,24 @@ class _CandidateFinder:
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
-            and not _word_forms(path) & (_NOT_OUTCOMES | BAD_WORDS)
+            and not _word_forms(path) & (_NON_OUTCOME_COLUMN_WORDS | BAD_EVENT_WORDS)
         ]  # fmt: skip
         return paths if any(len(self.columns[path].verdicts) == 2 for path in paths) else []
 
     @cached_property
-    def numbered_verdicts(self) -> list[str]:
-        paths = [p for p in self.verdict_flags if NUMBERED.fullmatch(p) or _NUMBERED_PART.search(p)]
+    def numbered_verdict_columns(self) -> list[str]:
+        paths = [
+            p
+            for p in self.verdict_flags
+            if NUMBERED_VALUE_PATTERN.fullmatch(p) or _NUMBERED_ATTEMPT_NAME_PATTERN.search(p)
+        ]
         return paths if len(paths) > 1 else []
 
     def _verdict_per_model_candidates(self) -> list[Candidate]:
         flags = [
             p
             for p in self.verdict_flags
-            if p not in self.numbered_verdicts and not role_name_strength("attempt", p)
+            if p not in self.numbered_verdict_columns and not role_name_strength("attempt", p)
         ]
         if (
             len(flags) < 2
@@ -691,7 +708,7 @@ class _CandidateFinder:
         }:
             return []
         joined = ",".join(flags)
-        option = SuggestedFix({"--field": {"outcome": joined, "model": COLUMN}})
+        option = SuggestedFix({"--field": {"outcome": joined, "model": COLUMN_NAME_AS_MODEL}})
         return [Candidate("outcome", joined, option, "if each column is a model")]
 
     def _preference_column(self) -> str:
@@ -708,7 +725,7 @@ class _CandidateFinder:
             values = {text.lower() for text in column.text_counts}
             sides = values - _TIES
             signs = all(map(_SIDE_NAME.fullmatch, sides)) and (paired or sides < values)
-            if column_name_words(path) & _PREFERENCES or (
+            if column_name_words(path) & _PREFERENCE_WORDS or (
                 0 < len(sides) <= 2 <= len(values) and (signs or sides <= texts)
                 and {*self.outcome_columns} <= {path}
             ):  # fmt: skip
@@ -717,9 +734,9 @@ class _CandidateFinder:
 
     def _average_column(self) -> str:
         """The column of averages or ranks that shows that a table is a summary, or ""."""
-        if self.count_columns:
+        if self.count_column_pair:
             return ""
-        rows = self.place.rows
+        rows = self.place.row_count
         ranks = [p for p, c in self.columns.items() if "rank" in column_name_words(p) and rows > 2
                  and {*c.numbers} == {*range(1, rows + 1)}]  # fmt: skip
         if ranks and not any(role_name_strength("task", path) == 3 for path in self.task_columns):
@@ -739,9 +756,9 @@ class _CandidateFinder:
             self.model_columns if grades else [p for p, c in self.columns.items() if c.is_text]
         )
         once = any(len(self.columns[path].text_counts) == rows > 1 for path in naming_columns)
-        short = all(map(_is_short, self.columns.values()))
+        short = all(map(_has_short_values, self.columns.values()))
         several = not grades and any(
-            _SEVERAL_ATTEMPTS_NAME.fullmatch(normalized_last_key(path)) for path in averages
+            _PASS_AT_K_NAME_PATTERN.fullmatch(normalized_last_key(path)) for path in averages
         )
         return (
             next(iter([*averages, *self.outcome_columns]), "")
@@ -750,13 +767,14 @@ class _CandidateFinder:
         )
 
     @cached_property
-    def count_columns(self) -> tuple[str, str] | None:
+    def count_column_pair(self) -> tuple[str, str] | None:
         """Pairs of whole-number columns (n, c): c ≤ n in all rows, and n is above 1 in some row."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
-                 and path not in self.place.above}  # fmt: skip
+                 and path not in self.place.parent_columns}  # fmt: skip
         for n, c in product(
-            _count_columns("n", integer_columns), _count_columns("c", integer_columns)
+            _possible_count_columns("n", integer_columns),
+            _possible_count_columns("c", integer_columns),
         ):
             if re.sub("[0-9]+", "", n) == re.sub("[0-9]+", "", c):
                 continue
@@ -768,9 +786,9 @@ class _CandidateFinder:
         return None
 
     def _count_candidates(self) -> list[Candidate]:
-        if self.count_columns is None:
+        if self.count_column_pair is None:
             return []
-        n, c = self.count_columns
+        n, c = self.count_column_pair
         attempt_count, passed = (sum(self.columns[path].numbers) for path in (n, c))
         tally = f"{passed:g} of {attempt_count:g}"
         option = SuggestedFix({"--field": {"n": n, "c": c}})
@@ -803,23 +821,23 @@ class _CandidateFinder:
     @cached_property
     def setting_columns(self) -> list[str]:
         used_paths = {*self.task_columns, *self.outcome_columns, *self.model_columns}
-        used_paths |= {*(self.count_columns or ())}
+        used_paths |= {*(self.count_column_pair or ())}
         paths = []
         for path, column in self.columns.items():
             is_named_setting = normalized_last_key(path) in SETTING_NAMES
             if (
                 path in used_paths
-                or path in RESERVED
+                or path in RESERVED_OUTPUT_COLUMNS
                 or not _can_be_names(column)
                 or column_name_words(path) & _STATEMENT_AND_ANSWER_WORDS
             ):
                 continue
-            few = len(column.text_counts) <= _VALUES and len(column.text_counts) < self.place.rows
-            if few and (is_named_setting or (column.is_text and not self._is_consequence(path))):
+            few = len(column.text_counts) <= _VALUES and len(column.text_counts) < self.place.row_count
+            if few and (is_named_setting or (column.is_text and not self._is_consequence_of_outcome(path))):
                 paths.append(path)
         return sorted(paths, key=lambda path: normalized_last_key(path) not in SETTING_NAMES)
 
-    def _is_consequence(self, path: str) -> bool:
+    def _is_consequence_of_outcome(self, path: str) -> bool:
         """Whether each value of a column occurs only with passes or only with failures."""
         column = self.columns[path]
         for outcome in self.outcome_columns:
@@ -842,7 +860,7 @@ def is_named_like_average(path: str) -> bool:
     """
     return bool(
         column_name_words(path) & AVERAGE_WORDS
-        or _SEVERAL_ATTEMPTS_NAME.fullmatch(normalized_last_key(path))
+        or _PASS_AT_K_NAME_PATTERN.fullmatch(normalized_last_key(path))
     )
 
 
@@ -856,27 +874,27 @@ def _has_one_scalar_kind(column: FieldValues) -> bool:
 
 def _is_named_like_other_role(path: str) -> bool:
     contrary_name = (
-        column_name_words(path) & _NOT_TASKS
+        column_name_words(path) & _NON_TASK_COLUMN_WORDS
         or normalized_last_key(path) in SETTING_NAMES
         or role_name_strength("model", path)
     )
     return bool(contrary_name)
 
 
-def _is_short(column: FieldValues) -> bool:
+def _has_short_values(column: FieldValues) -> bool:
     """Whether nearly all values of a column are short and are not lists with several entries."""
-    long = sum(n for text, n in column.text_counts.items() if len(text) > SHORT)
+    long = sum(n for text, n in column.text_counts.items() if len(text) > MAX_NAME_CHARACTERS)
     lists = sum(isinstance(value, list) and len(value) > 1 for value in column.values)
     return max(long, lists) <= 0.05 * len(column.values)
 
 
-def _count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
+def _possible_count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
     """The columns that may contain a number of attempts or passes. Usual names come first.
 
     The number of events within an attempt, such as turns, is not a number of attempts.
     """
     kinds = {"n": ATTEMPT_COUNT_WORDS, "c": PASS_COUNT_WORDS}[role]
-    contrary_words = HAPPENING_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
+    contrary_words = EVENT_WORDS - {"count"} | {"tests", "index"} | ANSWER_WORDS - {"actual"}
     return usual_columns(role, integer_columns) or [
         path
         for path in integer_columns

@@ -18,7 +18,7 @@ _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
 # The result of each function in FUNCTIONS depends only on the row and is not much larger than the
 # arguments.
-FUNCTIONS = frozenset(
+ALLOWED_FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
     " json_type least left len length list_contains ln log log10 log2 lower ltrim nullif position"
@@ -26,13 +26,13 @@ FUNCTIONS = frozenset(
     " split_part sqrt starts_with strftime strlen strptime strpos struct_extract substr substring"
     " trim trunc upper".split()
 )
-_OPERATORS = frozenset(
+_ALLOWED_OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# The syntax tree of a condition has at most _MOST_LEVELS levels. A sum or NOT has two levels.
-_MOST_LEVELS = 200
-CONDITION = "write a condition on the columns, such as difficulty = 'hard'"
+# The syntax tree of a condition has at most _MAX_SYNTAX_TREE_DEPTH levels. A sum or NOT has two levels.
+_MAX_SYNTAX_TREE_DEPTH = 200
+CONDITION_REMEDY = "write a condition on the columns, such as difficulty = 'hard'"
 
 
 def condition_columns(
@@ -40,8 +40,8 @@ def condition_columns(
 ) -> list[str]:  # fmt: skip
     """The columns that a --where expression uses. Raise ParameterError if a column does not
     exist."""
-    names = condition_names(con, where)
-    columns = {c for batch in batches for c in batch.layout.kinds}
+    names = names_in_condition(con, where)
+    columns = {c for batch in batches for c in batch.layout.kinds_by_column}
     absent = [n for n in names if n not in columns]
     if absent:
         problem, settles = f"no column {absent[0]!r}", list[SuggestedFix]()
@@ -61,7 +61,7 @@ def condition_columns(
     return names
 
 
-def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
+def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
     """The names that a --where expression uses. Raise ParameterError if it is not one
     expression."""
     if not where:
@@ -75,56 +75,64 @@ def condition_names(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
             else "the condition must be a single expression"
         )
         raise ParameterError(
-            OptionValue("--where", where), f"{problem}; {CONDITION}", name="bad-condition"
+            OptionValue("--where", where), f"{problem}; {CONDITION_REMEDY}", name="bad-condition"
         )
     wrapped_tree = _syntax_tree(con, f"len([{where}\n]) = 1") if ")" in where else tree
-    same_statement = _without_condition(tree) == _without_condition(_syntax_tree(con, "true"))
-    star = any(_tree_nodes(tree, "STAR")) and not any(_tree_nodes(tree, "SUBQUERY"))
+    same_statement = _tree_without_condition(tree) == _tree_without_condition(
+        _syntax_tree(con, "true")
+    )
+    star = any(_tree_nodes_of_class(tree, "STAR")) and not any(
+        _tree_nodes_of_class(tree, "SUBQUERY")
+    )
     if wrapped_tree["error"] or not same_statement or star:
         raise ParameterError(
             OptionValue("--where", where),
-            f"the condition must be a single expression; {CONDITION}",
+            f"the condition must be a single expression; {CONDITION_REMEDY}",
             name="bad-condition",
         )
     # A condition must not contain a subquery, because a subquery could read other tables, files and
     # web addresses.
-    if any(_tree_nodes(tree, "SUBQUERY")):
+    if any(_tree_nodes_of_class(tree, "SUBQUERY")):
         raise ParameterError(
             OptionValue("--where", where),
-            f"a condition must not contain SELECT or tables; {CONDITION}",
+            f"a condition must not contain SELECT or tables; {CONDITION_REMEDY}",
             name="bad-condition",
         )  # fmt: skip
     # The result of a condition must not depend on chance, time or settings, and must not fill the
     # memory.
-    function_names = {str(node["function_name"]) for node in _tree_nodes(tree, "FUNCTION")}
-    if forbidden := sorted(function_names - _OPERATORS - FUNCTIONS):
+    function_names = {str(node["function_name"]) for node in _tree_nodes_of_class(tree, "FUNCTION")}
+    if forbidden := sorted(function_names - _ALLOWED_OPERATORS - ALLOWED_FUNCTIONS):
         problem = f"{forbidden[0]}() is not allowed in a condition"
         remedy = did_you_mean_or_list(
-            forbidden[0], sorted(FUNCTIONS), f"there are {', '.join(sorted(FUNCTIONS))}"
+            forbidden[0],
+            sorted(ALLOWED_FUNCTIONS),
+            f"there are {', '.join(sorted(ALLOWED_FUNCTIONS))}",
         )
         raise ParameterError(
             OptionValue("--where", where), f"{problem}; {remedy}", name="bad-condition"
         )
-    return list(dict.fromkeys(node["column_names"][0] for node in _tree_nodes(tree, "COLUMN_REF")))
+    return list(
+        dict.fromkeys(node["column_names"][0] for node in _tree_nodes_of_class(tree, "COLUMN_REF"))
+    )
 
 
-def with_less_than(con: duckdb.DuckDBPyConnection, where: str) -> str:
+def with_less_than_comparisons(con: duckdb.DuckDBPyConnection, where: str) -> str:
     """Replace = and IN by < in a condition, to find comparisons of a string with a number.
 
     DuckDB raises an error if < compares a string with a number. For =, DuckDB converts the string
     to a whole number, so "0.2" = 0 would be true.
     """
-    tree = json.dumps(_with_less_than(_syntax_tree(con, where)))
+    tree = json.dumps(_tree_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()
     return str(sql).removeprefix("SELECT 1 WHERE ")
 
 
-def _with_less_than(node: Any) -> Any:
+def _tree_with_less_than(node: Any) -> Any:
     if isinstance(node, list):
-        return [_with_less_than(child) for child in node]
+        return [_tree_with_less_than(child) for child in node]
     if not isinstance(node, dict):
         return node
-    node = {key: _with_less_than(child) for key, child in node.items()}
+    node = {key: _tree_with_less_than(child) for key, child in node.items()}
     if node.get("class") == "COMPARISON":
         return node | {"type": "COMPARE_LESSTHAN"}
     operands: list[Any] = []
@@ -143,26 +151,29 @@ def _with_less_than(node: Any) -> Any:
 
 def _syntax_tree(con: duckdb.DuckDBPyConnection, where: str) -> dict[str, Any]:
     statement = f"SELECT 1 WHERE ({where}\n)"
-    place, deep = OptionValue("--where", where), f"the condition is nested too deeply; {CONDITION}"
+    place, deep = (
+        OptionValue("--where", where),
+        f"the condition is nested too deeply; {CONDITION_REMEDY}",
+    )
     ((tree,),) = con.execute("SELECT json_serialize_sql($q)", {"q": statement}).fetchall()
     try:
         parsed: dict[str, Any] = json.loads(tree)
     except RecursionError:
         raise ParameterError(place, deep, name="bad-condition") from None
-    if is_nested_deeper_than(parsed, _MOST_LEVELS):
+    if is_nested_deeper_than(parsed, _MAX_SYNTAX_TREE_DEPTH):
         raise ParameterError(place, deep, name="bad-condition")
     return parsed
 
 
-def _without_condition(tree: Mapping[str, Any]) -> list[Any]:
+def _tree_without_condition(tree: Mapping[str, Any]) -> list[Any]:
     return [{**s["node"], "where_clause": None} for s in tree["statements"]]
 
 
-def _tree_nodes(tree: object, kind: str) -> Iterator[dict[str, Any]]:
+def _tree_nodes_of_class(tree: object, kind: str) -> Iterator[dict[str, Any]]:
     if isinstance(tree, dict):
         if tree.get("class") == kind:
             yield tree
         tree = list(tree.values())
     if isinstance(tree, list):
         for child in tree:
-            yield from _tree_nodes(child, kind)
+            yield from _tree_nodes_of_class(child, kind)

@@ -18,17 +18,17 @@ from passk_cli.text import plural
 if TYPE_CHECKING:
     from passk_cli.outcomes.counts import Counts
 
-# The errors in _SETTING_ERRORS report columns in which attempts at a task differ.
-_SETTING_ERRORS = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
+# The errors in _SETTING_ERROR_NAMES report columns in which attempts at a task differ.
+_SETTING_ERROR_NAMES = ("pooled-settings", "unread-column", "restarting-tasks", "several-verdicts")
 _MOST_ROUNDS, _SAFE_QUESTIONS = 4, ("unread-column", "restarting-tasks")
-_MISSING_FAIL = SuggestedFix({"--missing": "fail"})
-_REPEATS_COUNT = SuggestedFix({"--duplicates": "keep"})
-_ASSUMPTIONS = {
-    repr(_MISSING_FAIL): "attempts without an outcome fail",
-    repr(_REPEATS_COUNT): "repeats are separate attempts",
+_MISSING_AS_FAILURES_FIX = SuggestedFix({"--missing": "fail"})
+_KEEP_REPEATS_FIX = SuggestedFix({"--duplicates": "keep"})
+_ASSUMPTION_BY_FIX = {
+    repr(_MISSING_AS_FAILURES_FIX): "attempts without an outcome fail",
+    repr(_KEEP_REPEATS_FIX): "repeats are separate attempts",
 }
-# passk does not suggest a fix that leads to one of the errors in _DEAD_ENDS.
-_DEAD_ENDS = ("no-such-column", "no-task-column", "no-outcome-column")
+# passk does not suggest a fix that leads to one of the errors in _DEAD_END_ERROR_NAMES.
+_DEAD_END_ERROR_NAMES = ("no-such-column", "no-task-column", "no-outcome-column")
 
 
 @dataclass(frozen=True)
@@ -39,19 +39,19 @@ class FixTrials:
     """
 
     request: Request
-    read: Callable[[Request], Counts]
-    is_quick: bool = True
+    read_counts: Callable[[Request], Counts]
+    is_data_small: bool = True
 
-    def counts(self, settle: SuggestedFix) -> Counts | PasskError:
+    def counts_with_fix(self, settle: SuggestedFix) -> Counts | PasskError:
         """Read the data with a fix. Return the counts, or the error that is raised."""
         request = replace(self.request.with_fix(settle), conversion=None)
         try:
-            counts = self.read(request)
+            counts = self.read_counts(request)
         except PasskError as error:
             return error
         try:
-            if request.suits is not None:
-                request.suits(counts)
+            if request.require_suitable_counts is not None:
+                request.require_suitable_counts(counts)
         except PasskError as error:
             return _UnsuitableCountsError(error)
         return counts
@@ -64,7 +64,7 @@ class FixTrials:
 
         mixing : whether the added options may pool settings or estimate them separately.
         """
-        counts = self.counts(settle)
+        counts = self.counts_with_fix(settle)
         unsuited = isinstance(counts, _UnsuitableCountsError) or rounds == 1
         if not isinstance(counts, PasskError) or unsuited:
             return settle, counts
@@ -72,7 +72,8 @@ class FixTrials:
             _fixes_for_error(settle, counts) if mixing or counts.name in _SAFE_QUESTIONS else ()
         ):
             extended = replace(
-                settle.merged(way), why=_joined_reasons(settle.why, _ASSUMPTIONS.get(repr(way), ""))
+                settle.merged_with(way),
+                effect=_joined_reasons(settle.effect, _ASSUMPTION_BY_FIX.get(repr(way), "")),
             )
             longer, read = self.complete_fix(extended, rounds - 1, mixing=mixing)
             if not isinstance(read, PasskError) or isinstance(read, _UnsuitableCountsError):
@@ -98,7 +99,7 @@ class FixTrials:
         working: dict[str, SuggestedFix] = {}
         unsuited: PasskError | None = None
         following: list[PasskError | None] = []
-        for settle in error.settles:
+        for settle in error.fixes:
             if is_untestable(settle):
                 working[repr(settle)] = settle
                 continue
@@ -106,15 +107,18 @@ class FixTrials:
             following.append(read if isinstance(read, PasskError) else None)
             if isinstance(read, _UnsuitableCountsError):
                 unsuited = read.reason
-            elif not isinstance(read, PasskError) or read.name not in (error.name, *_DEAD_ENDS):
+            elif not isinstance(read, PasskError) or read.name not in (
+                error.name,
+                *_DEAD_END_ERROR_NAMES,
+            ):
                 complete_fix = longer if not isinstance(read, PasskError) else settle
                 way = replace(
-                    complete_fix, why=_joined_reasons(complete_fix.why, self.doubt_reason(read))
+                    complete_fix, effect=_joined_reasons(complete_fix.effect, self.doubt_reason(read))
                 )
                 working.setdefault(repr(self.request.with_fix(way)), way)
         if unsuited is not None and not any(settle.is_complete for settle in working.values()):
             return unsuited
-        first = next(iter(following), None) if error.name in _SETTING_ERRORS else None
+        first = next(iter(following), None) if error.name in _SETTING_ERROR_NAMES else None
         if first is not None and {
             error_after_fix and error_after_fix.name for error_after_fix in following
         } == {"bad-outcome"}:
@@ -138,7 +142,7 @@ def _joined_reasons(*reasons: str) -> str:
 
 def is_untestable(settle: SuggestedFix) -> bool:
     """Whether a fix uses another command, labels files, or has a placeholder."""
-    return bool(settle.command or settle.labels) or not settle.is_complete
+    return bool(settle.command or settle.label_by_file) or not settle.is_complete
 
 
 def size_text(counts: Counts) -> str:
@@ -154,12 +158,12 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
     model_option = "--field" if "model" in settle.options.get("--field", {}) else ""
     kind = next((name for name in ("--pool", "--by") if name in settle.options), model_option)
     if error.name == "missing-outcome" and "--missing" not in settle.options:
-        return [_MISSING_FAIL] if kind else []
+        return [_MISSING_AS_FAILURES_FIX] if kind else []
     if error.name == "duplicate-attempts":
-        return [_REPEATS_COUNT] if kind else []
+        return [_KEEP_REPEATS_FIX] if kind else []
     ways = [
         way
-        for way in error.settles
+        for way in error.fixes
         if not is_untestable(way) and _is_compatible_addition(settle, way)
     ]
     return sorted(ways, key=lambda way: kind not in way.options)[:2]
@@ -167,7 +171,7 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
     """Whether the second fix selects no outcome or rows and changes no option of the first fix."""
-    merged = settle.merged(addition).options
+    merged = settle.merged_with(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}
     ):

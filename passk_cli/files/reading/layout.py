@@ -10,17 +10,23 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, NUMBER_COLUMN, quote_name, quote_text
+from passk_cli.files.database import (
+    FILE_COLUMN,
+    NO_HIVE_PARTITIONING_SQL,
+    ROW_NUMBER_COLUMN,
+    quote_name,
+    quote_text,
+)
 from passk_cli.files.roles import (
-    COLUMN,
-    EACH,
-    EQUAL,
-    LINE,
-    PICK,
-    POSITION,
-    VALUE,
+    COLUMN_NAME_AS_MODEL,
+    EACH_ENTRY_KEY,
+    EQUALITY_OPERATOR,
+    FIXED_VALUE_PREFIX,
+    LINE_NUMBER_AS_TASK,
+    NAMED_ENTRY_PATTERN,
+    POSITION_AS_TASK,
     ColumnRoles,
-    JoinedColumns,
+    JoinedColumn,
     agreement_sql,
     amount_addends,
     amount_sql,
@@ -28,12 +34,17 @@ from passk_cli.files.roles import (
     list_key_index,
     verdict_sql,
 )
-from passk_cli.files.sources.source import DUCKDB_PACKINGS, OBJECT_BYTES, Source, text_kind
+from passk_cli.files.sources.source import (
+    DEFAULT_MAX_OBJECT_BYTES,
+    DUCKDB_PACKINGS,
+    Source,
+    text_kind,
+)
 
 if TYPE_CHECKING:
     from passk_cli.files.formats.format import Format
 
-NUMBERS = (
+NUMBER_CAST_SQL = (
     "CAST(CASE WHEN strlen({name}) > 15 AND NOT contains({name}, '.') THEN error('a long number')"
     " ELSE {name} END AS DOUBLE)",
     "CAST(CASE WHEN NOT regexp_full_match({name}, '[+-]?[0-9]+') THEN error('not a whole number')"
@@ -66,56 +77,56 @@ class Layout:
     columns: tuple[tuple[str, frozenset[str]], ...]
     delimiter: str = ""
     packing: str = "none"
-    complete: bool = True
-    row_file: str = ""
-    longest_row: int = 0
+    contains_all_columns: bool = True
+    normalized_rows_file: str = ""
+    longest_row_bytes: int = 0
     format: Format | None = None
-    table: str = ""
-    constants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    joined: Mapping[str, JoinedColumns] = field(default_factory=dict)
-    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    table_name: str = ""
+    constant_columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    joined_columns: Mapping[str, JoinedColumn] = field(default_factory=dict)
+    category_orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
-    def kinds(self) -> Mapping[str, set[str]]:
+    def kinds_by_column(self) -> Mapping[str, set[str]]:
         """Map each column to the kinds of its values."""
         inside = {name: set(kinds) for name, kinds in self.columns}
         return (
             inside
             | {
                 name: {text_kind(value) for value in values.values()}
-                for name, values in self.constants.items()
+                for name, values in self.constant_columns.items()
             }
-            | {name: of.kinds for name, of in self.joined.items()}
+            | {name: of.value_kinds for name, of in self.joined_columns.items()}
         )
 
     def column_kinds(self, column: str) -> set[str]:
         """The kinds of values in a column, or in the column that contains a nested field."""
-        path = find_column(column, self.kinds)
-        return self.kinds[path[0]] if path else set()
+        path = find_column(column, self.kinds_by_column)
+        return self.kinds_by_column[path[0]] if path else set()
 
     def column_parts(self, column: str) -> list[str]:
         """The columns that a joined column is computed from, or otherwise the column itself."""
-        if column not in self.joined:
+        if column not in self.joined_columns:
             return [column]
         return [
             part_column
-            for part in self.joined[column].parts
+            for part in self.joined_columns[column].parts
             for part_column in self.column_parts(part)
         ]
 
     def with_further_columns(self, names: Iterable[str]) -> Layout:
         """The layout with further columns that may occur only in later records."""
-        names = () if self.complete or self.kind != "jsonl" else names
-        unseen = (name for name in names if find_column(name, self.kinds) is None)
+        names = () if self.contains_all_columns or self.kind != "jsonl" else names
+        unseen = (name for name in names if find_column(name, self.kinds_by_column) is None)
         columns = ((name, frozenset({"text"})) for name in unseen)
         return replace(self, columns=(*self.columns, *columns))
 
     def file_constants(self, path: str) -> dict[str, str]:
         """The columns that have the same value in all rows of a file, with that value."""
-        return {name: values[path] for name, values in self.constants.items() if path in values}
+        return {name: values[path] for name, values in self.constant_columns.items() if path in values}
 
     @property
-    def is_harness(self) -> bool:
+    def is_harness_format(self) -> bool:
         """Whether a harness wrote the files, so the format defines the roles of the columns."""
         return self.format is not None and not self.format.is_generic
 
@@ -131,7 +142,7 @@ class Layout:
         *,
         skip_bad: bool = False,
         lenient: bool = False,
-        object_bytes: int = OBJECT_BYTES,
+        object_bytes: int = DEFAULT_MAX_OBJECT_BYTES,
         careful: bool = True,
         numbered: bool = False,
     ) -> str:
@@ -141,27 +152,27 @@ class Layout:
         lenient : whether lines that are not records are skipped and not counted.
         object_bytes : maximum size of a record, in bytes.
         careful : whether a text table is read sequentially, with lines of up to 256 MB.
-        numbered : whether NUMBER_COLUMN contains the number of each row in its file.
+        numbered : whether ROW_NUMBER_COLUMN contains the number of each row in its file.
         """
         file = quote_name(FILE_COLUMN)
-        types = {name: kind for name, kind in types.items() if name not in self.constants}
-        options = f", filename={quote_text(FILE_COLUMN)}{AS_IT_IS}"
-        size = f", maximum_object_size={max(object_bytes, self.longest_row + 1)}"
+        types = {name: kind for name, kind in types.items() if name not in self.constant_columns}
+        options = f", filename={quote_text(FILE_COLUMN)}{NO_HIVE_PARTITIONING_SQL}"
+        size = f", maximum_object_size={max(object_bytes, self.longest_row_bytes + 1)}"
         files = f"[{', '.join(map(quote_text, paths))}]"
         if self.kind not in ("frame", "parquet"):
             options += f", compression={quote_text(DUCKDB_PACKINGS[self.packing])}"
-        if self.table:
+        if self.table_name:
             casts = (
                 f"CAST({quote_name(c)} AS {kind}) AS {quote_name(c)}" for c, kind in types.items()
             )
-            rows = self.table
+            rows = self.table_name
             if not self.has_typed_values:
                 rows = f"(SELECT {', '.join([*casts, file])} FROM {rows})"
-        elif self.row_file:
+        elif self.normalized_rows_file:
             columns = struct_sql({FILE_COLUMN: "VARCHAR", **types})
             rows = (
-                f"read_json({quote_text(self.row_file)}, columns={columns},"
-                f" format='newline_delimited'{size}{AS_IT_IS})"
+                f"read_json({quote_text(self.normalized_rows_file)}, columns={columns},"
+                f" format='newline_delimited'{size}{NO_HIVE_PARTITIONING_SQL})"
             )
         elif self.kind == "parquet":
             rows = f"read_parquet({files}{options})"
@@ -184,46 +195,48 @@ class Layout:
         if numbered:
             # Rows are numbered first, because conditions remove rows and joins change the order of
             # rows.
-            rows = f"(SELECT *, row_number() OVER () AS {quote_name(NUMBER_COLUMN)} FROM {rows})"
-        for place in {LINE, POSITION} & self.joined.keys():
+            rows = (
+                f"(SELECT *, row_number() OVER () AS {quote_name(ROW_NUMBER_COLUMN)} FROM {rows})"
+            )
+        for place in {LINE_NUMBER_AS_TASK, POSITION_AS_TASK} & self.joined_columns.keys():
             nested = {name for name, kind in types.items() if kind == "JSON"}
-            within = (c for c in self.joined[place].parts if c not in self.constants)
-            partition = [self.text_sql(column, nested) for column in within]
+            within = (c for c in self.joined_columns[place].parts if c not in self.constant_columns)
+            partition = [self.column_text_sql(column, nested) for column in within]
             partition += [file] * (self.kind != "frame")
             window = f"PARTITION BY {', '.join(partition)} " if partition else ""
             number = f"row_number() OVER ({window}ORDER BY {quote_name('#row')})"
             rows = f"(SELECT *, row_number() OVER () AS {quote_name('#row')} FROM {rows})"
             rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
-        if COLUMN in self.joined:
-            models = next(of.parts for of in self.joined.values() if of.relation == "a model")
-            answers = (model.partition(EQUAL)[0] for model in models)
+        if COLUMN_NAME_AS_MODEL in self.joined_columns:
+            models = next(of.parts for of in self.joined_columns.values() if of.meaning_of_parts == "a model")
+            answers = (model.partition(EQUALITY_OPERATOR)[0] for model in models)
             answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
-            rows = f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS m({quote_name(COLUMN)}))"
-        return self._with_constants_sql(rows) if self.constants else rows
+            rows = f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS m({quote_name(COLUMN_NAME_AS_MODEL)}))"
+        return self._with_constants_sql(rows) if self.constant_columns else rows
 
     def _with_constants_sql(self, rows: str) -> str:
         file = quote_name(FILE_COLUMN)
-        shadowed = [quote_name(name) for name, _ in self.columns if name in self.constants]
+        shadowed = [quote_name(name) for name, _ in self.columns if name in self.constant_columns]
         # DuckDB returns all columns of CSV and Parquet files, so passk excludes the columns that
         # passk adds again.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
-        all_paths = {path: None for values in self.constants.values() for path in values}
+        all_paths = {path: None for values in self.constant_columns.values() for path in values}
         texts = {
-            path: [values.get(path) for values in self.constants.values()] for path in all_paths
+            path: [values.get(path) for values in self.constant_columns.values()] for path in all_paths
         }
         values = ", ".join(
             f"({', '.join('NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of))})"
             for path, of in texts.items()
         )
-        names = [quote_name(name) for name in self.constants]
+        names = [quote_name(name) for name in self.constant_columns]
         return (
             f"(SELECT inside.*{exclusion}, {', '.join(f'c.{name}' for name in names)}"
             f" FROM {rows} AS inside LEFT JOIN (VALUES {values}) AS c({', '.join([file, *names])})"
             f" ON c.{file} = inside.{file})"
         )
 
-    def text_sql(
+    def column_text_sql(
         self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
     ) -> str:
         """SQL for a column or nested field as a string. NULL if `column` is None.
@@ -233,20 +246,20 @@ class Layout:
         """
         if column is None:
             return "NULL::VARCHAR"
-        if column in self.joined:
-            if column in (COLUMN, LINE, POSITION):
+        if column in self.joined_columns:
+            if column in (COLUMN_NAME_AS_MODEL, LINE_NUMBER_AS_TASK, POSITION_AS_TASK):
                 return quote_name(column)
-            if column.startswith(VALUE):
-                return quote_text(column.removeprefix(VALUE))
-            parts, of, _, judged = self.joined[column]
-            texts = [self.text_sql(part, nested, sql_type) for part in parts]
+            if column.startswith(FIXED_VALUE_PREFIX):
+                return quote_text(column.removeprefix(FIXED_VALUE_PREFIX))
+            parts, of, _, judged = self.joined_columns[column]
+            texts = [self.column_text_sql(part, nested, sql_type) for part in parts]
             if of == "the opposite":
                 verdict = verdict_sql(texts[0], None)
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
                 # A negated flag is "true" or "false", even if --passes names other words.
-                flags = {p: self.text_sql(self.joined[p].parts[0], nested) for p in parts
-                         if p in self.joined}  # fmt: skip
+                flags = {p: self.column_text_sql(self.joined_columns[p].parts[0], nested) for p in parts
+                         if p in self.joined_columns}  # fmt: skip
                 verdicts = [
                     f"[-1, 1, 0][2 + {verdict_sql(flags[part], None)}]"
                     if part in flags else judged(text)
@@ -263,12 +276,12 @@ class Layout:
                 )
             if of == "a model":
                 whens = (
-                    f"WHEN {quote_text(part.partition(EQUAL)[0])} THEN {text}"
+                    f"WHEN {quote_text(part.partition(EQUALITY_OPERATOR)[0])} THEN {text}"
                     for part, text in zip(parts, texts, strict=True)
                 )
-                return f"CASE {quote_name(COLUMN)} {' '.join(whens)} END"
+                return f"CASE {quote_name(COLUMN_NAME_AS_MODEL)} {' '.join(whens)} END"
             if of == "an attempt":
-                return f"[{', '.join(self.text_sql(part, nested) for part in parts)}]"
+                return f"[{', '.join(self.column_text_sql(part, nested) for part in parts)}]"
             if of == "the one there is":
                 filled = [f"nullif({text}, '')" for text in texts]
                 # If two alternative columns contain different values, the values become one string,
@@ -281,10 +294,10 @@ class Layout:
             signs = (f"replace(replace({part}, '%', '%25'), '/', '%2F')" for part in before)
             slash = " || '/' || "
             return f"({slash.join([*signs, last])})"
-        name, keys = find_column(column, self.kinds) or (column, [])
-        if sql_type != "VARCHAR" and EACH in keys:
-            return self._entries_sql(name, keys)
-        if list_key_index(keys) < len(keys) and EACH not in keys:
+        name, keys = find_column(column, self.kinds_by_column) or (column, [])
+        if sql_type != "VARCHAR" and EACH_ENTRY_KEY in keys:
+            return self._list_entries_sql(name, keys)
+        if list_key_index(keys) < len(keys) and EACH_ENTRY_KEY not in keys:
             return self._named_entry_sql(quote_name(name), keys)
         if self.has_typed_values:
             return f"CAST({'.'.join(map(quote_name, (name, *keys)))} AS {sql_type})"
@@ -295,7 +308,7 @@ class Layout:
             return f"({quote_name(name)} ->> {path})"
         return f"CAST(json_extract({quote_name(name)}, {path}) AS {sql_type})"
 
-    def total_sql(
+    def amount_total_sql(
         self, role: str, column: str, nested: Container[str], *, as_list: bool = False
     ) -> str:
         """SQL for the sum of the columns of a role in each row. The sum is NULL if a column has no
@@ -304,12 +317,12 @@ class Layout:
         as_list : whether a list has one entry per attempt, so its entries are not added.
         """
         numbers = []
-        for part, unit in amount_addends(role, column, self.kinds):
-            base, keys = find_column(part, self.kinds) or (part, [])
-            if EACH not in keys and ("list" not in self.kinds[base] or keys):
-                numbers.append(amount_sql(self.text_sql(part, nested), unit))
+        for part, unit in amount_addends(role, column, self.kinds_by_column):
+            base, keys = find_column(part, self.kinds_by_column) or (part, [])
+            if EACH_ENTRY_KEY not in keys and ("list" not in self.kinds_by_column[base] or keys):
+                numbers.append(amount_sql(self.column_text_sql(part, nested), unit))
                 continue
-            texts = self.text_sql(part, nested, "VARCHAR[]")
+            texts = self.column_text_sql(part, nested, "VARCHAR[]")
             entries = f"[{amount_sql('entry', unit)} FOR entry IN {texts}]"
             if as_list:
                 return entries
@@ -317,8 +330,8 @@ class Layout:
             numbers.append(f"CASE WHEN {complete} THEN list_sum({entries}) END")
         return " + ".join(f"({number})" for number in numbers)
 
-    def _entries_sql(self, name: str, keys: Sequence[str]) -> str:
-        cut = keys.index(EACH)
+    def _list_entries_sql(self, name: str, keys: Sequence[str]) -> str:
+        cut = keys.index(EACH_ENTRY_KEY)
         if self.has_typed_values:
             values = ".".join(map(quote_name, (name, *keys[:cut])))
             inside = ".".join(("entry", *map(quote_name, keys[cut + 1 :])))
@@ -335,11 +348,11 @@ class Layout:
         cut = list_key_index(keys)
         if cut == len(keys):
             if self.has_typed_values:
-                return f"CAST({self._nested_sql(value, keys)} AS VARCHAR)"
+                return f"CAST({self._nested_field_sql(value, keys)} AS VARCHAR)"
             return f"({value} ->> {json_path(keys)})"
-        key, name = PICK.fullmatch(keys[cut]).groups()  # type: ignore[union-attr]
+        key, name = NAMED_ENTRY_PATTERN.fullmatch(keys[cut]).groups()  # type: ignore[union-attr]
         entry = f"entry{len(keys)}"
-        entries = self._nested_sql(value, keys[:cut])
+        entries = self._nested_field_sql(value, keys[:cut])
         if not self.has_typed_values:
             entries = f"CAST(json_extract({value}, {json_path(keys[:cut])}) AS JSON[])"
         is_match = f"{self._named_entry_sql(entry, key.split('.'))} = {quote_text(name)}"
@@ -347,19 +360,21 @@ class Layout:
         matches = f"[{picked} FOR {entry} IN {entries} IF {is_match}]"
         return f"nullif(array_to_string(list_distinct({matches}), ' and '), '')"
 
-    def _nested_sql(self, value: str, keys: Sequence[str]) -> str:
+    def _nested_field_sql(self, value: str, keys: Sequence[str]) -> str:
         return ".".join((value, *map(quote_name, keys)))
 
-    def comparison_sql(self, column: str, nested: Container[str], numbers: str = NUMBERS[0]) -> str:
+    def condition_value_sql(
+        self, column: str, nested: Container[str], numbers: str = NUMBER_CAST_SQL[0]
+    ) -> str:
         """SQL for a column in a condition. The result is a number or truth value if all values in
         the column are.
 
         numbers : SQL that converts a string to a number, one of NUMBERS.
         """
-        if column in self.joined:
-            return self.text_sql(column, nested)
+        if column in self.joined_columns:
+            return self.column_text_sql(column, nested)
         name = quote_name(column)
-        kinds = self.kinds.get(column, set()) - {"null"}
+        kinds = self.kinds_by_column.get(column, set()) - {"null"}
         if self.has_typed_values or column in nested or kinds not in ({"number"}, {"bool"}):
             return name
         return f"CAST({name} AS BOOLEAN)" if kinds == {"bool"} else numbers.format(name=name)
@@ -417,10 +432,10 @@ class Batch:
     @property
     def has_suites(self) -> bool:
         """Whether each file belongs to a suite. The suite is then a part of the task id."""
-        return "suite" in self.layout.constants and self.roles.task != "suite"
+        return "suite" in self.layout.constant_columns and self.roles.task != "suite"
 
 
-def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
+def batches_in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
     """Sort batches so that files are read in the order in which the user gave them.
 
     A batch is divided if a file of a different batch is between the files of this batch.
@@ -429,7 +444,7 @@ def in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
         (
             (source, i)
             for i, batch in enumerate(batches)
-            for source in (batch.sources[:1] if batch.layout.row_file else batch.sources)
+            for source in (batch.sources[:1] if batch.layout.normalized_rows_file else batch.sources)
         ),
         key=lambda file: file[0].position,
     )

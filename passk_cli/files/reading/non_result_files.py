@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 
 from passk_cli.errors import DataError, NoResultsError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE
+from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE_TASK_NAMES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# A file of at most _MOST_EMPTY_BYTES bytes may be empty, for example a compressed empty file.
-_MOST_EMPTY_BYTES = 64
+# A file of at most _MAX_EMPTY_FILE_BYTES bytes may be empty, for example a compressed empty file.
+_MAX_EMPTY_FILE_BYTES = 64
 
 
 class UnreadFileError(NoResultsError):
@@ -29,16 +29,16 @@ class UnreadFileError(NoResultsError):
     def __init__(self, error: NoResultsError, outcome: str | None) -> None:
         self.outcome = outcome
         super().__init__(
-            error.place, error.problem, error.words, name=error.name, settles=error.settles
+            error.place, error.problem, error.words, name=error.name, settles=error.fixes
         )
 
 
 def is_empty(source: Source) -> bool:
     """Whether a file contains only white space, or an empty JSON object or array."""
-    if os.path.getsize(source.path) > _MOST_EMPTY_BYTES:
+    if os.path.getsize(source.path) > _MAX_EMPTY_FILE_BYTES:
         return False
     with open_bytes(source) as stream:
-        return b"".join(stream.read(_MOST_EMPTY_BYTES).split()) in (b"", b"{}", b"[]")
+        return b"".join(stream.read(_MAX_EMPTY_FILE_BYTES).split()) in (b"", b"{}", b"[]")
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
@@ -50,8 +50,10 @@ def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoR
     results: list[Batch] = []
     strays: list[NoResultsError] = []
     for batch in batches:
-        lone = batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE.split()
-        past = {*HISTORY_COLUMNS} <= batch.layout.kinds.keys()
+        lone = (
+            batch.layout.kind == "record" and batch.roles.task.lower() in LOOSE_TASK_NAMES.split()
+        )
+        past = {*HISTORY_COLUMNS} <= batch.layout.kinds_by_column.keys()
         if not (lone or past) or any(source.is_explicit for source in batch.sources):
             results.append(batch)
         for source in batch.sources if batch not in results else ():

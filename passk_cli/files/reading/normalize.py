@@ -46,35 +46,35 @@ from passk_cli.files.reading.schema_detection import (
 )
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
-    ATTEMPT_ROLES,
-    EACH,
-    PICK,
+    AMOUNT_UNITS,
+    ATTEMPT_FACT_ROLES,
+    EACH_ENTRY_KEY,
+    MAX_NAME_CHARACTERS,
+    NAMED_ENTRY_PATTERN,
     ROLES,
-    SETTINGS,
-    SHORT,
-    UNITS,
+    SETTING_COLUMN_NAMES,
     ColumnRoles,
     field_columns,
     find_column,
     usual_columns,
     without_absent_fields,
 )
-from passk_cli.files.sources.paths import folder_columns, path_columns, template_columns
+from passk_cli.files.sources.path_templates import folder_columns, path_columns, template_columns
 from passk_cli.files.sources.source import Source, json_line, type_kind, value_kind
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import plural, truncated
+from passk_cli.text import plural, truncated_text
 
-# passk adds _RUN_NUMBER_STEP to the attempt numbers of each further run of a model, so that attempt
+# passk adds _ATTEMPT_NUMBER_OFFSET_PER_RUN to the attempt numbers of each further run of a model, so that attempt
 # numbers stay unique.
-_RUN_NUMBER_STEP = 1_000_000
-_TEXTS = ("answer", "solution")
-# passk reads _PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
-_PROBED_ATTEMPTS = 20
-# DuckDB parses at most _MANY_FILES documents, because Python is faster for more files.
-_MANY_FILES = 300
-_IN_MEMORY = 1 << 20
+_ATTEMPT_NUMBER_OFFSET_PER_RUN = 1_000_000
+_MODEL_TEXT_COLUMNS = ("answer", "solution")
+# passk reads _MAX_PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
+_MAX_PROBED_ATTEMPTS = 20
+# DuckDB parses at most _MAX_DUCKDB_DOCUMENTS documents, because Python is faster for more files.
+_MAX_DUCKDB_DOCUMENTS = 300
+_MAX_MEMORY_BYTES = 1 << 20
 # The value ONLY of --outcome means the only outcome of each file, regardless of its name.
-ONLY = "only"
+ONLY_OUTCOME = "only"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class RecognisedFile:
         return self.file.source
 
 
-_Tables = Sequence[tuple[RecognisedFile, Contents]]
+_FilesWithContents = Sequence[tuple[RecognisedFile, Contents]]
 
 
 def recognise_files(
@@ -105,7 +105,7 @@ def recognise_files(
         form = forced or formats.requested_format(file, request.records, columns)
         if form is None:
             file, form = formats.recognise_format(file) or (file, None)
-        if form is None and len(sources) > _MANY_FILES:
+        if form is None and len(sources) > _MAX_DUCKDB_DOCUMENTS:
             form = formats.format_of_short_document(file)
         if form is None:
             tables.append(source)
@@ -178,7 +178,7 @@ def write_row_files(
         sheets.runs = _runs_by_model(tables)
         for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
             if model and len(runs) > 1:
-                result.runs[str(model)] = max(len(runs), result.runs.get(str(model), 0))
+                result.run_count_by_model[str(model)] = max(len(runs), result.run_count_by_model.get(str(model), 0))
         by_format: dict[str, list[tuple[RecognisedFile, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
@@ -191,52 +191,54 @@ def write_row_files(
     return result
 
 
-def _choose_outcomes(tables: _Tables, request: Request, result: NormalizedFiles) -> dict[str, str]:
+def _choose_outcomes(
+    tables: _FilesWithContents, request: Request, result: NormalizedFiles
+) -> dict[str, str]:
     """Map the path of each file to the outcome that passk reads from the file.
 
     If the files contain several outcomes, the user must choose one. Files in a folder without the
     chosen outcome are skipped. passk raises an error if no file contains the outcome. A file
     without verdicts is always read. ONLY selects the only outcome of each file.
     """
-    all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcomes or ()))
-    judged = [file.source.name for file, table in tables if table.outcomes is not None]
-    only = request.outcome == ONLY and ONLY not in all_outcomes
+    all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcome_names or ()))
+    judged = [file.source.name for file, table in tables if table.outcome_names is not None]
+    only = request.outcome == ONLY_OUTCOME and ONLY_OUTCOME not in all_outcomes
     outcome_by_path: dict[str, str] = {}
-    unjudged = [file.source.path for file, table in tables if table.outcomes is None]
-    times = Counter(name for _, table in tables for name in table.outcomes or ())
+    unjudged = [file.source.path for file, table in tables if table.outcome_names is None]
+    times = Counter(name for _, table in tables for name in table.outcome_names or ())
     for file, table in tables:
-        names = result.outcomes.setdefault(file.format.name, {})
-        names.update(dict.fromkeys(table.outcomes or ()))
-        if table.outcomes is None:
+        names = result.outcome_names_by_format.setdefault(file.format.name, {})
+        names.update(dict.fromkeys(table.outcome_names or ()))
+        if table.outcome_names is None:
             continue
-        if only or request.outcome in (None, *table.outcomes) or file.source.is_explicit:
+        if only or request.outcome in (None, *table.outcome_names) or file.source.is_explicit:
             requested = None if only else request.outcome or table.default_outcome
-            common = sorted(table.outcomes, key=lambda name: -times[name])
+            common = sorted(table.outcome_names, key=lambda name: -times[name])
             outcome_by_path[file.source.path] = choose_outcome(file.source.name, requested, common)
         else:
-            result.without_outcome.append(file.source.name)
+            result.files_without_outcome.append(file.source.name)
     if judged and not outcome_by_path:
         choose_outcome(judged[0], request.outcome, all_outcomes)
     if len(set(outcome_by_path.values())) > 1 and request.outcome is None:
         problem = f"{len(all_outcomes)} outcomes in {plural(len(judged), 'file')}"
         problem += f": {', '.join(all_outcomes)}"
-        judged_tables = [table for _, table in tables if table.outcomes is not None]
+        judged_tables = [table for _, table in tables if table.outcome_names is not None]
         # One estimate for several benchmarks would hide the differences between benchmarks, so the
         # suggested fix adds --by.
         suites = {table.constants.get("suite") for table in judged_tables} - {None}
         by = {"--by": ("suite",)} if len(suites) > 1 else {}
         common = sorted(all_outcomes, key=lambda name: -times[name])[:2]
         settles = [SuggestedFix({"--outcome": name, **by}) for name in common]
-        if all(len(table.outcomes or ()) < 2 for table in judged_tables):
+        if all(len(table.outcome_names or ()) < 2 for table in judged_tables):
             each_one = SuggestedFix(
-                {"--outcome": ONLY, **by}, "reads the only outcome of each file"
+                {"--outcome": ONLY_OUTCOME, **by}, "reads the only outcome of each file"
             )
             settles.insert(times[common[0]] == len(judged), each_one)
         raise DataError(judged[0], problem, name="several-outcomes", settles=settles)
     return {**outcome_by_path, **dict.fromkeys(unjudged, "")}
 
 
-def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
+def _with_agent_names(tables: _FilesWithContents) -> list[tuple[RecognisedFile, Contents]]:
     """Name the models "agent (model)" if several agents use the same model."""
     agents: dict[object, set[object]] = {}
     for _, table in tables:
@@ -250,7 +252,7 @@ def _with_agent_names(tables: _Tables) -> list[tuple[RecognisedFile, Contents]]:
     return renamed
 
 
-def _runs_by_model(tables: _Tables) -> dict[tuple[object, object], list[str]]:
+def _runs_by_model(tables: _FilesWithContents) -> dict[tuple[object, object], list[str]]:
     runs: dict[tuple[object, object], set[str]] = {}
     for file, table in tables:
         if (run := table.constants.get("run")) is not None:
@@ -276,35 +278,35 @@ class _RowFile:
     roles: ColumnRoles | None
     file: IO[bytes]
     path: Path | None = None
-    types: dict[str, set[type]] = field(default_factory=dict)
-    longest: int = 0
+    types_by_column: dict[str, set[type]] = field(default_factory=dict)
+    longest_row_bytes: int = 0
     sources: list[Source] = field(default_factory=list)
-    constants: dict[str, dict[str, str]] = field(default_factory=dict)
+    constant_columns: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @property
-    def kinds(self) -> dict[str, set[str]]:
-        return {name: {type_kind(of) for of in types} for name, types in self.types.items()}
+    def kinds_by_column(self) -> dict[str, set[str]]:
+        return {name: {type_kind(of) for of in types} for name, types in self.types_by_column.items()}
 
     def write(self, source: Source, place: str, columns: Record) -> None:
         line = json_line({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
-        self.longest = max(self.longest, len(line))
+        self.longest_row_bytes = max(self.longest_row_bytes, len(line))
         self.file.write(line)
 
-    def note_types(self, columns: Record) -> None:
+    def add_value_types(self, columns: Record) -> None:
         for name, value in columns.items():
-            if (types := self.types.get(name)) is None:
-                types = self.types[name] = set()
+            if (types := self.types_by_column.get(name)) is None:
+                types = self.types_by_column[name] = set()
             types.add(type(value))
 
-    def append(self, page: _RowFile, source: Source) -> None:
+    def append_rows(self, page: _RowFile, source: Source) -> None:
         page.file.seek(0)
-        shutil.copyfileobj(page.file, self.file, _IN_MEMORY)
+        shutil.copyfileobj(page.file, self.file, _MAX_MEMORY_BYTES)
         self.sources.append(source)
-        self.longest = max(self.longest, page.longest)
-        for name, types in page.types.items():
-            self.types.setdefault(name, set()).update(types)
-        for name, values in page.constants.items():
-            self.constants.setdefault(name, {}).update(values)
+        self.longest_row_bytes = max(self.longest_row_bytes, page.longest_row_bytes)
+        for name, types in page.types_by_column.items():
+            self.types_by_column.setdefault(name, set()).update(types)
+        for name, values in page.constant_columns.items():
+            self.constant_columns.setdefault(name, {}).update(values)
 
 
 class _RowFileWriter:
@@ -321,10 +323,10 @@ class _RowFileWriter:
         self._sheets: dict[object, _RowFile] = {}
         self._roles: dict[object, ColumnRoles] = {}
         self._files = opened
-        self._plays_a_part = _relevance_test(request)
-        amounts = not UNITS.keys().isdisjoint((*request.attempts, *request.fields))
+        self._plays_a_part = _is_relevant_column_function(request)
+        amounts = not AMOUNT_UNITS.keys().isdisjoint((*request.attempts, *request.fields))
         self._spent = amounts or bool(request.conversion or request.where)
-        self._texts = frozenset(_TEXTS) & {*request.attempts, *request.fields.values()}
+        self._texts = frozenset(_MODEL_TEXT_COLUMNS) & {*request.attempts, *request.fields.values()}
 
     def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
         """Write the attempts in a harness file. Raise NoResultsError if there are none."""
@@ -335,11 +337,11 @@ class _RowFileWriter:
         run = str(table.constants.get("run"))
         runs = self.runs.get(_model_and_suite(recognised, table), ())
         run_index = runs.index(run) if run in runs else 0
-        amounts = result.amount_names.setdefault(recognised.format.name, {})
+        amounts = result.amount_names_by_format.setdefault(recognised.format.name, {})
         # A converted table contains only the costs that the user requested.
         has_all_amounts = self._request.conversion is None
         number, task_kinds, unnamed, has_model = 0, set[str](), "", False
-        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+        with SpooledTemporaryFile(_MAX_MEMORY_BYTES, dir=str(self._folder)) as file:
             page = _RowFile(recognised.format, None, file)
             for number, row in enumerate(cast("Iterator[Row]", table.rows(row_request)), 1):
                 place = f"{source.name}: {row.place or f'attempt {number}'}"
@@ -348,18 +350,18 @@ class _RowFileWriter:
                     columns.setdefault("attempt", place)
                 if run_index and row.attempt is not None and "attempt" not in in_path:
                     # Two runs of a model must not contain the same attempt number or attempt name.
-                    attempt_name, first = row.attempt, run_index * _RUN_NUMBER_STEP
+                    attempt_name, first = row.attempt, run_index * _ATTEMPT_NUMBER_OFFSET_PER_RUN
                     columns["attempt"] = (
                         first + attempt_name
                         if isinstance(attempt_name, int)
                         else f"{run} {attempt_name}"
                     )
-                if recognised.format.read_amounts is not None and (
-                    self._spent or number <= _PROBED_ATTEMPTS
+                if recognised.format.read_usage_amounts is not None and (
+                    self._spent or number <= _MAX_PROBED_ATTEMPTS
                 ):
                     spent = {
                         name: value
-                        for name, value in recognised.format.read_amounts(row.record).items()
+                        for name, value in recognised.format.read_usage_amounts(row.record).items()
                         if value is not None
                         and not (isinstance(value, float) and not math.isfinite(value))
                         and (has_all_amounts or self._plays_a_part(name))
@@ -369,13 +371,13 @@ class _RowFileWriter:
                 task_kinds.add("text" if columns.get("suite") else value_kind(row.task))
                 model = columns.get("model")
                 if model is None:
-                    result.nameless.add(source.path)
+                    result.paths_without_model.add(source.path)
                     unnamed = unnamed or place
                 has_model = has_model or model is not None
                 if row.outcome is None:
                     name = source.label or str(model or source.stem)
-                    result.reasons.setdefault(name, Counter())[row.reason or "no outcome"] += 1
-                page.note_types(columns)
+                    result.missing_reason_counts.setdefault(name, Counter())[row.reason or "no outcome"] += 1
+                page.add_value_types(columns)
                 page.write(source, place, columns)
             if unnamed and has_model and not source.label:
                 problem = "this record has no model, but other records of the file have a model"
@@ -383,36 +385,36 @@ class _RowFileWriter:
                 raise DataError(unnamed, problem, remedy, name="missing-name")
             self._add_file_messages(source, "attempts", number, table, row_request)
             require_template_match(source, self._request, {}, None)
-            self._row_file(recognised.format.name, recognised.format, None).append(page, source)
-        result.note_task_kinds(source, task_kinds)
+            self._row_file_for_key(recognised.format.name, recognised.format, None).append_rows(page, source)
+        result.add_task_kinds(source, task_kinds)
 
     def write_records(self, recognised: RecognisedFile) -> None:
         request, source = self._request, recognised.source
         contents = recognised.format.read_contents(recognised.file)
         row_request = RowRequest(skip_bad=request.skip_bad)
         number, broken = 0, dict[str, float]()
-        with SpooledTemporaryFile(_IN_MEMORY, dir=str(self._folder)) as file:
+        with SpooledTemporaryFile(_MAX_MEMORY_BYTES, dir=str(self._folder)) as file:
             page = _RowFile(recognised.format, None, file)
             for number, record in enumerate(
                 cast("Iterator[Record]", contents.rows(row_request)), 1
             ):
-                page.note_types(record)
+                page.add_value_types(record)
                 for name, value in record.items():
                     if isinstance(value, float):
                         broken.setdefault(name, value)
-                written_values = {n: v if self._plays_a_part(n) else _shortened(v) for n, v
+                written_values = {n: v if self._plays_a_part(n) else _with_short_texts(v) for n, v
                 in record.items()
                        if self._plays_a_part(n) or _may_distinguish_attempts(n, v)}  # fmt: skip
                 page.write(source, f"{source.name}: record {number}", written_values)
             self._add_file_messages(source, "records", number, contents, row_request)
             facts = {
-                name: str(v) for name, v in contents.constants.items() if name not in page.types
+                name: str(v) for name, v in contents.constants.items() if name not in page.types_by_column
             }
-            facts |= path_columns(source.name, request.template, request.by, {*page.types, *facts})
-            page.constants = {name: {source.path: value} for name, value in facts.items()}
-            page.types |= {name: {str} for name in facts}
-            joined_columns = request.joined_columns(page.kinds)
-            kinds = page.kinds | {name: of.kinds for name, of in joined_columns.items()}
+            facts |= path_columns(source.name, request.template, request.by, {*page.types_by_column, *facts})
+            page.constant_columns = {name: {source.path: value} for name, value in facts.items()}
+            page.types_by_column |= {name: {str} for name in facts}
+            joined_columns = request.joined_columns(page.kinds_by_column)
+            kinds = page.kinds_by_column | {name: of.value_kinds for name, of in joined_columns.items()}
             shape = frozenset((name, frozenset(value_kinds)) for name, value_kinds in kinds.items())
             if shape not in self._roles:
                 self._roles[shape] = table_roles(request, source.name, kinds)
@@ -426,28 +428,28 @@ class _RowFileWriter:
                         source.name, problem, "names must be strings, so put the number in quotes"
                     )
             if roles.model is None:
-                self._result.nameless.add(source.path)
+                self._result.paths_without_model.add(source.path)
             grouping = [column for column in (*request.by, request.cluster) if column]
             without = tuple(find_column(column, kinds) is None for column in grouping)
             meaning = (recognised.format.name, roles, frozenset(facts), without)
-            self._row_file(meaning, recognised.format, roles).append(page, source)
-        self._result.note_task_kinds(source, kinds.get(roles.task, set()))
+            self._row_file_for_key(meaning, recognised.format, roles).append_rows(page, source)
+        self._result.add_task_kinds(source, kinds.get(roles.task, set()))
 
     def batches(self) -> list[Batch]:
         batches = []
         for sheet in self._sheets.values():
-            kinds = sheet.kinds
+            kinds = sheet.kinds_by_column
             if sheet.roles is None:
                 kinds = {"outcome": {"null"}, "task": {"null"}} | kinds
             layout = Layout(
                 sheet.format.name,
                 sheet.format.pass_rule,
-                tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constants),
-                row_file=str(sheet.path),
-                longest_row=sheet.longest,
+                tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constant_columns),
+                normalized_rows_file=str(sheet.path),
+                longest_row_bytes=sheet.longest_row_bytes,
                 format=sheet.format,
-                constants=sheet.constants,
-                joined=self._request.joined_columns(kinds),
+                constant_columns=sheet.constant_columns,
+                joined_columns=self._request.joined_columns(kinds),
             )
             try:
                 roles = sheet.roles or self._attempt_roles(sheet.sources[0].name, kinds)
@@ -461,7 +463,7 @@ class _RowFileWriter:
                 batches.append(Batch(layout, roles, tuple(sheet.sources)))
         return batches
 
-    def _row_file(self, key: object, form: Format, roles: ColumnRoles | None) -> _RowFile:
+    def _row_file_for_key(self, key: object, form: Format, roles: ColumnRoles | None) -> _RowFile:
         if key not in self._sheets:
             path = self._folder / f"{len(self._sheets)}.rows.jsonl"
             file = self._files.enter_context(path.open("wb"))
@@ -476,12 +478,12 @@ class _RowFileWriter:
             raise NoResultsError(
                 source.name, f"the file contains no {row_name}", "check whether the run started"
             )
-        self._result.skipped += row_request.skipped_lines
+        self._result.skipped_line_count += row_request.skipped_lines
         for message in (*table.messages, *row_request.messages):
             self._result.files_by_message.setdefault(message, []).append(source.name)
         suite = table.constants.get("suite")
         tasks = (f"{task}" if suite is None else f"{suite}/{task}" for task in table.task_order)
-        self._result.orders.add(tuple(tasks))
+        self._result.task_orders.add(tuple(tasks))
 
     def _row_columns(
         self, facts: Record, row: Row, in_path: Mapping[str, str], in_folders: Mapping[str, str]
@@ -491,7 +493,7 @@ class _RowFileWriter:
         if suite is not None and task is not None:
             task = f"{suite}/{task}"
         if isinstance(outcome, dict | list):
-            outcome = truncated(json.dumps(outcome))
+            outcome = truncated_text(json.dumps(outcome))
         elif isinstance(outcome, float) and not math.isfinite(outcome):
             outcome = None if math.isnan(outcome) else str(outcome)
         columns: dict[str, object] = {
@@ -516,7 +518,7 @@ class _RowFileWriter:
         usual_roles = {
             "task": "task",
             "outcome": "score" if judged else "outcome",
-            **{role: role for role in ("attempt", "model", *_TEXTS) if role in kinds},
+            **{role: role for role in ("attempt", "model", *_MODEL_TEXT_COLUMNS) if role in kinds},
             "score": "score" if "score" in kinds else "outcome",
         }
         # In most files, a column named "run" contains attempt numbers. In files of harnesses, "run"
@@ -534,27 +536,37 @@ def _may_distinguish_attempts(name: str, value: Any) -> bool:
     return name != "key" and isinstance(value, int | float | str | dict)
 
 
-def _shortened(value: Any) -> Any:
+def _with_short_texts(value: Any) -> Any:
     """Replace each long string in a value by its first characters and a checksum."""
     if isinstance(value, dict):
-        return {key: _shortened(v) for key, v in value.items() if isinstance(v, int | float | str)}
-    long = isinstance(value, str) and len(value) > SHORT
-    return f"{value[:SHORT]}… {crc32(value.encode(errors='replace')):08x}" if long else value
+        return {
+            key: _with_short_texts(v)
+            for key, v in value.items()
+            if isinstance(v, int | float | str)
+        }
+    long = isinstance(value, str) and len(value) > MAX_NAME_CHARACTERS
+    return (
+        f"{value[:MAX_NAME_CHARACTERS]}… {crc32(value.encode(errors='replace')):08x}"
+        if long
+        else value
+    )
 
 
-def _relevance_test(request: Request) -> Callable[[str], bool]:
+def _is_relevant_column_function(request: Request) -> Callable[[str], bool]:
     requested_roles = {*request.used_attempt_facts}
     requested_roles |= {"tokens_in", "tokens_out"} if "tokens" in requested_roles else set()
-    roles = [role for role in ROLES if role not in ATTEMPT_ROLES or role in requested_roles]
+    roles = [role for role in ROLES if role not in ATTEMPT_FACT_ROLES or role in requested_roles]
     columns = field_columns(request.named_columns)
-    columns += [*request.by, *request.carried_columns]
+    columns += [*request.by, *request.copied_columns]
     columns += [column for column in (request.cluster, request.outcome) if column is not None]
-    columns = [PICK.sub("", column).replace(EACH, "") for column in columns]
+    columns = [
+        NAMED_ENTRY_PATTERN.sub("", column).replace(EACH_ENTRY_KEY, "") for column in columns
+    ]
 
     @cache
     def plays(name: str) -> bool:
         return (
-            name in SETTINGS
+            name in SETTING_COLUMN_NAMES
             or name in request.where
             or any(f"{column}.".startswith(f"{name}.") for column in columns)
             or any(usual_columns(role, [name]) for role in roles)

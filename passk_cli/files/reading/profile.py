@@ -33,8 +33,8 @@ class SampledColumn:
 
     name: str
     codes: Ints
-    distinct: int
-    sql: str
+    distinct_count: int
+    value_sql: str
 
     @property
     def present_share(self) -> float:
@@ -52,7 +52,7 @@ class ValueKind(NamedTuple):
 
     name: str
     is_integer: bool
-    longest: int
+    longest_bytes: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,77 +71,77 @@ class DataProfile:
     """
 
     columns: Mapping[str, SampledColumn]
-    series: Ints
-    task: Ints
-    file: Ints
-    verdict: Floats
-    files: tuple[str, ...]
+    series_codes: Ints
+    task_codes: Ints
+    file_indices: Ints
+    row_verdicts: Floats
+    file_names: tuple[str, ...]
     is_complete: bool
     con: duckdb.DuckDBPyConnection = field(repr=False)
-    table: str
+    table_name: str
 
     @property
     def row_count(self) -> int:
         """The number of sampled rows."""
-        return len(self.task)
+        return len(self.task_codes)
 
     @cached_property
     def cell_codes(self) -> Ints:
         """One integer per row for its model, groups and task, or −1 without a task."""
-        return joined_codes(self.series, self.task)
+        return joined_codes(self.series_codes, self.task_codes)
 
     @cached_property
-    def _kinds(self) -> dict[str, ValueKind]:
+    def _kind_cache(self) -> dict[str, ValueKind]:
         return {}
 
-    def kind(self, column: str) -> ValueKind:
+    def column_kind(self, column: str) -> ValueKind:
         """The kind of values in a column."""
-        if column not in self._kinds:
-            text = self.columns[column].sql
+        if column not in self._kind_cache:
+            text = self.columns[column].value_sql
             number = f"TRY_CAST({text} AS DOUBLE)"
             query = (
                 f"SELECT count({text}), count({number}),"
                 f" count(*) FILTER (lower({text}) IN ('true', 'false')),"
                 f" count(*) FILTER ({number} % 1 <> 0), coalesce(max(strlen({text})), 0)"
-                f" FROM {self.table}"
+                f" FROM {self.table_name}"
             )
             present, numbers, truths, broken, longest = self.con.execute(query).fetchall()[0]
             kind = "number" if numbers == present else "bool" if truths == present else "text"
-            self._kinds[column] = ValueKind(kind, not broken, longest)
-        return self._kinds[column]
+            self._kind_cache[column] = ValueKind(kind, not broken, longest)
+        return self._kind_cache[column]
 
     @cached_property
-    def _texts(self) -> dict[str, list[str]]:
+    def _text_cache(self) -> dict[str, list[str]]:
         return {}
 
-    def texts(self, column: str, most: int = 1000) -> list[str]:
+    def distinct_texts(self, column: str, most: int = 1000) -> list[str]:
         """The first `most` different values of a column, in the order of their codes."""
-        texts = self._texts.get(column, [])
-        if len(texts) < min(most, self.columns[column].distinct):
+        texts = self._text_cache.get(column, [])
+        if len(texts) < min(most, self.columns[column].distinct_count):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
-            texts = self._texts[column] = self.texts_at(column, rows[codes >= 0][:most].tolist())
+            texts = self._text_cache[column] = self.texts_at(column, rows[codes >= 0][:most].tolist())
         return texts[:most]
 
     def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
         """The values of a column in the given rows as strings, or "" for a missing value."""
-        text, row_list = self.columns[column].sql, ", ".join(map(str, rows)) or "NULL"
-        query = f"SELECT rowid, {text} FROM {self.table} WHERE rowid IN ({row_list})"
+        text, row_list = self.columns[column].value_sql, ", ".join(map(str, rows)) or "NULL"
+        query = f"SELECT rowid, {text} FROM {self.table_name} WHERE rowid IN ({row_list})"
         texts = dict(self.con.execute(query).fetchall())
         return [texts[row] or "" for row in rows]
 
-    def verdicts(self, column: str) -> Floats:
+    def column_verdicts(self, column: str) -> Floats:
         """The verdict for each row of a column: 1 pass, 0 fail, −1 unknown, NaN missing.
 
         Options such as --passes are not applied.
         """
         query = f"SELECT {verdict_sql('word', None)} AS verdict FROM (SELECT rowid AS place,"
-        query += f" {self.columns[column].sql} AS word FROM {self.table}) ORDER BY place"
+        query += f" {self.columns[column].value_sql} AS word FROM {self.table_name}) ORDER BY place"
         return as_floats(self.con.execute(query).fetchnumpy()["verdict"])
 
-    def numbers(self, column: str) -> Floats:
+    def column_numbers(self, column: str) -> Floats:
         """The values of a column as numbers, with NaN for other values."""
-        number = f"TRY_CAST({self.columns[column].sql} AS DOUBLE)"
-        query = f"SELECT {number} AS number FROM {self.table} ORDER BY rowid"
+        number = f"TRY_CAST({self.columns[column].value_sql} AS DOUBLE)"
+        query = f"SELECT {number} AS number FROM {self.table_name} ORDER BY rowid"
         return as_floats(self.con.execute(query).fetchnumpy()["number"])
 
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import read_records, repeating_names
+from passk_cli.files.reading.records import read_records, repeating_entry_names
 from passk_cli.files.reading.schema_detection import detect_layout
-from passk_cli.files.request import TABLES, Request
+from passk_cli.files.request import TABLE_FORMATS, Request
 from passk_cli.files.roles import (
-    EACH,
-    ONE_SIDED,
+    EACH_ENTRY_KEY,
+    FAILED_LIST_WORDS,
     ROLE_WORDS,
     ColumnRoles,
     column_name_words,
@@ -31,8 +31,8 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.memory import register_table
 from passk_cli.files.sources.source import Source, json_or_none
-from passk_cli.files.vocabulary import NUMBERED
-from passk_cli.text import truncated
+from passk_cli.files.vocabulary import NUMBERED_VALUE_PATTERN
+from passk_cli.text import truncated_text
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
-Context = Mapping[str, Any]
-Pairs = Sequence[tuple[Context, Any]]
+RecordContext = Mapping[str, Any]
+ContextRecordPairs = Sequence[tuple[RecordContext, Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class FieldValues:
 
     path: str
     values: Sequence[Any]
-    verdict_of: Mapping[str, tuple[int | None, float | None]]
+    verdict_and_number_by_text: Mapping[str, tuple[int | None, float | None]]
 
     @cached_property
     def has_lists(self) -> bool:
@@ -86,7 +86,7 @@ class FieldValues:
     def numbers(self) -> list[float]:
         """The values as numbers. Empty if any value is not a number, or is true or false."""
         numbers = [
-            self.verdict_of.get(text, (-1, None))[1]
+            self.verdict_and_number_by_text.get(text, (-1, None))[1]
             for text in map(value_text, self.present_values)
         ]
         plain = bool not in {*map(type, self.present_values)}
@@ -107,7 +107,7 @@ class FieldValues:
     @cached_property
     def verdicts(self) -> set[int | None]:
         """The verdict for each value. Only 1 and 0 occur if passk knows all values."""
-        verdicts = {self.verdict_of.get(text, (-1, None))[0] for text in self.text_counts}
+        verdicts = {self.verdict_and_number_by_text.get(text, (-1, None))[0] for text in self.text_counts}
         return (verdicts - {None}) or {-1}
 
     @cached_property
@@ -119,7 +119,7 @@ class FieldValues:
         if self.has_lists or self.verdicts != {0, 1}:
             return ()
         verdicts = [
-            self.verdict_of.get(value_text(value), (None, None))[0] for value in self.values
+            self.verdict_and_number_by_text.get(value_text(value), (None, None))[0] for value in self.values
         ]
         first = next(verdict for verdict in verdicts if verdict is not None)
         return tuple(None if verdict is None else verdict == first for verdict in verdicts)
@@ -133,12 +133,12 @@ class FieldValues:
         )
 
     @cached_property
-    def tally_text(self) -> str:
+    def frequency_text(self) -> str:
         """The most frequent values as text: "145 false, 43 true" or "0 to 5: 12 × 5, …"."""
         numbers = [*map(str, self.numbers)] and len(self.text_counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
-            f"{n:,}{sign}{truncated(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
+            f"{n:,}{sign}{truncated_text(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
         ]
         if more := len(self.text_counts) - len(texts):
             texts.append(f"{more:,} more")
@@ -147,7 +147,7 @@ class FieldValues:
         return reach + ", ".join(texts)
 
     @cached_property
-    def spread_text(self) -> str:
+    def rows_per_value_text(self) -> str:
         """The numbers of values and of rows per value: "30 values, 5 to 7 rows each"."""
         low, high = min(self.text_counts.values()), max(self.text_counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
@@ -166,17 +166,17 @@ class RecordList:
     coverage : the files or records that passk read, if passk did not read all of them.
     """
 
-    keys: str
-    rows: int
+    records_key: str
+    row_count: int
     columns: Mapping[str, FieldValues]
-    usual: Sequence[str]
-    above: frozenset[str] = frozenset()
+    recognised_columns: Sequence[str]
+    parent_columns: frozenset[str] = frozenset()
     coverage: str = ""
 
     @property
-    def level_columns(self) -> list[str]:
+    def object_key_columns(self) -> list[str]:
         """The names of the columns that contain the keys of objects."""
-        return [key[1:-1] for key in self.keys.split(".") if key.startswith("{")]
+        return [key[1:-1] for key in self.records_key.split(".") if key.startswith("{")]
 
 
 def value_text(value: Any) -> str:
@@ -197,7 +197,7 @@ def find_record_lists(
         pairs_by_keys = {"": [({}, row) for row in _frame_rows(con, sources[0].frame)]}
         coverage = ""
     else:
-        pairs_by_keys, files = _pairs_in_files(con, sources, request)
+        pairs_by_keys, files = _record_lists_in_files(con, sources, request)
         coverage = f"{files:,} of {len(sources):,} files" if 0 < files < len(sources) else ""
     verdict_of: dict[str, tuple[int | None, float | None]] = {}
     places = [
@@ -205,18 +205,18 @@ def find_record_lists(
         for keys, pairs in pairs_by_keys.items()
         if pairs
     ]
-    verdict_of.update(_verdicts_on_texts(con, places))
+    verdict_of.update(_verdict_and_number_pairs(con, places))
     return [place for place in places if place.columns]
 
 
-def _pairs_in_files(
+def _record_lists_in_files(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
     """The lists of records in the most frequent kind of file, and the number of these files."""
     kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
     for source in sources[:_MOST_FILES]:
         try:
-            inside = dict(_pairs_in_file(con, source, request, several=len(sources) > 1))
+            inside = dict(_record_lists_in_file(con, source, request, several=len(sources) > 1))
         except DataError:
             # If the first file is readable, unreadable files in a folder are ignored.
             if not kinds:
@@ -243,7 +243,7 @@ def _pairs_in_files(
     return pairs_by_keys, len(files)
 
 
-def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
+def _share_fields(first_pairs: ContextRecordPairs, other_pairs: ContextRecordPairs) -> bool:
     """Whether the records of two files have at least half of their fields in common."""
     fields, other_fields = (
         {*pairs[0][1]} if pairs else set() for pairs in (first_pairs, other_pairs)
@@ -251,7 +251,7 @@ def _share_fields(first_pairs: Pairs, other_pairs: Pairs) -> bool:
     return 2 * len(fields & other_fields) >= min(len(fields), len(other_fields)) > 0
 
 
-def _verdicts_on_texts(
+def _verdict_and_number_pairs(
     con: duckdb.DuckDBPyConnection, places: Iterable[RecordList]
 ) -> Iterator[tuple[str, tuple[int | None, float | None]]]:
     texts = {
@@ -271,9 +271,9 @@ def _verdicts_on_texts(
     )
 
 
-def _pairs_in_file(
+def _record_lists_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
-) -> Iterator[tuple[str, Pairs]]:
+) -> Iterator[tuple[str, ContextRecordPairs]]:
     """The lists of records in a file. A file is one record only if there are several files."""
     # The import of all formats is slow, so it is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
@@ -285,7 +285,7 @@ def _pairs_in_file(
         if file.structure == "other":
             recognised[1].read_contents(file)
         return
-    if file.structure not in ("lines", "array", "object") or request.format in (*TABLES,):
+    if file.structure not in ("lines", "array", "object") or request.format in (*TABLE_FORMATS,):
         yield "", [({}, row) for row in _table_rows(con, source, request)]
         return
     if file.structure == "lines":
@@ -330,8 +330,8 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 
 
 def _nested_record_lists(
-    pairs: Pairs, keys: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+    pairs: ContextRecordPairs, keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], ContextRecordPairs]]:
     """The lists of records inside of values, as pairs (keys, records). The key "{}" stands for any
     key.
 
@@ -362,8 +362,8 @@ def _nested_record_lists(
     inner = [v for _, value in objects for v in value.values()]
     names = dict.fromkeys(name for _, value in objects for name in value)
     dotted = any("." in name for name in names)
-    if (len(names) > 1 and _have_one_kind(inner, names, keys)) or (
-        dotted and _have_one_kind(inner * 2, names, keys)
+    if (len(names) > 1 and _are_similar_values(inner, names, keys)) or (
+        dotted and _are_similar_values(inner * 2, names, keys)
     ):
         level = f"{{{keys.count('{}')}}}"
         members = [({**c, level: k}, v) for c, value in objects for k, v in value.items()]
@@ -382,20 +382,20 @@ def _nested_record_lists(
         level, (context, value) = f"{{{keys.count('{}')}}}", objects[0]
         members = [({**context, level: name}, value[name]) for name in side_by_side]
         yield from _nested_record_lists(members, (*keys, "{}"))
-    contexts = [({**context, **_plain_fields(value)}, value) for context, value in objects]
+    contexts = [({**context, **_scalar_fields(value)}, value) for context, value in objects]
     for key in names:
-        if not (column_name_words(key) & ONE_SIDED or "." in key or key in side_by_side):
+        if not (column_name_words(key) & FAILED_LIST_WORDS or "." in key or key in side_by_side):
             members = [(context, value[key]) for context, value in contexts if key in value]
             yield from _nested_record_lists(members, (*keys, key))
 
 
 def _record_lists_in_records(
-    entries: Pairs, keys: tuple[str, ...]
-) -> Iterator[tuple[tuple[str, ...], Pairs]]:
+    entries: ContextRecordPairs, keys: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], ContextRecordPairs]]:
     for key in dict.fromkeys(key for _, record in entries for key in record if "." not in key):
         values = [record[key] for _, record in entries if record.get(key)]
-        members = [({**c, **_plain_fields(r)}, r[key]) for c, r in entries if r.get(key)]
-        if not values or column_name_words(key) & ONE_SIDED:
+        members = [({**c, **_scalar_fields(r)}, r[key]) for c, r in entries if r.get(key)]
+        if not values or column_name_words(key) & FAILED_LIST_WORDS:
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
@@ -404,7 +404,7 @@ def _record_lists_in_records(
             has_task_names = several and any(
                 role_name_strength("task", name) for name in (inside or [{}])[0]
             )
-            if inside and (has_task_names or len(entries) == 1) and repeating_names(values) is None:
+            if inside and (has_task_names or len(entries) == 1) and repeating_entry_names(values) is None:
                 yield from _nested_record_lists(members, (*keys, key))
         elif all(
             isinstance(value, dict) and _has_names_as_keys(value, (*keys, key)) for value in values
@@ -426,15 +426,15 @@ def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
     return max((names for names in keys_of.values() if len(names) > 1), key=len, default=[])
 
 
-def _plain_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+def _scalar_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if isinstance(value, str | int | float)}
 
 
 def _has_names_as_keys(value: Mapping[str, Any], keys: tuple[str, ...]) -> bool:
-    return len(value) > 1 and _have_one_kind([*value.values()], value, keys)
+    return len(value) > 1 and _are_similar_values([*value.values()], value, keys)
 
 
-def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
+def _are_similar_values(values: Sequence[Any], names: Iterable[str], keys: tuple[str, ...]) -> bool:
     """Whether the values of objects are similar, so that the keys are names and not fields."""
     if len(values) < 2:
         return False
@@ -457,7 +457,10 @@ def _have_one_kind(values: Sequence[Any], names: Iterable[str], keys: tuple[str,
 
 
 def _build_record_list(
-    keys: str, pairs: Pairs, verdict_of: Mapping[str, tuple[int | None, float | None]], files: str
+    keys: str,
+    pairs: ContextRecordPairs,
+    verdict_of: Mapping[str, tuple[int | None, float | None]],
+    files: str,
 ) -> RecordList:
     """Build the list of records, and name the columns that contain the keys of objects."""
     coverage = f"the first {MOST_RECORDS:,} records" if len(pairs) >= MOST_RECORDS else ""
@@ -466,7 +469,7 @@ def _build_record_list(
     flat = [dict(islice(_flattened_fields(record), _MOST_FIELDS)) for _, record in pairs]
     inside = dict.fromkeys(name for row in flat for name in row)
     contexts = [dict(context) for context, _ in pairs]
-    names = _level_names(flat, contexts, keys.split("."))
+    names = _nesting_level_names(flat, contexts, keys.split("."))
     for context in contexts:
         for place, name in enumerate(names):
             context[name] = context.pop(f"{{{place}}}")
@@ -484,8 +487,8 @@ def _build_record_list(
     return RecordList(full_keys, len(pairs), filled, [*usual], above, coverage)
 
 
-def _level_names(
-    rows: Sequence[Context], contexts: Sequence[Context], keys: Sequence[str]
+def _nesting_level_names(
+    rows: Sequence[RecordContext], contexts: Sequence[RecordContext], keys: Sequence[str]
 ) -> list[str]:
     """The column name for the keys at each level of nesting: "task", "model", "attempt" or "part".
 
@@ -506,10 +509,10 @@ def _level_names(
     for level in reversed(range(len(places))):
         paths = [tuple(str(c[f"{{{at}}}"]) for at in range(level + 1)) for c in contexts]
         level_keys = [path[-1] for path in paths]
-        numbered = all(map(NUMBERED.fullmatch, level_keys))
+        numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, level_keys))
         above = keys[places[level] - 1] if places[level] else ""
         if inner:
-            name = _level_name(level_keys, inner)
+            name = _nesting_level_name(level_keys, inner)
             name = "attempt" if name == "model" and numbered else name
         elif numbered and level:
             name = "attempt"
@@ -530,7 +533,7 @@ def _level_names(
     return names
 
 
-def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
+def _nesting_level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
     tasks_of: dict[str, set[str]] = {}
     for key, task in zip(keys, tasks, strict=True):
         tasks_of.setdefault(key, set()).add(task)
@@ -551,7 +554,7 @@ def _level_name(keys: Sequence[str], tasks: Sequence[str]) -> str:
     return "part" if several else "task"
 
 
-def _contexts_name_models(contexts: Sequence[Context]) -> bool:
+def _contexts_name_models(contexts: Sequence[RecordContext]) -> bool:
     return any(role_name_strength("model", name) for context in contexts[:1] for name in context)
 
 
@@ -564,7 +567,7 @@ def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator
     for name, value in record.items() if level <= _MOST_LEVELS else ():
         path = f"{prefix}{name}"
         if (prefix and "." in name) or (
-            isinstance(value, list) and column_name_words(name) & ONE_SIDED
+            isinstance(value, list) and column_name_words(name) & FAILED_LIST_WORDS
         ):
             continue
         if isinstance(value, dict):
@@ -578,6 +581,6 @@ def _flattened_fields(record: Any, prefix: str = "", level: int = 0) -> Iterator
             for key in dict.fromkeys(key for entry in entries for key in entry):
                 values = [entry.get(key) for entry in entries]
                 if not any(isinstance(inner, list) for inner in values):
-                    yield f"{path}{EACH * (level > 0)}.{key}", values
+                    yield f"{path}{EACH_ENTRY_KEY * (level > 0)}.{key}", values
         elif not any(isinstance(entry, list) for entry in value):
-            yield f"{path}{EACH * (level > 0)}", value
+            yield f"{path}{EACH_ENTRY_KEY * (level > 0)}", value

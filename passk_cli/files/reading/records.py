@@ -15,17 +15,17 @@ from passk_cli.errors import BadRecordError, DataError
 from passk_cli.files.database import FILE_COLUMN, PLACE_COLUMN, quote_name, shared_connection
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.sources.source import (
-    NUL_BYTES,
-    OBJECTS_SQL,
-    SKIP_BAD_LINES,
+    JSON_OBJECTS_SQL,
+    NUL_BYTES_PROBLEM,
+    SKIP_BAD_LINES_FIX,
     Source,
     csv_rows,
     damaged_parquet_error,
     fetch_rows,
+    json_objects_parameters,
     json_or_none,
+    max_object_bytes,
     numbered_lines,
-    object_bytes,
-    object_parameters,
     object_with_unique_keys,
     open_bytes,
     parse_record,
@@ -47,10 +47,10 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
     return None
 
 
-def first_bad_record(source: Source, layout: Layout) -> DataError | None:
+def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
     """The error for the first bad record of a file, or None."""
     if layout.kind == "json":
-        from passk_cli.files.sources.documents import list_elements
+        from passk_cli.files.sources.json_documents import list_elements
 
         with open_bytes(source) as stream:
             try:
@@ -106,17 +106,17 @@ def _parsed_record(
         if len(raw_row) == len(names):
             return dict(zip(names, raw_row, strict=True))
         if "\0" in "".join(raw_row):
-            return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
+            return BadRecordError(place, *NUL_BYTES_PROBLEM, settles=[SKIP_BAD_LINES_FIX])
         problem = f"{len(raw_row)} fields; the header has {len(names)}"
-        return BadRecordError(place, problem, settles=[SKIP_BAD_LINES])
+        return BadRecordError(place, problem, settles=[SKIP_BAD_LINES_FIX])
     return parse_record(raw_row, place, hook)
 
 
 def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     """Yield the records of all files of a batch in their order, as (place, record)."""
     layout = batch.layout
-    if layout.row_file:
-        with open(layout.row_file, encoding="utf-8") as file:
+    if layout.normalized_rows_file:
+        with open(layout.normalized_rows_file, encoding="utf-8") as file:
             for record in map(json.loads, islice(file, start, None)):
                 constants = layout.file_constants(str(record.pop(FILE_COLUMN)))
                 yield record.pop(PLACE_COLUMN), record | constants
@@ -154,13 +154,13 @@ def _queried_records(
     con = shared_connection()
     try:
         if batch.layout.kind == "json":
-            sql = f"SELECT json FROM {OBJECTS_SQL} OFFSET {start}"
-            con.execute(sql, object_parameters(source, lines=False))
+            sql = f"SELECT json FROM {JSON_OBJECTS_SQL} OFFSET {start}"
+            con.execute(sql, json_objects_parameters(source, lines=False))
             rows = (json_or_none(text) for (text,) in fetch_rows(con))
         else:
             columns = [name for name, _ in batch.layout.columns]
             relation = batch.layout.relation_sql(
-                [source.path], {}, object_bytes=object_bytes([source])
+                [source.path], {}, object_bytes=max_object_bytes([source])
             )
             # Rows are returned as JSON, because DuckDB needs additional packages to convert some
             # column types to Python.
@@ -178,7 +178,7 @@ def _queried_records(
         raise damaged_parquet_error(source, str(error)) from None
 
 
-def repeating_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
+def repeating_entry_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
     """The field with the same strings in most lists, and these strings, or None.
 
     The field may contain the names of scorers.

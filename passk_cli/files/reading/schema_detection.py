@@ -16,15 +16,20 @@ import duckdb
 
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, NoResultsError, ParameterError, PasskError
-from passk_cli.files.database import AS_IT_IS, FILE_COLUMN, parquet_keys, shared_connection
-from passk_cli.files.reading.condition import condition_names
+from passk_cli.files.database import (
+    FILE_COLUMN,
+    NO_HIVE_PARTITIONING_SQL,
+    parquet_keys,
+    shared_connection,
+)
+from passk_cli.files.reading.condition import names_in_condition
 from passk_cli.files.reading.layout import Batch, Layout
 from passk_cli.files.reading.non_result_files import UnreadFileError, without_non_results
-from passk_cli.files.reading.records import first_bad_record
+from passk_cli.files.reading.records import first_bad_record_error
 from passk_cli.files.request import Request
 from passk_cli.files.roles import (
-    CANONICAL,
-    LINE,
+    ATTEMPTS_TABLE_COLUMNS,
+    LINE_NUMBER_AS_TASK,
     REPORT_COLUMNS,
     ROLES,
     ColumnRoles,
@@ -38,17 +43,17 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.arguments import model_names
 from passk_cli.files.sources.memory import category_orders, column_names, index_hint, register_table
-from passk_cli.files.sources.paths import path_columns
+from passk_cli.files.sources.path_templates import path_columns
 from passk_cli.files.sources.source import (
     HEAD_BYTES,
-    OBJECTS_SQL,
+    JSON_OBJECTS_SQL,
     Source,
     contains_text,
     damaged_parquet_error,
     delimited_rows,
     first_bytes,
+    json_objects_parameters,
     json_or_none,
-    object_parameters,
     refuse_binary,
     text_kind,
     type_kind,
@@ -58,10 +63,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import first_few, plural
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
-_FIRST_RECORDS = 100
-_ASSIGNMENT = re.compile(r"(export )?\w+=")
-_NUMERIC = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
-EMPTY_FILES = DiagnosticType(
+_MAX_FIRST_RECORDS = 100
+_ASSIGNMENT_PATTERN = re.compile(r"(export )?\w+=")
+_NUMERIC_SQL_TYPE_PATTERN = re.compile("U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
+EMPTY_FILES_WARNING = DiagnosticType(
     "empty-files", WARNING,
     "passk skipped {count:empty file}: {files}",
     meaning="passk skipped files without content, because you used --skip-bad.",
@@ -93,19 +98,19 @@ class NormalizedFiles:
     """
 
     batches: list[Batch] = field(default_factory=list)
-    nameless: set[str] = field(default_factory=set)
+    paths_without_model: set[str] = field(default_factory=set)
     files_by_message: dict[Diagnostic, list[str]] = field(default_factory=dict)
-    reasons: dict[str, Counter[str]] = field(default_factory=dict)
-    skipped: int = 0
-    task_kinds: dict[str, str] = field(default_factory=dict)
-    outcomes: dict[str, dict[str, None]] = field(default_factory=dict)
-    amount_names: dict[str, dict[str, None]] = field(default_factory=dict)
-    runs: dict[str, int] = field(default_factory=dict)
-    empty: list[str] = field(default_factory=list)
-    without_outcome: list[str] = field(default_factory=list)
-    refused: list[NoResultsError] = field(default_factory=list)
-    passed_over: list[NoResultsError] = field(default_factory=list)
-    orders: set[tuple[str, ...]] = field(default_factory=set)
+    missing_reason_counts: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped_line_count: int = 0
+    first_file_by_task_kind: dict[str, str] = field(default_factory=dict)
+    outcome_names_by_format: dict[str, dict[str, None]] = field(default_factory=dict)
+    amount_names_by_format: dict[str, dict[str, None]] = field(default_factory=dict)
+    run_count_by_model: dict[str, int] = field(default_factory=dict)
+    empty_files: list[str] = field(default_factory=list)
+    files_without_outcome: list[str] = field(default_factory=list)
+    known_format_errors: list[NoResultsError] = field(default_factory=list)
+    skipped_file_errors: list[NoResultsError] = field(default_factory=list)
+    task_orders: set[tuple[str, ...]] = field(default_factory=set)
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
@@ -114,19 +119,19 @@ class NormalizedFiles:
             message.with_prefix(first_few(names))
             for message, names in self.files_by_message.items()
         )
-        empty = [EMPTY_FILES(count=len(self.empty), files=self.empty)] if self.empty else []
+        empty = [EMPTY_FILES_WARNING(count=len(self.empty_files), files=self.empty_files)] if self.empty_files else []
         return (*file_messages, *empty)
 
-    def note_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
+    def add_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
         """Record the kinds of task names (numbers or text) that occur in a file."""
         for kind in kinds:
-            self.task_kinds.setdefault(kind, source.name)
+            self.first_file_by_task_kind.setdefault(kind, source.name)
 
     def skip_file(self, source: Source, error: NoResultsError) -> None:
         """Skip a file in a folder. Raise the error instead if the user named the file."""
         if source.is_explicit and not isinstance(error, UnreadFileError):
             raise error
-        self.refused.append(error)
+        self.known_format_errors.append(error)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,7 +140,7 @@ class Inputs:
 
     sources: Sequence[Source]
     tables: Sequence[Source]
-    attempts: NormalizedFiles
+    normalized_files: NormalizedFiles
 
 
 def detect_batches(
@@ -148,17 +153,17 @@ def detect_batches(
     to_the_end : whether passk searches all records for columns, and not only the first records.
     Errors: DataError for files without results, or for repeated files.
     """
-    attempts = inputs.attempts
-    refused = len(attempts.refused)
+    attempts = inputs.normalized_files
+    refused = len(attempts.known_format_errors)
     requested = [*request.by, *request.pool, *filter(None, [request.cluster])]
     requested += field_columns(request.named_columns)
-    requested += condition_names(con, request.where) if request.where else []
-    requested += request.conversion.columns if request.conversion else ()
+    requested += names_in_condition(con, request.where) if request.where else []
+    requested += request.conversion.extra_columns if request.conversion else ()
     nameless = {
         source.path
         for batch in attempts.batches
         for source in batch.sources
-        if source.label is not None or source.path in attempts.nameless
+        if source.label is not None or source.path in attempts.paths_without_model
     }
     groups: dict[Any, list[tuple[Layout, Source]]] = {}
     roles_by_kinds: dict[object, ColumnRoles] = {}
@@ -166,12 +171,12 @@ def detect_batches(
         try:
             layout = _table_layout(con, source, request, requested, to_the_end)
             kinds = frozenset(
-                (name, frozenset(value_kinds)) for name, value_kinds in layout.kinds.items()
+                (name, frozenset(value_kinds)) for name, value_kinds in layout.kinds_by_column.items()
             )
-            roles = roles_by_kinds.get(kinds) or table_roles(request, source.name, layout.kinds)
+            roles = roles_by_kinds.get(kinds) or table_roles(request, source.name, layout.kinds_by_column)
             roles_by_kinds[kinds] = roles
             if request.template is not None:
-                require_template_match(source, request, layout.kinds, roles)
+                require_template_match(source, request, layout.kinds_by_column, roles)
         except NoResultsError as error:
             if source.frame is not None:
                 remedy = error.words + index_hint(source.frame)
@@ -183,23 +188,23 @@ def detect_batches(
         # Files with equal keys belong to one batch, because one SELECT can read all files of a
         # batch.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
-        form = (layout.kind, layout.packing, layout.delimiter, layout.table)
-        key = (roles, *form, frozenset(layout.constants), columns or frozenset(layout.kinds))
+        form = (layout.kind, layout.packing, layout.delimiter, layout.table_name)
+        key = (roles, *form, frozenset(layout.constant_columns), columns or frozenset(layout.kinds_by_column))
         groups.setdefault(key, []).append((layout, source))
         if layout.kind not in ("csv", "frame"):
-            attempts.note_task_kinds(source, layout.kinds.get(roles.task, ()))
+            attempts.add_task_kinds(source, layout.kinds_by_column.get(roles.task, ()))
     batches = [*attempts.batches, *(_joined_batch(key[0], files) for key, files in groups.items())]
     if len(inputs.sources) > 1:
         batches, strays = without_non_results(batches)
-        attempts.refused += strays
-    attempts.passed_over = [*attempts.refused]
-    del attempts.refused[refused:]
+        attempts.known_format_errors += strays
+    attempts.skipped_file_errors = [*attempts.known_format_errors]
+    del attempts.known_format_errors[refused:]
     if batches:
         named_files = {source.name for source in inputs.sources if source.is_explicit}
-        _require_matching_files(batches, request, attempts.passed_over, named_files)
+        _require_matching_files(batches, request, attempts.skipped_file_errors, named_files)
     else:
         errors = sorted(
-            attempts.passed_over, key=lambda error: not isinstance(error, UnreadFileError)
+            attempts.skipped_file_errors, key=lambda error: not isinstance(error, UnreadFileError)
         )
         first, *other_errors = errors
         more = (
@@ -227,12 +232,12 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
             "read the files that passk computed the output from",
         )
     fields: dict[str, str] = {}
-    if kinds.keys() >= set(CANONICAL):
+    if kinds.keys() >= set(ATTEMPTS_TABLE_COLUMNS):
         # If the user sets a threshold, passk compares the score with the threshold and ignores the
         # verdict column.
-        fields = {role: role for role in CANONICAL if role in ROLES}
+        fields = {role: role for role in ATTEMPTS_TABLE_COLUMNS if role in ROLES}
         fields["outcome"] = "outcome" if request.passing_score is None else "score"
-    in_path = request.template.names if request.template is not None else ()
+    in_path = request.template.column_names if request.template is not None else ()
     fields |= {name: name for name in in_path if name in ROLES and name in kinds}
     fields |= request.fields if request.is_mapped else without_absent_fields(request.fields, kinds)
     if request.outcome is not None:
@@ -279,7 +284,7 @@ def require_template_match(
 
     roles : roles of the columns, including columns from the path template, or None for a harness.
     """
-    if request.template is None or request.template.columns(source.name) is not None:
+    if request.template is None or request.template.column_values(source.name) is not None:
         return
     problem = f"the path of the file does not match {request.template.text}"
     remedy = "write * for parts that differ and **/ for folders, or leave the file out"
@@ -308,8 +313,8 @@ def _require_matching_files(
         problem = f"{first.problem} ({len(names):,} of {file_count:,} files{several})"
         raise first.with_changes(DataError, problem=problem)
     for role, column in request.fields.items():
-        if all(role not in without_absent_fields({role: column}, b.layout.kinds) for b in batches):
-            assign_roles(batches[0].sources[0].name, batches[0].layout.kinds, {role: column})
+        if all(role not in without_absent_fields({role: column}, b.layout.kinds_by_column) for b in batches):
+            assign_roles(batches[0].sources[0].name, batches[0].layout.kinds_by_column, {role: column})
 
 
 def _table_layout(
@@ -321,9 +326,9 @@ def _table_layout(
 ) -> Layout:
     if source.frame is not None:
         layout = _frame_layout(con, source)
-        return replace(layout, joined=request.joined_columns(layout.kinds))
+        return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
     layout = detect_layout(con, source, request.format, to_the_end=to_the_end)
-    unseen = [c for c in columns if not layout.complete and find_column(c, layout.kinds) is None]
+    unseen = [c for c in columns if not layout.contains_all_columns and find_column(c, layout.kinds_by_column) is None]
     if any(contains_text(source, json.dumps(first_key(column))[:-1].encode()) for column in unseen):
         layout = detect_layout(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
@@ -337,14 +342,18 @@ def _table_layout(
         problem = f"passk uses the column name {FILE_COLUMN!r} for the name of the file"
         raise DataError(source.name, problem, "rename the column", name="ambiguous-column")
     if request.template is not None or request.by:
-        in_path = path_columns(source.name, request.template, request.by, layout.kinds)
-        layout = replace(layout, constants={name: {source.path: v} for name, v in in_path.items()})
-    if request.skip_bad and layout.kind == "csv" and LINE in request.named_columns.values():
+        in_path = path_columns(source.name, request.template, request.by, layout.kinds_by_column)
+        layout = replace(layout, constant_columns={name: {source.path: v} for name, v in in_path.items()})
+    if (
+        request.skip_bad
+        and layout.kind == "csv"
+        and LINE_NUMBER_AS_TASK in request.named_columns.values()
+    ):
         raise ParameterError(
-            OptionValue("--skip-bad"), f"{LINE} cannot number rows if some rows are left out",
+            OptionValue("--skip-bad"), f"{LINE_NUMBER_AS_TASK} cannot number rows if some rows are left out",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
-    return replace(layout, joined=request.joined_columns(layout.kinds))
+    return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
 
 
 def _joined_batch(roles: ColumnRoles, files: Sequence[tuple[Layout, Source]]) -> Batch:
@@ -355,13 +364,13 @@ def _joined_batch(roles: ColumnRoles, files: Sequence[tuple[Layout, Source]]) ->
         for name, value_kinds in layout.columns:
             if name in kinds:
                 kinds[name] |= value_kinds
-        for name, values in layout.constants.items():
+        for name, values in layout.constant_columns.items():
             constants.setdefault(name, {}).update(values)
     joint = replace(
         first,
         columns=tuple(kinds.items()),
-        complete=all(layout.complete for layout, _ in files),
-        constants=constants,
+        contains_all_columns=all(layout.contains_all_columns for layout, _ in files),
+        constant_columns=constants,
     )
     return Batch(joint, roles, tuple(source for _, source in files))
 
@@ -372,7 +381,7 @@ def _frame_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     require_distinct_names(source.name, column_names(source.frame))
     columns = columns_from_describe(con.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
     orders = category_orders(source.frame)
-    return Layout("frame", "a DataFrame", columns, table=table, orders=orders)
+    return Layout("frame", "a DataFrame", columns, table_name=table, category_orders=orders)
 
 
 def detect_layout(
@@ -423,7 +432,7 @@ def detect_layout(
     return _document_layout(con, source, text if len(start) < HEAD_BYTES else "")
 
 
-def first_columns(source: Source) -> Sequence[str]:
+def file_column_names(source: Source) -> Sequence[str]:
     """The names of the columns and nested fields of a file. Empty if the file is not readable."""
     from passk_cli.files.formats.format import sniff_file as beginning
 
@@ -460,23 +469,25 @@ def _lines_layout(
     # splitlines() also splits at U+2028, which may occur inside a JSON string.
     lines: Iterable[str | bytes] = text.split("\n")
     if is_complete and len(text) >= HEAD_BYTES:
-        lines = chain(lines, _records_by_keys(con, source, lines=True))
+        lines = chain(lines, _records_with_distinct_keys(con, source, lines=True))
     columns = _merged_columns(json_or_none(line) for line in lines)
     if not columns:
-        fault = first_bad_record(source, Layout("jsonl", "", ()))
+        fault = first_bad_record_error(source, Layout("jsonl", "", ()))
         raise fault or NoResultsError(
             source.name, "the file contains no records", "check whether the file is JSON Lines"
         )
     return Layout(
-        "jsonl", "one JSON record per line", columns, packing=source.packing, complete=is_complete
+        "jsonl", "one JSON record per line", columns, packing=source.packing, contains_all_columns=is_complete
     )
 
 
-def _records_by_keys(con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool) -> list[str]:
+def _records_with_distinct_keys(
+    con: duckdb.DuckDBPyConnection, source: Source, *, lines: bool
+) -> list[str]:
     rows = con.execute(
-        f"SELECT any_value(json) FROM {OBJECTS_SQL}"
+        f"SELECT any_value(json) FROM {JSON_OBJECTS_SQL}"
         " WHERE json_type(json) = 'OBJECT' GROUP BY json_keys(json)",
-        object_parameters(source, lines=lines),
+        json_objects_parameters(source, lines=lines),
     )
     return [text for (text,) in rows.fetchall()]
 
@@ -495,14 +506,14 @@ def _document_layout(con: duckdb.DuckDBPyConnection, source: Source, text: str) 
         return replace(layout, columns=columns)
     try:
         rows = con.execute(
-            f"SELECT json FROM {OBJECTS_SQL} LIMIT {_FIRST_RECORDS}",
-            object_parameters(source, lines=False),
+            f"SELECT json FROM {JSON_OBJECTS_SQL} LIMIT {_MAX_FIRST_RECORDS}",
+            json_objects_parameters(source, lines=False),
         ).fetchall()
         records = [json.loads(text) for (text,) in rows]
-        if len(records) == _FIRST_RECORDS:
-            records += map(json.loads, _records_by_keys(con, source, lines=False))
+        if len(records) == _MAX_FIRST_RECORDS:
+            records += map(json.loads, _records_with_distinct_keys(con, source, lines=False))
     except (duckdb.Error, ValueError, RecursionError) as error:
-        raise first_bad_record(source, layout) or DataError(
+        raise first_bad_record_error(source, layout) or DataError(
             source.name,
             str(error).split("\n")[0],
             "check whether the file is JSON",
@@ -527,7 +538,7 @@ def _delimited_layout(source: Source, text: str, forced: str | None) -> Layout:
     # A column without a name, such as a pandas index, is named by its position.
     header = next(rows, (1, []))[1]
     names = [name or f"column {place}" for place, name in enumerate(header, 1)]
-    if len(names) < 2 or _ASSIGNMENT.match(names[0]):
+    if len(names) < 2 or _ASSIGNMENT_PATTERN.match(names[0]):
         # The error shows no text of the file, because the file may contain a password.
         problem = "this is neither JSON nor a delimited table"
         remedy = "a table needs a header line with at least a task and an outcome"
@@ -568,7 +579,7 @@ def require_distinct_names(place: str, names: Sequence[str]) -> None:
 def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
     try:
         described = con.execute(
-            f"DESCRIBE SELECT * FROM read_parquet($p{AS_IT_IS})", {"p": source.path}
+            f"DESCRIBE SELECT * FROM read_parquet($p{NO_HIVE_PARTITIONING_SQL})", {"p": source.path}
         ).fetchall()
     except duckdb.Error as error:
         raise damaged_parquet_error(source, str(error)) from None
@@ -584,7 +595,7 @@ def columns_from_describe(
     """Map each column to the kind of its values, from the rows that DuckDB's DESCRIBE returns."""
     columns = []
     for name, sql_type, *_ in described:
-        kind = "number" if _NUMERIC.match(sql_type) else "text"
+        kind = "number" if _NUMERIC_SQL_TYPE_PATTERN.match(sql_type) else "text"
         if sql_type == "BOOLEAN":
             kind = "bool"
         elif sql_type.startswith(("STRUCT", "MAP", "JSON")):

@@ -19,7 +19,7 @@ from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd
 # bytes. A summary file of 10⁶ attempts has a tenth of MAX_BYTES.
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
-_ENCRYPTED = 1
+_ENCRYPTED_FLAG_BIT = 1
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
@@ -79,7 +79,7 @@ class Archive:
             raise self._damaged_error(name, "its checksum is wrong")
         return data
 
-    def json(self, name: str) -> Any:
+    def read_json(self, name: str) -> Any:
         """The JSON value of a member, or None if no member has this name."""
         if name not in self._members:
             return None
@@ -99,7 +99,7 @@ class Archive:
             size = member.file_size
             problem = f"the member unpacks to {size:,} bytes; the limit is {MAX_BYTES:,}"
             raise _suspicious_error(place, problem)
-        if member.flag_bits & _ENCRYPTED:
+        if member.flag_bits & _ENCRYPTED_FLAG_BIT:
             raise self._damaged_error(member.filename, "it needs a password")
         with open(self._source.path, "rb") as file:
             file.seek(member.header_offset)

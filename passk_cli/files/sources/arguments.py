@@ -26,31 +26,33 @@ from passk_cli.errors import (
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.source import (
     BYTE_ORDER_MARK,
+    DATA_FORMAT_SUFFIXES,
     HEAD_BYTES,
     PACKED_SUFFIXES,
-    SUFFIXES,
     Source,
     detect_encoding,
     detect_packing,
     first_bytes,
     open_bytes,
     refuse_binary,
-    require_complete,
+    require_complete_zstd,
     require_limited_nesting,
     require_usual_unpacked_size,
     without_suffixes,
 )
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, find_pattern, nearest_names
-from passk_cli.text import decode_name, public_address
+from passk_cli.text import decode_name, public_url
 
 # Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
 # has the name UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
-# _PACKINGS lists the suffixes of packed files. _PACKINGS also includes unsupported compression
+# _PACKED_FILE_SUFFIXES lists the suffixes of packed files. _PACKED_FILE_SUFFIXES also includes unsupported compression
 # formats, so that passk reports an error for such files.
-_PACKINGS = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
-_RESULT_SUFFIXES = tuple(suffix + packed for suffix in SUFFIXES for packed in _PACKINGS)
+_PACKED_FILE_SUFFIXES = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
+_RESULT_SUFFIXES = tuple(
+    suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _PACKED_FILE_SUFFIXES
+)
 _RESULT_SUFFIXES += (".zip", ".tar", ".tar.gz", ".tgz")
 _LATIN1_HANDLER = "as-latin-1"
 
@@ -91,7 +93,7 @@ def expand_arguments(
                 continue
             # passk adds a number to addresses that differ only in a secret part, because the secret
             # part is not displayed.
-            name = display_name = public_address(file)
+            name = display_name = public_url(file)
             while addresses.setdefault(display_name, file) != file:
                 display_name = f"{name}?{len(addresses) + 1}"
             files.append((remote.fetch(file, spool), display_name, label, is_explicit))
@@ -110,19 +112,19 @@ def repeated_file_error(name: str) -> ParameterError:
     return ParameterError(problem, name="usage")
 
 
-def real_paths(arguments: Sequence[str]) -> set[str]:
+def resolved_file_paths(arguments: Sequence[str]) -> set[str]:
     """The resolved paths or web addresses of the files that the arguments name. No file is read."""
     paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
-    return set(map(_real_path, paths))
+    return set(map(_resolved_path, paths))
 
 
-def _real_path(path: str) -> str:
+def _resolved_path(path: str) -> str:
     if path.lower().startswith("file://"):
         return os.path.realpath(path[len("file://") :])
     return path if remote.is_remote(path) else os.path.realpath(path)
 
 
-def points_outside(argument: str, folder: str) -> bool:
+def is_outside_folder(argument: str, folder: str) -> bool:
     """Whether an argument names a file outside a folder.
 
     The files in a folder or glob are checked one by one, and links are resolved. For an argument
@@ -154,7 +156,7 @@ def points_outside(argument: str, folder: str) -> bool:
         return False
 
 
-def paths_of(data: Any) -> list[str]:
+def paths_in_data(data: Any) -> list[str]:
     """The paths in data, or [] if data does not consist of files.
 
     >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
@@ -182,12 +184,12 @@ def is_read_once(data: Any) -> bool:
 def arguments_without_file(arguments: Sequence[str], argument: str) -> list[str]:
     """Remove a file from the arguments. Folders and globs that contain the file become lists of the
     other files."""
-    real = real_paths([argument])
+    real = resolved_file_paths([argument])
     remaining: list[str] = []
     for candidate in arguments:
         label, path = split_label(candidate)
         paths = _expand_path(path)
-        other_paths = [p for p in paths if _real_path(p) not in real]
+        other_paths = [p for p in paths if _resolved_path(p) not in real]
         if len(other_paths) == len(paths):
             remaining.append(candidate)
         else:
@@ -264,7 +266,7 @@ def model_names(sources: Sequence[Source]) -> dict[str, str]:
 
 
 def _display_name(path: str) -> str:
-    return public_address(path) if remote.is_remote(path) else path
+    return public_url(path) if remote.is_remote(path) else path
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
@@ -288,7 +290,7 @@ def _expand_path(path: str, hidden: list[str] | None = None) -> list[str]:
         visible = [p for p in inside if "/." not in f"/{os.path.dirname(p.removeprefix(above))}"]
         if not visible:
             more = f"; {inside[0]} is in a hidden folder: name it to read it" if inside else ""
-            remedy = f"passk looks for {', '.join(SUFFIXES)}{more}"
+            remedy = f"passk looks for {', '.join(DATA_FORMAT_SUFFIXES)}{more}"
             problem = "the directory contains no result files"
             raise DataError(path, problem, remedy, name="no-results")
         if hidden is not None:
@@ -472,7 +474,7 @@ def _make_source(
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
     if packing == "zstd":
-        require_complete(source)
+        require_complete_zstd(source)
     if packing != "none":
         start = first_bytes(source)
     opening = first_character(start)

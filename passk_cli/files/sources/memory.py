@@ -17,7 +17,7 @@ from passk_cli.files.database import quote_text, shared_connection
 from passk_cli.files.sources.arguments import ROWS, expand_arguments, is_file_argument, is_read_once
 from passk_cli.files.sources.source import Source
 
-READABLE_DATA = (
+READABLE_DATA_TEXT = (
     "give paths, rows (a list of dicts), columns (a dict of lists), a DataFrame, Arrow data or an"
     " array of tasks × attempts; a dict of DataFrames or arrays contains one for each model"
 )
@@ -31,19 +31,19 @@ def sources_of(data: Any, folder: Path, hidden: list[str] | None = None) -> list
     if isinstance(data, str | os.PathLike):
         data = [data]
     if rows := [*rows_of_arrays(data)]:
-        return [rows_file(rows, folder / "rows.jsonl")]
+        return [write_rows_file(rows, folder / "rows.jsonl")]
     if not isinstance(data, list | tuple | Mapping) or frames_by_model(data):
-        return tables_of(data)
+        return sources_of_tables(data)
     if not data:
         raise ParameterError("no files are given", name="no-files")
     if isinstance(data, Mapping):
-        return [rows_file(rows_of_columns(data), folder / "rows.jsonl")]
+        return [write_rows_file(rows_of_columns(data), folder / "rows.jsonl")]
     if any(isinstance(item, Mapping) for item in data):
-        return [rows_file(data, folder / "rows.jsonl")]
+        return [write_rows_file(data, folder / "rows.jsonl")]
     wrong = next((item for item in data if not isinstance(item, str | os.PathLike)), None)
     if wrong is not None:
         problem = f"a list of {type(wrong).__name__} cannot be read"
-        raise DataError("data", problem, READABLE_DATA, name="wrong-data")
+        raise DataError("data", problem, READABLE_DATA_TEXT, name="wrong-data")
     return expand_arguments(data, folder, hidden)
 
 
@@ -66,7 +66,7 @@ def frames_by_model(data: Any) -> dict[str, Any]:
     return {str(model): frame for model, frame in several.items()} if are_frames else {}
 
 
-def tables_of(data: Any) -> list[Source]:
+def sources_of_tables(data: Any) -> list[Source]:
     """Turn a table in memory into a source, or a dict of tables into one source per model.
 
     Errors: DataError if data is not a table.
@@ -82,7 +82,7 @@ def tables_of(data: Any) -> list[Source]:
         elif isinstance(data, Iterator):
             remedy = "use list(…) to get rows; "
         problem = f"{type(data).__name__} cannot be read"
-        raise DataError("data", problem, remedy + READABLE_DATA, name="wrong-data")
+        raise DataError("data", problem, remedy + READABLE_DATA_TEXT, name="wrong-data")
     names = {model: "DataFrame" if model is None else f"DataFrame {model!r}" for model in models}
     return [
         Source(f"<frame{place or ''}>", names[model], model, "none", place, frame=frame)
@@ -186,7 +186,7 @@ def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
                 yield {**model_column, "task": task, "attempt": attempt, outcome: value}
 
 
-def rows_file(rows: Iterable[Any], path: Path) -> Source:
+def write_rows_file(rows: Iterable[Any], path: Path) -> Source:
     """Write rows to a file of JSON records, so that passk reads rows in the same way as files."""
     with open(path, "w") as file:
         for number, row in enumerate(rows, 1):
@@ -227,7 +227,7 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     if column not in {str(name).lower() for name in names}:
         return None
     if con is None:
-        return rows_file(rows_of_columns(data) if isinstance(data, Mapping) else data, path)
+        return write_rows_file(rows_of_columns(data) if isinstance(data, Mapping) else data, path)
     con.execute(f"COPY (SELECT * FROM frame) TO {quote_text(str(path))} (FORMAT json)")
     return Source(str(path), ROWS, None, "none")
 

@@ -18,25 +18,25 @@ from typing import IO, TYPE_CHECKING, Any
 from passk_cli.activity import report_activity
 from passk_cli.cleanup import disk_full_error, temporary_folder
 from passk_cli.errors import DataError, ParameterError, PasskError
-from passk_cli.files.sources.source import PACKED_SUFFIXES, SUFFIXES
+from passk_cli.files.sources.source import DATA_FORMAT_SUFFIXES, PACKED_SUFFIXES
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import public_address
+from passk_cli.text import public_url
 from passk_cli.version import __version__
 
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_WEB = ("http", "https")
-_FETCHED_SCHEMES = (*_WEB, "s3", "hf")
+_ADDRESS_PATTERN = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
+_WEB_SCHEMES = ("http", "https")
+_FETCHED_SCHEMES = (*_WEB_SCHEMES, "s3", "hf")
 # passk stops a download after TIMEOUT seconds without data.
 TIMEOUT = 60
 _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
-INSTALL = "pip install fsspec s3fs huggingface-hub"
+INSTALL_COMMAND = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
 _PUBLIC_REMEDY = "check that the file is public"
-# passk accepts the content encodings in _ENCODINGS from a server, because passk can unpack them.
-_ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
+# passk accepts the content encodings in _ACCEPTED_CONTENT_ENCODINGS from a server, because passk can unpack them.
+_ACCEPTED_CONTENT_ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 
 
@@ -47,7 +47,7 @@ class NotFetchedError(DataError):
 
 
 @dataclass
-class _Downloads:
+class _DownloadCache:
     """The files that a command has fetched, and the addresses that it has listed.
 
     exit_stack : the context that deletes the temporary folder when it ends.
@@ -55,11 +55,11 @@ class _Downloads:
 
     exit_stack: ExitStack
     folder: Path | None = None
-    files: dict[str, Path] = field(default_factory=dict)
-    listings: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
+    path_by_address: dict[str, Path] = field(default_factory=dict)
+    listing_by_address: dict[str, tuple[list[str], bool]] = field(default_factory=dict)
 
 
-_downloads: ContextVar[_Downloads | None] = ContextVar("downloads", default=None)
+_current_download_cache: ContextVar[_DownloadCache | None] = ContextVar("downloads", default=None)
 
 
 def is_remote(path: str) -> bool:
@@ -68,7 +68,7 @@ def is_remote(path: str) -> bool:
     >>> is_remote("https://example.org/a.csv"), is_remote("s3a://bucket/a.csv"), is_remote("a.csv")
     (True, True, False)
     """
-    return _ADDRESS.match(path) is not None
+    return _ADDRESS_PATTERN.match(path) is not None
 
 
 def scheme_of(address: str) -> str:
@@ -87,7 +87,7 @@ def is_cluster_only(path: str) -> bool:
 
 def cluster_only_error(address: str) -> DataError:
     """The error for an address that only a Spark cluster can read."""
-    scheme, name = scheme_of(address), public_address(address)
+    scheme, name = scheme_of(address), public_url(address)
     remedies = {"s3a": f"write s3{name[3:]}", "file": f"write {name[7:]}"}
     options: dict[str, Any] = {"--counts": True, "--engine": "spark", "--map": "passk.toml"}
     options["-o"] = "counts.parquet"
@@ -99,15 +99,15 @@ def cluster_only_error(address: str) -> DataError:
 @contextmanager
 def shared_downloads() -> Iterator[None]:
     """A context in which each file is fetched only once. Its end deletes the copies."""
-    if _downloads.get() is not None:
+    if _current_download_cache.get() is not None:
         yield
         return
     with ExitStack() as opened:
-        token = _downloads.set(_Downloads(opened))
+        token = _current_download_cache.set(_DownloadCache(opened))
         try:
             yield
         finally:
-            _downloads.reset(token)
+            _current_download_cache.reset(token)
 
 
 def fetch(address: str, spool: Path) -> str:
@@ -117,14 +117,16 @@ def fetch(address: str, spool: Path) -> str:
     Errors: DataError if the file does not exist or does not arrive completely. ParameterError if a
         package is not installed.
     """
-    downloads = _downloads.get()
+    downloads = _current_download_cache.get()
     if downloads is None:
-        return str(_fetch(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
+        return str(_fetch_to_file(address, spool / f"fetched-{len(list(spool.iterdir()))}"))
     if downloads.folder is None:
         downloads.folder = downloads.exit_stack.enter_context(temporary_folder("passk-"))
-    if address not in downloads.files:
-        downloads.files[address] = _fetch(address, downloads.folder / str(len(downloads.files)))
-    return str(downloads.files[address])
+    if address not in downloads.path_by_address:
+        downloads.path_by_address[address] = _fetch_to_file(
+            address, downloads.folder / str(len(downloads.path_by_address))
+        )
+    return str(downloads.path_by_address[address])
 
 
 def file_addresses(address: str) -> tuple[list[str], bool]:
@@ -133,18 +135,18 @@ def file_addresses(address: str) -> tuple[list[str], bool]:
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
     Errors: like `fetch`.
     """
-    if scheme_of(address) in _WEB:
+    if scheme_of(address) in _WEB_SCHEMES:
         return [address], True
-    downloads = _downloads.get()
+    downloads = _current_download_cache.get()
     if downloads is None:
         return _list_addresses(address)
-    if address not in downloads.listings:
-        downloads.listings[address] = _list_addresses(address)
-    return downloads.listings[address]
+    if address not in downloads.listing_by_address:
+        downloads.listing_by_address[address] = _list_addresses(address)
+    return downloads.listing_by_address[address]
 
 
 def _list_addresses(address: str) -> tuple[list[str], bool]:
-    with _fetch_errors(address):
+    with _translate_fetch_errors(address):
         system, path = _file_system(address)
         if has_magic(path):
             matches = sorted(match for match in system.glob(path) if system.isfile(match))
@@ -155,26 +157,28 @@ def _list_addresses(address: str) -> tuple[list[str], bool]:
             return [str(system.unstrip_protocol(match)) for match in matches], True
         if system.isfile(path):
             return [address], True
-        ends = tuple(suffix + packed for suffix in SUFFIXES for packed in PACKED_SUFFIXES)
+        ends = tuple(
+            suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in PACKED_SUFFIXES
+        )
         inside = sorted(name for name in system.find(path) if name.endswith(ends))
         if not inside:
             problem = "no such file, and no result files below it"
-            remedy = f"passk looks for {', '.join(SUFFIXES)}"
+            remedy = f"passk looks for {', '.join(DATA_FORMAT_SUFFIXES)}"
             raise DataError(address, problem, remedy, name="no-such-file")
         return [str(system.unstrip_protocol(name)) for name in inside], False
 
 
-def _fetch(address: str, copy: Path) -> Path:
+def _fetch_to_file(address: str, copy: Path) -> Path:
     """Fetch a file. Raise DataError if the disk is too small or the connection ends early."""
     import shutil
 
-    name, size = public_address(address), 0
+    name, size = public_url(address), 0
     room = shutil.disk_usage(copy.parent).free // 2
     problem = f"the file has more than {room:,} bytes, half of the free space for temporary files"
     large = DataError(name, problem, "set TMPDIR to a folder with more room", name="no-room")
     with (
         report_activity(lambda: f"fetching {name} ({size / 1e6:,.0f} MB)"),
-        _fetch_errors(name),
+        _translate_fetch_errors(name),
         _open_remote(address) as (stream, expected),
         open(copy, "wb") as file,
     ):
@@ -197,7 +201,7 @@ def _fetch(address: str, copy: Path) -> Path:
 
 @contextmanager
 def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
-    if scheme_of(address) not in _WEB:
+    if scheme_of(address) not in _WEB_SCHEMES:
         system, path = _file_system(address)
         expected = system.info(path).get("size")
         with system.open(path, "rb", block_size=_LARGE_BLOCK) as stream:
@@ -210,7 +214,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     if "@" in urlsplit(address).netloc:
         problem = "passk does not send the user and the password in an address"
         remedy = "fetch the file with curl -O and give the copy"
-        raise NotFetchedError(public_address(address), problem, remedy)
+        raise NotFetchedError(public_url(address), problem, remedy)
     # Characters that an address must not contain are quoted, unless they are already quoted.
     url = quote(address.split("#")[0], safe="%/:?[]@!$&'()*+,;=~-._")
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
@@ -218,12 +222,12 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
         if answer.status != HTTPStatus.OK:
             # The HTTP status 206 means that the server sends only a part of the file.
             problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
-            raise NotFetchedError(public_address(address), problem, _TRY_AGAIN)
+            raise NotFetchedError(public_url(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()
-        if packing not in _ENCODINGS:
+        if packing not in _ACCEPTED_CONTENT_ENCODINGS:
             remedy = "fetch the file with curl --compressed -O and give the copy"
             problem = f"the server compresses the file with {packing}"
-            raise NotFetchedError(public_address(address), problem, remedy)
+            raise NotFetchedError(public_url(address), problem, remedy)
         length = answer.headers.get("Content-Length")
         yield answer, int(length) if length is not None and length.isdecimal() else None
 
@@ -239,7 +243,7 @@ def _web_opener() -> OpenerDirector:
             if req.full_url.lower().startswith("https:") and not secure:
                 problem = "the address redirects from https to an address without encryption"
                 remedy = "give the second address directly"
-                raise NotFetchedError(public_address(req.full_url), problem, remedy)
+                raise NotFetchedError(public_url(req.full_url), problem, remedy)
             return super().redirect_request(req, *arguments)
 
     opener = request.OpenerDirector()
@@ -262,14 +266,14 @@ def _file_system(address: str) -> tuple[Any, str]:
 
         system = fsspec.filesystem(scheme)
     except ImportError:
-        problem = f"{scheme}:// needs further packages; install them with {INSTALL}"
-        problem = f"{public_address(address)}: {problem}"
+        problem = f"{scheme}:// needs further packages; install them with {INSTALL_COMMAND}"
+        problem = f"{public_url(address)}: {problem}"
         raise ParameterError(problem, name="missing-package") from None
     return system, system._strip_protocol(address)
 
 
 @contextmanager
-def _fetch_errors(name: str) -> Iterator[None]:
+def _translate_fetch_errors(name: str) -> Iterator[None]:
     try:
         yield
     except (PasskError, KeyboardInterrupt):

@@ -21,34 +21,36 @@ from types import NoneType
 from typing import IO, TYPE_CHECKING, Any
 
 from passk_cli.errors import BadRecordError, DataError, NoResultsError
-from passk_cli.files.database import AS_IT_IS
+from passk_cli.files.database import NO_HIVE_PARTITIONING_SQL
 from passk_cli.suggested_fix import SuggestedFix
-from passk_cli.text import truncated
+from passk_cli.text import truncated_text
 
 if TYPE_CHECKING:
     import duckdb
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
+DATA_FORMAT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED_SUFFIXES = ("", ".gz", ".zst")
-# _RESULTS matches endings of file names that are not part of the model name, for example in
+# _RESULTS_ENDING_PATTERN matches endings of file names that are not part of the model name, for example in
 # `samples.jsonl_results.jsonl` of human-eval.
-_RESULTS = re.compile(r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I)
+_RESULTS_ENDING_PATTERN = re.compile(
+    r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I
+)
 HEAD_BYTES = 1 << 18
-# To test a suggested fix, passk reads the first REREAD_BYTES bytes of a file again.
-REREAD_BYTES = 1 << 20
-# A line has at most _LONGEST_LINE bytes.
-_LONGEST_LINE = 1 << 28
+# To test a suggested fix, passk reads the first FIX_TRIAL_BYTES bytes of a file again.
+FIX_TRIAL_BYTES = 1 << 20
+# A line has at most _MAX_LINE_BYTES bytes.
+_MAX_LINE_BYTES = 1 << 28
 # passk refuses a packed file that unpacks to more than _HARMLESS_BYTES bytes and to more than
 # _MOST_TIMES times its packed size. Result files unpack to at most 30 times their packed size.
 _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 # Brackets can be nested at most MAX_NESTING levels deep. Harnesses need a dozen levels, and the
 # JSON parsers of some Python versions fail at 900 levels.
 MAX_NESTING = 500
-_BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-_NOT_BRACKETS = bytes(sign for sign in range(256) if sign not in b"[{]}")
+_BRACKET_DEPTH_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
+_NON_BRACKET_BYTES = bytes(sign for sign in range(256) if sign not in b"[{]}")
 # Maps the first bytes of a file to the name of the file type, and to advice about files of
 # this type.
-_FILE_TYPES = {
+_UNSUPPORTED_FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
     b"\x04\x22\x4d\x18": ("packed by lz4", "unpack it with unlz4"),
@@ -59,18 +61,18 @@ _FILE_TYPES = {
 
 # Maps each packing to its name in DuckDB.
 DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
-# OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
+# JSON_OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
 # `json`.
-OBJECTS_SQL = (
+JSON_OBJECTS_SQL = (
     "read_json_objects($path, format=$form, ignore_errors=$lenient, compression=$packing,"
-    f" maximum_object_size=$size{AS_IT_IS})"
+    f" maximum_object_size=$size{NO_HIVE_PARTITIONING_SQL})"
 )
-OBJECT_BYTES = 1 << 24
-SKIP_BAD_LINES = SuggestedFix({"--skip-bad": True}, "leaves out lines that are not records")
+DEFAULT_MAX_OBJECT_BYTES = 1 << 24
+SKIP_BAD_LINES_FIX = SuggestedFix({"--skip-bad": True}, "leaves out lines that are not records")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_FIELD_CHARACTERS = 1 << 30
-_JSON = json.JSONEncoder(ensure_ascii=False)
+_MAX_FIELD_CHARACTERS = 1 << 30
+_JSON_ENCODER = json.JSONEncoder(ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class Source:
         For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`, but "results" for `results.jsonl`.
         """
         name = without_suffixes(os.path.basename(self.name))
-        return _RESULTS.sub("", name) or name
+        return _RESULTS_ENDING_PATTERN.sub("", name) or name
 
 
 def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
@@ -122,16 +124,16 @@ def first_bytes(source: Source, size: int = HEAD_BYTES) -> bytes:
     with open_bytes(source) as stream:
         data = stream.read(size)
         if len(data) == size and b"\0" not in data:
-            data += stream.readline(_LONGEST_LINE)
+            data += stream.readline(_MAX_LINE_BYTES)
         return data
 
 
 def shortened_source(source: Source, folder: Path) -> Source:
     """A copy of the first lines of a long file of lines. Other files are returned unchanged."""
     is_binary = source.frame is not None or source.first_character in ("[", "PK", "PAR1")
-    if is_binary or os.path.getsize(source.path) <= REREAD_BYTES:
+    if is_binary or os.path.getsize(source.path) <= FIX_TRIAL_BYTES:
         return source
-    lines = first_bytes(source, REREAD_BYTES)
+    lines = first_bytes(source, FIX_TRIAL_BYTES)
     if source.first_character == "{" and not isinstance(
         json_or_none(lines.partition(b"\n")[0]), dict
     ):
@@ -156,12 +158,12 @@ def open_bytes(source: Source) -> IO[bytes]:
     """Open a file as a stream of unpacked bytes. Reading a damaged file raises DataError."""
     if source.packing == "none":
         return open(source.path, "rb")
-    packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_bytes(source)
+    packing, most = gzip if source.packing == "gzip" else zstd_module(), _max_unpacked_bytes(source)
     chunks = _unpacked_chunks(source.path, packing)
-    return io.BufferedReader(_ByteStream(source.name, chunks, most), 1 << 16)
+    return io.BufferedReader(_UnpackedByteStream(source.name, chunks, most), 1 << 16)
 
 
-def _max_bytes(source: Source) -> int:
+def _max_unpacked_bytes(source: Source) -> int:
     return max(_HARMLESS_BYTES, _MOST_TIMES * os.path.getsize(source.path))
 
 
@@ -174,7 +176,7 @@ def require_usual_unpacked_size(source: Source) -> None:
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
         size = int.from_bytes(file.read(), "little")
-    most, unpacked = _max_bytes(source), 0
+    most, unpacked = _max_unpacked_bytes(source), 0
     if size > most:
         with suppress(EOFError, OSError, zlib.error), gzip.open(source.path) as stream:
             while unpacked <= most and (block := stream.read(1 << 20)):
@@ -207,14 +209,14 @@ def require_limited_nesting(name: str, start: bytes) -> None:
 
         between = line.replace(rb"\\", b"").replace(rb"\"", b"").split(b'"')[::2]
         steps = np.frombuffer(
-            b"".join(between).translate(_BRACKET_STEPS, _NOT_BRACKETS), dtype=np.int8
+            b"".join(between).translate(_BRACKET_DEPTH_STEPS, _NON_BRACKET_BYTES), dtype=np.int8
         )
         if np.cumsum(steps, dtype=np.int64).max(initial=0) > MAX_NESTING:
             problem = f"the record is nested too deeply, with more than {MAX_NESTING} levels"
             raise DataError(f"{name}:{number}", problem, "remove the record", name="bad-record")
 
 
-def require_complete(source: Source) -> None:
+def require_complete_zstd(source: Source) -> None:
     """Raise DataError if a zstd file ends before its last block.
 
     DuckDB refuses a truncated gzip file, but reads a truncated zstd file as a shorter file.
@@ -258,14 +260,14 @@ def refuse_binary(name: str, start: bytes) -> None:
     """Raise NoResultsError for binary data, or DataError if the data may contain results."""
     if start.startswith(_UTF16_MARKS):
         return
-    for sign, (kind, remedy) in _FILE_TYPES.items():
+    for sign, (kind, remedy) in _UNSUPPORTED_FILE_TYPES.items():
         if start.startswith(sign):
             problem = f"passk does not read this file ({kind})"
             raise DataError(name, problem, remedy, name="unknown-format")
     if b"\0" in start:
         text = start.rstrip(b"\0")
         if text and not re.search(rb"[\0-\x08\x0e-\x1f]", text):
-            raise DataError(name, *NUL_BYTES, name="damaged-file")
+            raise DataError(name, *NUL_BYTES_PROBLEM, name="damaged-file")
         problem = "this is a binary file, not a table of outcomes"
         remedy = "give a JSONL, CSV or Parquet file"
         if start.startswith(b"PK") or start[257:262] == b"ustar":
@@ -279,13 +281,13 @@ def refuse_binary(name: str, start: bytes) -> None:
 
 def without_suffixes(name: str) -> str:
     """The name of a file without the suffixes of its data format and its packing."""
-    for ends in (PACKED_SUFFIXES[1:], SUFFIXES):
+    for ends in (PACKED_SUFFIXES[1:], DATA_FORMAT_SUFFIXES):
         for end in ends:
             name = name.removesuffix(end)
     return name
 
 
-class _ByteStream(io.RawIOBase):
+class _UnpackedByteStream(io.RawIOBase):
     def __init__(self, name: str, chunks: Iterator[bytes], most: int) -> None:
         self._name, self._chunks, self._rest = name, chunks, memoryview(b"")
         self._most, self._size = most, 0
@@ -318,24 +320,24 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
             yield chunk
 
 
-def object_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of OBJECTS_SQL. Bad lines are skipped, but a bad document is an error."""
+def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
+    """The parameters of JSON_OBJECTS_SQL. Bad lines are skipped, but a bad document is an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
         "lenient": lines,
         "packing": DUCKDB_PACKINGS[source.packing],
-        "size": object_bytes([source]),
+        "size": max_object_bytes([source]),
     }
 
 
-def object_bytes(sources: Sequence[Source]) -> int:
+def max_object_bytes(sources: Sequence[Source]) -> int:
     """The maximum length of a JSON object in these files.
 
     A packed file is assumed to unpack to at most 20 times its size.
     """
     size = max(os.path.getsize(s.path) * (1 if s.packing == "none" else 20) for s in sources)
-    return max(OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
+    return max(DEFAULT_MAX_OBJECT_BYTES, min(size + 1024, (1 << 32) - 1))
 
 
 def json_or_none(line: str | bytes) -> object:
@@ -357,7 +359,7 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
             place, problem, "pass the original files one by one, or remove the byte-order mark"
         )
     if b"\0" in line:
-        return BadRecordError(place, *NUL_BYTES, settles=[SKIP_BAD_LINES])
+        return BadRecordError(place, *NUL_BYTES_PROBLEM, settles=[SKIP_BAD_LINES_FIX])
     if b"}\r{" in line:
         return BadRecordError(
             place, r"the lines end with \r", r"save the file with \n at line ends"
@@ -376,8 +378,8 @@ def parse_record(line: bytes, place: str, hook: Any = None) -> dict[str, Any] | 
         return BadRecordError(place, str(error), "keep one")
     except RecursionError:
         problem = "the line is nested too deeply"
-    text = truncated(line.decode(errors="replace").strip())
-    return BadRecordError(place, f"{problem}: {text}", settles=[SKIP_BAD_LINES])
+    text = truncated_text(line.decode(errors="replace").strip())
+    return BadRecordError(place, f"{problem}: {text}", settles=[SKIP_BAD_LINES_FIX])
 
 
 class DuplicateKeyError(ValueError):
@@ -403,7 +405,7 @@ def delimited_rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, 
 
     lines : a text opened with newline="", so that line breaks inside fields are preserved.
     """
-    limit = csv.field_size_limit(_FIELD_CHARACTERS)
+    limit = csv.field_size_limit(_MAX_FIELD_CHARACTERS)
     try:
         reader = csv.reader(lines, delimiter=delimiter)
         start = 1
@@ -433,7 +435,7 @@ def type_kind(python_type: type) -> str:
 
 def json_line(record: Mapping[str, Any]) -> bytes:
     """Write a record as a line of JSON in valid UTF-8. Half a surrogate pair becomes "?"."""
-    return _JSON.encode(record).encode(errors="replace") + b"\n"
+    return _JSON_ENCODER.encode(record).encode(errors="replace") + b"\n"
 
 
 def text_kind(text: str) -> str:
@@ -468,11 +470,11 @@ def fetch_rows(con: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
         yield from rows
 
 
-NUL_BYTES = (
+NUL_BYTES_PROBLEM = (
     "the file contains NUL bytes",
     r"it may be incomplete; remove the NUL bytes with tr -d '\0'",
 )
-UNCLOSED_QUOTE = ("a quote is not closed", "write the file again with a CSV library")
+UNCLOSED_QUOTE_PROBLEM = ("a quote is not closed", "write the file again with a CSV library")
 
 
 def damaged_parquet_error(source: Source, message: str) -> DataError:

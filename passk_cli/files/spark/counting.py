@@ -14,33 +14,33 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.toml_map import NO_MAP, ColumnMap, read_maps
 from passk_cli.files.counting.outcome_word_messages import word_messages
-from passk_cli.files.counting.raw_text_checks import WITHOUT_GROUP
+from passk_cli.files.counting.raw_text_checks import ATTEMPTS_WITHOUT_GROUP_NOTE
 from passk_cli.files.database import quote_name, shared_connection
-from passk_cli.files.mapping import NO_MAP, ColumnMap, read_maps
 from passk_cli.files.reading.layout import Layout
 from passk_cli.files.request import MISSING_FIXES, Request
 from passk_cli.files.roles import (
+    AMOUNT_UNITS,
     BELOW,
+    FIXED_VALUE_PREFIX,
     REACHED,
-    UNITS,
-    VALUE,
     amount_addends,
     amount_sql,
     column_parts,
     reaches_threshold_sql,
     verdict_sql,
 )
-from passk_cli.files.sources.source import SKIP_BAD_LINES
+from passk_cli.files.sources.source import SKIP_BAD_LINES_FIX
 from passk_cli.files.spark.rows import BAD_ROW_COLUMN, SparkRows, quote_column, read_rows
 from passk_cli.files.spark.session import NotOnSparkError, spark_session
-from passk_cli.option import changed_options
+from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-_ROLES = ("task", "outcome", "model", "attempt", *UNITS)
-_OPTIONS = frozenset(
+_SUPPORTED_ROLES = ("task", "outcome", "model", "attempt", *AMOUNT_UNITS)
+_SUPPORTED_OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
@@ -68,9 +68,11 @@ def count_on_cluster(
             raise ParameterError(data_map.place, problem, remedy, name="bad-map")
         roles = [request.named_columns[role] for role in ("model", "task", "outcome")]
         read = [part for column in roles for part in column_parts(column, rows.columns)]
-        columns = [c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(VALUE)]
+        columns = [
+            c for c in dict.fromkeys((*read, *request.by)) if not c.startswith(FIXED_VALUE_PREFIX)
+        ]
         groups = _group_rows(rows, columns, request)
-    return _to_counts(groups, rows, columns, request)
+    return _counts_from_groups(groups, rows, columns, request)
 
 
 def _read_map(request: Request) -> tuple[ColumnMap, Request]:
@@ -93,18 +95,18 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
             problem = f"the map names no column for the {role}"
             raise ParameterError(data_map.place, problem, f"write {line}", name="bad-map")
     for role, column in fields.items():
-        if role not in _ROLES:
+        if role not in _SUPPORTED_ROLES:
             problem = f"a cluster only counts passes and adds amounts, so it cannot read {role}"
             raise NotOnSparkError(data_map.place, problem, "remove the role from the map")
-        is_special = column.startswith("@") and not column.startswith(VALUE)
+        is_special = column.startswith("@") and not column.startswith(FIXED_VALUE_PREFIX)
         if is_special or "[" in column or (role == "outcome" and "," in column):
             problem = "a cluster cannot read lists, line numbers or columns of models"
             problem += f" ({role} = {column!r})"
             raise NotOnSparkError(data_map.place, problem, "write one row per attempt")
     policies = {"--missing": request.missing == "bounds", "--threshold": len(request.threshold) > 1,
                 "--duplicates": request.duplicates in ("first", "last")}  # fmt: skip
-    for option in changed_options(request):
-        if option not in _OPTIONS or policies.get(option):
+    for option in changed_option_names(request):
+        if option not in _SUPPORTED_OPTIONS or policies.get(option):
             later = f"give {option} to the command that reads the counts" * (
                 option in _DEFERRED_OPTIONS
             )
@@ -120,7 +122,7 @@ def _require_supported(data_map: ColumnMap, request: Request) -> None:
 
 def _amount_columns(rows: SparkRows, request: Request) -> dict[str, list[tuple[str, str]]]:
     fields = request.fields
-    return {r: amount_addends(r, fields[r], rows.columns) for r in UNITS if r in fields}
+    return {r: amount_addends(r, fields[r], rows.columns) for r in AMOUNT_UNITS if r in fields}
 
 
 def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> Any:
@@ -177,16 +179,16 @@ def _require_no_repeats(
         )  # fmt: skip
 
 
-def _to_counts(
+def _counts_from_groups(
     table: Any, rows: SparkRows, columns: Sequence[str], request: Request
 ) -> tuple[Counts, dict[str, Any]]:
     con, amounts = shared_connection(), _amount_columns(rows, request)
     kinds = tuple((column, frozenset({"text"})) for column in (*rows.columns, *columns))
     joined = request.joined_columns({column: {"text"} for column, _ in kinds})
-    layout = Layout("spark", "", kinds, joined=joined)
+    layout = Layout("spark", "", kinds, joined_columns=joined)
     groups = {f"group{i}": f"coalesce({quote_name(c)}, '')" for i, c in enumerate(request.by)}
     values = {
-        role: layout.text_sql(request.named_columns[role], ())
+        role: layout.column_text_sql(request.named_columns[role], ())
         for role in ("model", "task", "outcome")
     }
     ends = ("", "_known", "_wrong")
@@ -236,20 +238,22 @@ def _to_counts(
         tasks, passed = cells["task"][cell_mask].tolist(), cells["c"][cell_mask].astype(np.int64)
         return Counts.from_columns(who, tasks, number[cell_mask], passed, request.by, **more)
 
-    roles = {role: column for role, column in request.named_columns.items() if role in _ROLES}
+    roles = {
+        role: column for role, column in request.named_columns.items() if role in _SUPPORTED_ROLES
+    }
     messages += [
-        WITHOUT_GROUP(attempts=without, column=column)
+        ATTEMPTS_WITHOUT_GROUP_NOTE(attempts=without, column=column)
         for i, column in enumerate(request.by)
         if (without := int(n[cells[f"group{i}"] == ""].sum()))
     ]
     facts = ReadFacts(
-        inputs=(FileReading(rows.place, f"{rows.file_format} (on Spark)", roles, ()),),
-        missing=int(missing.sum()), missing_policy=request.missing,
+        file_readings=(FileReading(rows.place, f"{rows.file_format} (on Spark)", roles, ()),),
+        missing_outcome_count=int(missing.sum()), missing_policy=request.missing,
         missing_outcomes=counts(attempts_made, attempts_made > 0, missing=missing).missing_outcomes
         if missing.any()
         else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
-        emptied=int((~has_attempts).sum()), passes=request.passes, threshold=request.passing_score,
+        emptied_cells=int((~has_attempts).sum()), passing_values=request.passes, threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip
     # The cells are already sorted like Counts: by model, group and task, as strings.
@@ -274,7 +278,7 @@ def _require_valid_values(
     bad_rows = "lines that are not JSON records" if rows.file_format == "jsonl" else bad_rows
     correct = "correct them, or leave them out of the data"
     problems = [
-        (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES]),
+        (bad * (not request.skip_bad), bad_rows, "", "bad-record", [SKIP_BAD_LINES_FIX]),
         (tasks, f"rows without a task in {request.named_columns['task']!r}", correct,
         "missing-name", ()),
         (models, f"rows without a model in {request.named_columns['model']!r}", correct,

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.mapping import ColumnMap
+from passk_cli.files.toml_map import ColumnMap
 from passk_cli.files.roles import find_column
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED_SUFFIXES, Source
-from passk_cli.files.spark.session import COUNT_LOCALLY, NotOnSparkError
+from passk_cli.files.spark.session import COUNT_LOCALLY_FIX, NotOnSparkError
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
-from passk_cli.text import first_few, public_address
+from passk_cli.text import first_few, public_url
 
 _FORMATS_BY_SUFFIX = {
     "jsonl": "jsonl",
@@ -27,8 +27,8 @@ _FORMATS_BY_SUFFIX = {
     "tsv": "csv",
     "parquet": "parquet",
 }
-# passk collects the columns from the first _LINES JSON lines.
-_LINES = 1_000
+# passk collects the columns from the first _COLUMN_DETECTION_LINES JSON lines.
+_COLUMN_DETECTION_LINES = 1_000
 # The column BAD_ROW_COLUMN marks bad rows, and the column _BROKEN_LINE_COLUMN contains lines that
 # Spark cannot parse.
 BAD_ROW_COLUMN, _BROKEN_LINE_COLUMN = "#bad", "#broken"
@@ -85,13 +85,13 @@ class SparkRows(NamedTuple):
             bad = "r IS NULL OR size(r) <> 1 OR NOT is_valid_utf8(value)"
             paths = [(f"r[0].{base}", keys) for base, keys in paths]
         selection = [
-            f"CASE WHEN NOT ({bad}) THEN CAST({self._nested_sql(*path)} AS STRING) END"
+            f"CASE WHEN NOT ({bad}) THEN CAST({self._nested_field_sql(*path)} AS STRING) END"
             f" AS {quote_column(column)}"
             for path, column in zip(paths, columns, strict=True)
         ]
         return frame.selectExpr(*selection, f"({bad}) AS {quote_column(BAD_ROW_COLUMN)}")
 
-    def _nested_sql(self, value: str, keys: Sequence[str]) -> str:
+    def _nested_field_sql(self, value: str, keys: Sequence[str]) -> str:
         if not keys or self.file_format == "parquet":
             return ".".join((value, *map(quote_column, keys)))
         path = "".join(f"['{key}']" for key in keys)
@@ -108,7 +108,7 @@ def read_rows(
     Errors: DataError if there are no files, or files in two formats. ParameterError if workers
     cannot read an address. Spark errors.
     """
-    place = public_address(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
+    place = public_url(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # The option recursiveFileLookup prevents Spark from making columns of folders named key=value.
     reader = spark.read.options(recursiveFileLookup="true")
     uris = reader.format("binaryFile").load([*map(_spark_path, addresses)]).inputFiles()
@@ -137,7 +137,9 @@ def read_rows(
     lines = reader.options(lineSep="\n").text(paths)
     if read == "jsonl":
         lines = lines.where(r"value RLIKE '\\S'")
-        keys = lines.limit(_LINES).selectExpr("explode(json_object_keys(value)) AS k")
+        keys = lines.limit(_COLUMN_DETECTION_LINES).selectExpr(
+            "explode(json_object_keys(value)) AS k"
+        )
         return SparkRows(place, read, lines, sorted(key for (key,) in keys.distinct().collect()))
     first = lines.first()
     # Spark reads each CSV file in one Spark task, because fields may contain line breaks. A CSV
@@ -168,7 +170,7 @@ def _spark_path(address: str) -> str:
         shared = "write s3a://" if remote.scheme_of(path) == "s3" else ""
         problem = "passk fetches this address to this machine, which a cluster cannot access"
         raise NotOnSparkError(
-            public_address(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY]
+            public_url(path), problem, shared, settles=[] if shared else [COUNT_LOCALLY_FIX]
         )
     return path
 

@@ -13,11 +13,11 @@ from typing import Any
 from passk_cli.errors import DataError, ParameterError, PasskError
 from passk_cli.files.sources.remote import is_remote
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
-from passk_cli.text import public_address
+from passk_cli.text import public_url
 
-INSTALL = "pip install pyarrow 'pyspark[connect]'"
+INSTALL_COMMAND = "pip install pyarrow 'pyspark[connect]'"
 # In Spark, all times are in UTC, and the groups that the cluster returns are compressed.
-_SETTINGS = {
+_SPARK_SETTINGS = {
     "spark.app.name": "passk",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -30,7 +30,7 @@ _RETRY_SETTINGS = {
     "ipc.client.connect.timeout": "10000",
     "ipc.client.connect.max.retries.on.timeouts": "2",
 }
-COUNT_LOCALLY = SuggestedFix(
+COUNT_LOCALLY_FIX = SuggestedFix(
     {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
 # Maps a pattern of a Spark error message to the problem, the remedy, and the name of passk's error.
@@ -40,7 +40,7 @@ _KNOWN_ERRORS = {
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
     ),
     "PACKAGE_NOT_INSTALLED": (
-        f"packages of Spark Connect are missing; install them with {INSTALL}", "",
+        f"packages of Spark Connect are missing; install them with {INSTALL_COMMAND}", "",
         "missing-package",
     ),
     "StatusCode.UNAVAILABLE": (
@@ -51,10 +51,10 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines of a Spark error that contain one of the texts in _NOISE_LINES are not useful. _JAVA matches
+# Lines of a Spark error that contain one of the texts in _NOISE_LINE_TEXTS are not useful. _JAVA_EXCEPTION_PATTERN matches
 # the names of Java classes before the reason.
-_NOISE_LINES = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
-_JAVA = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
+_NOISE_LINE_TEXTS = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
+_JAVA_EXCEPTION_PATTERN = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
 class NotOnSparkError(DataError):
@@ -73,7 +73,7 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
     or otherwise the first address. ParameterError if pyspark or Java is not installed.
     """
     display_name = (
-        "local[*]" if master is None else public_address(master) if is_remote(master) else master
+        "local[*]" if master is None else public_url(master) if is_remote(master) else master
     )
     with warnings.catch_warnings():
         # pyspark warns about versions of packages that passk does not use.
@@ -95,8 +95,8 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
                 raise
             message = str(error)
             address = next((place for place in addresses if place in message), addresses[0])
-            local_fix = [COUNT_LOCALLY] * (not is_remote(address))
-            display_name = address if local_fix else public_address(address)
+            local_fix = [COUNT_LOCALLY_FIX] * (not is_remote(address))
+            display_name = address if local_fix else public_url(address)
             raise _spark_error(display_name, message, local_fix) from None
 
 
@@ -108,8 +108,10 @@ def _spark_error(
             error = ParameterError if name == "missing-package" else DataError
             return error(place, problem, remedy, name=name)
     lines = (line for line in message.splitlines() if line.strip())
-    reasons = (line for line in lines if not any(sign in line for sign in _NOISE_LINES))
-    reason = re.sub(_JAVA, "", " ".join(next(reasons, "no reason given").split()))[:200]
+    reasons = (line for line in lines if not any(sign in line for sign in _NOISE_LINE_TEXTS))
+    reason = re.sub(
+        _JAVA_EXCEPTION_PATTERN, "", " ".join(next(reasons, "no reason given").split())
+    )[:200]
     problem = f"Spark reports an error ({reason})"
     return DataError(place, problem, name="spark-failed", settles=settles)
 
@@ -118,7 +120,7 @@ def _start_session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        problem = f"pyspark is not installed; install it with {INSTALL}"
+        problem = f"pyspark is not installed; install it with {INSTALL_COMMAND}"
         engine = OptionValue("--engine", "spark")
         raise ParameterError(engine, problem, name="missing-package") from None
     active = SparkSession.getActiveSession()
@@ -128,7 +130,7 @@ def _start_session(master: str | None) -> Any:
     if master is not None and master.startswith("sc://"):
         builder = builder.remote(master)
     else:
-        builder = builder.config(map=_SETTINGS).master(master or "local[*]")
+        builder = builder.config(map=_SPARK_SETTINGS).master(master or "local[*]")
     with _silenced_log():
         spark = builder.getOrCreate()
         if type(spark).__module__.startswith("pyspark.sql.connect"):

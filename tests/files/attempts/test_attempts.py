@@ -12,7 +12,7 @@ import pytest
 
 from passk_cli import DataError, ParameterError, estimate, read
 from passk_cli.commands.compare.sensitivity import halve_attempts
-from passk_cli.outcomes.attempts import Attempts
+from passk_cli.outcomes.attempts import AttemptValueCounts
 from passk_cli.outcomes.counts import Counts
 from tests.conftest import Write, jsonl
 
@@ -247,7 +247,7 @@ def test_thresholds_become_a_group(tmp_path: Path) -> None:
         rows = [i for i, (series, _) in enumerate(split.cells) if series[1] == f"{threshold:g}"]
         assert split.n[rows].tolist() == unsplit.n.tolist()
         assert split.c[rows].tolist() == unsplit.c.tolist()
-    assert np.bincount(split.attempts["score"].cell).sum() == 2 * len(counts.attempts["score"].cell)
+    assert np.bincount(split.attempts["score"].row_cell_indices).sum() == 2 * len(counts.attempts["score"].row_cell_indices)
 
 
 def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:
@@ -262,15 +262,15 @@ def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:
 
 
 def test_half_of_the_attempts_is_a_subset() -> None:
-    attempts = Attempts(
+    attempts = AttemptValueCounts(
         np.array([0, 2, 3]), np.array([0.1, 0.2, 0.3]), np.array([3, 3, 4]), np.array([0, 3, 2])
     )
     counts = Counts.from_cells([("m", "a", 6, 3), ("m", "b", 4, 2)])
     counts = Counts(**{**counts.__dict__, "attempts": {"score": attempts}})
     half = halve_attempts(counts, seed=0).attempts["score"]
-    assert np.bincount(half.cell, half.count).tolist() == [3, 2]
-    assert np.all(half.passed <= half.count)
-    assert np.all(half.passed[half.value == 0.1] == 0)
+    assert np.bincount(half.row_cell_indices, half.count).tolist() == [3, 2]
+    assert np.all(half.pass_count <= half.count)
+    assert np.all(half.pass_count[half.value == 0.1] == 0)
 
 
 def test_an_error_names_the_option_that_reads_scores() -> None:

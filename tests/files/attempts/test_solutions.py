@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from passk_cli.files.attempts.solutions import (
     count_unparsed,
-    near_duplicates,
+    lowest_similar_keys,
     normalized_python,
-    register_functions,
+    register_sql_functions,
     similarity_groups,
-    solution_sql,
+    solution_key_sql,
     texts_by_cell,
 )
 
@@ -87,10 +87,10 @@ def test_forms_are_correct_in_many_threads() -> None:
 
 def keys(texts: list[str | None], normalise: str) -> list[int]:
     with duckdb.connect() as con:
-        register_functions(con, normalise)
+        register_sql_functions(con, normalise)
         con.execute("CREATE TABLE t (i INT, code VARCHAR)")
         con.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(texts)))
-        rows = con.execute(f"SELECT {solution_sql('code', normalise)} FROM t ORDER BY i").fetchall()
+        rows = con.execute(f"SELECT {solution_key_sql('code', normalise)} FROM t ORDER BY i").fetchall()
     return [key for (key,) in rows]
 
 
@@ -158,7 +158,7 @@ def test_solutions_are_grouped_by_cell() -> None:
         3: {2: "x  # two", 1: "x  # one"},
         103: {1: "\ud800"},
     }
-    assert near_duplicates(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
-    assert near_duplicates(cells[3], 1.0) == {1: 1, 2: 2}
-    assert near_duplicates(cells[3], 1.0, "python") == {1: 1, 2: 1}
+    assert lowest_similar_keys(cells[0], 1.0) == {1: 1, 5: 5, 9: 1}
+    assert lowest_similar_keys(cells[3], 1.0) == {1: 1, 2: 2}
+    assert lowest_similar_keys(cells[3], 1.0, "python") == {1: 1, 2: 1}
     assert list(texts_by_cell([])) == []

@@ -15,7 +15,7 @@ import pytest
 
 import passk_cli
 from passk_cli import DataError, PasskWarning, read
-from passk_cli.commands.catalogue import all_messages
+from passk_cli.commands.diagnostic_lookup import all_messages
 from passk_cli.files.checks import CHECKS
 from passk_cli.files.checks.check import CERTAIN, EITHER, LIKELY
 from passk_cli.files.checks.evenness import column_evenness
@@ -46,10 +46,10 @@ def first_finding(data: Any, **options: Any) -> tuple[str, bool, tuple[Suggested
         try:
             counts = read(data, **options)
         except DataError as error:
-            return error.name, True, error.settles
-    names = {check.message.name for check in CHECKS}
-    diagnostics = [message for message in counts.facts.messages if message.name in names]
-    return (diagnostics[0].name, False, diagnostics[0].settles) if diagnostics else ("", False, ())
+            return error.name, True, error.fixes
+    names = {check.message_type.name for check in CHECKS}
+    diagnostics = [message for message in counts.read_facts.messages if message.name in names]
+    return (diagnostics[0].name, False, diagnostics[0].fixes) if diagnostics else ("", False, ())
 
 
 # One case of each message, and of each degree of certainty.
@@ -128,7 +128,7 @@ def test_every_proposed_call_settles_the_finding(name: str) -> None:
     with pytest.raises(DataError) as error:
         passk_cli.estimate(case.rows, "pass@1")
     with warnings.catch_warnings(action="ignore", category=PasskWarning):
-        assert len(run_calls(error.value, rows=case.rows)) == len(error.value.settles)
+        assert len(run_calls(error.value, rows=case.rows)) == len(error.value.fixes)
 
 
 @pytest.mark.parametrize(
@@ -146,17 +146,17 @@ def test_honest_files_have_no_finding(seed: int, step: int) -> None:
 def test_a_check_is_declared_once_and_explained() -> None:
     catalogue = all_messages()
     for check in CHECKS:
-        assert catalogue[check.message.name] is check.message
-        assert check.message.meaning
+        assert catalogue[check.message_type.name] is check.message_type
+        assert check.message_type.meaning
         assert check.severity in (CERTAIN, LIKELY, EITHER)
-        assert check.when.endswith(".")
-    assert len({(check.message.name, check.test) for check in CHECKS}) == len(CHECKS)
+        assert check.condition_text.endswith(".")
+    assert len({(check.message_type.name, check.findings_function) for check in CHECKS}) == len(CHECKS)
 
 
 def test_findings_are_as_certain_as_their_check_declares() -> None:
     severities: dict[str, set[str]] = {}
     for check in CHECKS:
-        severities.setdefault(check.message.name, set()).add(check.severity)
+        severities.setdefault(check.message_type.name, set()).add(check.severity)
     for case in MISLEADING.values():
         assert severities[case.name] & {EITHER, CERTAIN if case.certain else LIKELY}, case.name
 
@@ -340,7 +340,7 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     random = np.random.default_rng(4)
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
     laid = column_evenness(cell, value)
-    assert (laid.ratio, laid.is_below_all, laid.is_certainly_planned, laid.varying_share) == (
+    assert (laid.dispersion_ratio, laid.is_below_all_shuffles, laid.is_certainly_planned, laid.varying_cell_share) == (
         0.0,
         True,
         True,
@@ -349,8 +349,8 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     assert not column_evenness(cell, random.permutation(value)).is_likely_planned
     # A property of the task does not vary within one.
     assert not column_evenness(cell, cell % 3).is_certainly_planned
-    assert column_evenness(cell, np.zeros_like(cell)).varying_share == 0
-    assert column_evenness(np.arange(5), np.arange(5)).cells == 0
+    assert column_evenness(cell, np.zeros_like(cell)).varying_cell_share == 0
+    assert column_evenness(np.arange(5), np.arange(5)).cell_count == 0
 
 
 def test_every_misleading_case_is_a_case() -> None:

@@ -19,7 +19,7 @@ def names(data: Path) -> set[str]:
     """The names of the error, or of the messages, of a reading."""
     with warnings.catch_warnings(action="ignore", category=PasskWarning):
         try:
-            return {message.name for message in read(data).facts.messages}
+            return {message.name for message in read(data).read_facts.messages}
         except DataError as error:
             return {error.name}
 

@@ -53,7 +53,7 @@ def test_a_summary_of_the_same_name_is_not_a_repeat(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     write_document(tmp_path, "m.json", {"accuracy": 2 / 3, "configuration": {"k": 1}}, indent=1)
     counts = read(tmp_path)
-    assert (len(counts.tasks), counts.facts.non_result_files) == (3, (str(tmp_path / "m.json"),))
+    assert (len(counts.tasks), counts.read_facts.non_result_files) == (3, (str(tmp_path / "m.json"),))
 
 
 def test_foreign_files_are_skipped_and_counted(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_foreign_files_are_skipped_and_counted(tmp_path: Path) -> None:
         write_document(tmp_path, f"config-{i}.json", {"seed": i, "models": ["m"]}, indent=1)
     write_document(tmp_path, "state.json", {"name": "nightly", "status": "success"}, indent=1)
     counts = read(tmp_path)
-    assert (len(counts.facts.non_result_files), counts.series) == (4, (("m",),))
+    assert (len(counts.read_facts.non_result_files), counts.series) == (4, (("m",),))
     for name in ("config-0.json",):
         unread = "config-0.json: no column .* the columns are seed, models"
         with pytest.raises(DataError, match=unread):
@@ -197,12 +197,12 @@ def test_a_number_and_its_text_are_one_task(tmp_path: Path) -> None:
     first = write_document(tmp_path, "one/m.jsonl", jsonl([{"task": 7, "passed": True},
                                                   {"task": "7", "passed": False}]))  # fmt: skip
     counts = read(first)
-    assert (list(counts.tasks), counts.n.tolist(), counts.facts.messages) == (["7"], [2], ())
+    assert (list(counts.tasks), counts.n.tolist(), counts.read_facts.messages) == (["7"], [2], ())
     write_document(tmp_path, "two/a.jsonl", jsonl([{"task": 7, "passed": True}] * 2))
     write_document(tmp_path, "two/b.json", {"task": "7", "passed": False}, indent=1)
     counts = read(tmp_path / "two")
     assert (list(counts.tasks), counts.n.tolist()) == (["7"], [2, 1])
-    (message,) = counts.facts.messages
+    (message,) = counts.read_facts.messages
     assert message.name == "mixed-tasks"
     assert message.text.endswith('7 and "7" count as one task')
 
@@ -234,7 +234,7 @@ def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
         "a.csv", "task,a,b,c,d\n,no,yes,no,no\nx,yes,no,yes,no\ny,yes,yes,no,no\n,yes,no,no,no\n"
     )
     counts = read(path, fields={"outcome": "a,b,c", **model}, skip_bad=True)
-    assert (counts.facts.skipped, int(counts.n.sum())) == (2, 6)
+    assert (counts.read_facts.skipped_lines, int(counts.n.sum())) == (2, 6)
     notes = [note.text for note in reading_notes(counts)]
     assert "skipped 2 lines that are not records" in notes
 
@@ -245,7 +245,7 @@ def test_a_crashed_log_next_to_results_is_reported(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     counts = read(tmp_path, missing="drop")
     assert counts.series == (("m",), ("mockllm/alpha",))
-    assert counts.facts.messages[0].name == "unfinished-run"
+    assert counts.read_facts.messages[0].name == "unfinished-run"
 
 
 def test_links_in_circles_are_followed_once(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_hidden_folders_are_skipped_and_reported(tmp_path: Path) -> None:
         write_document(tmp_path, name, jsonl(ROWS))
     counts = read(tmp_path)
     assert (counts.series, set(counts.n.tolist())) == ((("m",),), {1})
-    (message,) = counts.facts.messages
+    (message,) = counts.read_facts.messages
     assert message.text.startswith("passk skipped 2 files in hidden folders: ")
     assert all(name in message.text for name in hidden)
     # A hidden folder that is named is read.
@@ -340,7 +340,7 @@ def test_an_output_in_the_input_folder_is_not_data(
     output = tmp_path / f"output.{suffix}"
     assert passk(command, tmp_path, "-o", output).code == 0
     assert cells(tmp_path) == before
-    assert read(tmp_path).facts.non_result_files == (str(output),)
+    assert read(tmp_path).read_facts.non_result_files == (str(output),)
 
 
 def test_a_table_is_not_written_into_the_input_folder(passk: Passk, tmp_path: Path) -> None:

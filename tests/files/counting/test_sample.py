@@ -26,11 +26,11 @@ def test_a_survey_combines_all_layouts(tmp_path: Path) -> None:
     (tmp_path / "c.jsonl").write_text(json.dumps(lists[0]) + "\n")
     counts = [{"model": "o", "task_id": "t1", "n": 4, "c": 1}]
     pd.DataFrame(counts).to_parquet(tmp_path / "d.parquet")
-    facts = load(tmp_path, Request(), tolerant=True).facts
-    columns = {column.column: column for column in facts.columns}
+    facts = load(tmp_path, Request(), tolerant=True).read_facts
+    columns = {column.column: column for column in facts.column_choices}
     names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
     assert {*columns} == names
-    assert (columns["arm"].pooled, str(columns["arm"].option)) == (True, "--by arm")
-    assert columns["meta.host"].values == "36 h1, 38 missing"
-    assert columns["note"].values == "1 x, 73 missing"
-    assert (columns["passed"].role, columns["passed"].used) == ("outcome", True)
+    assert (columns["arm"].varies_within_tasks, str(columns["arm"].suggested_option)) == (True, "--by arm")
+    assert columns["meta.host"].value_description == "36 h1, 38 missing"
+    assert columns["note"].value_description == "1 x, 73 missing"
+    assert (columns["passed"].role, columns["passed"].has_role) == ("outcome", True)

@@ -98,7 +98,7 @@ def test_livecodebench_reads_several_records_of_a_question(write: Write) -> None
     path = write("x.json", json.dumps([record, second, never]))
     counts = cells(path, missing="drop")
     assert counts == {("x", "q/0"): (2, 1), ("x", "q/1"): (2, 2)}
-    assert read(path, missing="drop").facts.reasons == {"x": {"not attempted": 1}}
+    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {"x": {"not attempted": 1}}
 
 
 def test_livecodebench_results_are_tasks_by_position() -> None:
@@ -115,7 +115,7 @@ def test_livecodebench_results_are_tasks_by_position() -> None:
     }
     for k in (1, 5):
         assert float(pass_at(k, counts, "stub-1")) == pytest.approx(model_name[f"pass@{k}"])
-    assert [message.name for message in read(path).facts.messages] == ["numbered-problems"]
+    assert [message.name for message in read(path).read_facts.messages] == ["numbered-problems"]
     # The same positions of another scenario are other tasks.
     folder = cells(path.parent)
     assert folder.items() > counts.items()
@@ -141,7 +141,7 @@ def test_human_eval_numbers_the_samples_of_a_task() -> None:
     (path,) = (DATA / "human_eval").glob("*.jsonl")
     counts = read(path)
     assert (counts.n.tolist(), counts.c.tolist()) == ([6], [3])
-    assert counts.facts.duplicates_checked
+    assert counts.read_facts.duplicates_checked
     assert read(path, attempts=["solution"]).attempts["solution"].valueless == 0
 
 
@@ -195,7 +195,7 @@ def test_multipl_e_results_do_not_mix_with_completions(tmp_path: Path) -> None:
     completions.write_bytes(gzip.compress(json.dumps(document).encode()))
     counts = read(tmp_path)
     assert counts.n.tolist() == [20, 20, 20]
-    assert len(counts.facts.non_result_files) == 1
+    assert len(counts.read_facts.non_result_files) == 1
     with pytest.raises(DataError):
         read(completions)
 

@@ -34,7 +34,7 @@ def write_document(folder: Path, name: str, document: object, **layout: Any) -> 
 
 
 def form(path: Path, **options: Any) -> str:
-    return read(path, **options).facts.inputs[0].format.split()[0]
+    return read(path, **options).read_facts.file_readings[0].format.split()[0]
 
 
 EXPECTED = {("m", "a"): (1, 1), ("m", "b"): (1, 0), ("m", "7"): (1, 1)}
@@ -95,7 +95,7 @@ def test_a_list_of_attempts_per_task_is_read(tmp_path: Path) -> None:
         {"a": [{"passed": True}, {"passed": False}], "b": [{"passed": False}, {"passed": True}]},
     )  # fmt: skip
     assert cells(path) == {("m", "a"): (2, 1), ("m", "b"): (2, 1)}
-    assert read(path).facts.inputs[0].roles["attempt"] == "attempt"
+    assert read(path).read_facts.file_readings[0].roles["attempt"] == "attempt"
     lists = write_document(tmp_path, "lists.json", {"a": [True, False, None], "b": [False]})
     assert cells(lists, missing="drop") == {("lists", "a"): (2, 1), ("lists", "b"): (1, 0)}
 
@@ -205,8 +205,8 @@ def test_ids_in_a_third_list_have_no_outcome(tmp_path: Path) -> None:
         tmp_path, "m.json",
         {"passed": ["a"], "failed": ["b"], "error_ids": ["c", "a"], "ids": ["a", "b", "c", "d"]},
     )  # fmt: skip
-    facts = read(path, missing="drop").facts
-    assert facts.missing == 2
+    facts = read(path, missing="drop").read_facts
+    assert facts.missing_outcome_count == 2
     assert facts.messages[0].name == "unjudged-ids"
     assert "1 id in error_ids is missing from both passed and failed" in facts.messages[0].text
 

@@ -48,8 +48,8 @@ def test_a_trial_without_a_reward_is_missing_and_a_timeout_with_one_is_not(passk
     result = passk("estimate", HARBOR)
     assert result.code == 3
     assert "no outcome: error (1 attempt in all)" in result.err
-    facts = read(HARBOR, missing="drop").facts
-    assert facts.reasons == {MODEL: {"error": 1}}
+    facts = read(HARBOR, missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {MODEL: {"error": 1}}
     # The board has results.csv, which does not contain attempts.
     assert [Path(name).name for name in facts.non_result_files] == ["results.csv"]
 
@@ -63,7 +63,7 @@ def test_files_inside_a_trial_are_not_read(tmp_path: Path) -> None:
         (trial / "agent" / "log.jsonl").write_text('{"task": "t", "success": true}\n' * 2)
         (trial / "config.json").write_text('{"task": "t", "passed": true}')
     assert cells(job, missing="fail") == cells(HARBOR, missing="fail")
-    assert read(job, missing="fail").facts.non_result_files == ()
+    assert read(job, missing="fail").read_facts.non_result_files == ()
 
 
 def test_the_same_trial_twice_is_refused(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_rewards_are_chosen_by_name_and_a_crash_counts_for_each(tmp_path: Path) 
     assert list(cells(tmp_path, outcome="style", missing="drop").values()) == [(2, 1)]
     options = {"outcome": "style", "missing": "drop", "threshold": [0.5]}
     assert list(cells(tmp_path, **options).values()) == [(2, 2)]
-    assert read(tmp_path, outcome="style", missing="drop").facts.reasons == {MODEL: {"timeout": 1}}
+    assert read(tmp_path, outcome="style", missing="drop").read_facts.missing_reasons_by_model == {MODEL: {"timeout": 1}}
 
 
 def test_an_agent_without_a_model_is_named_by_the_agent(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_two_agents_of_one_model_are_two_models(tmp_path: Path) -> None:
     two_agents(tmp_path)
     write(tmp_path, "c", {"reward": 0}, config={"agent": {"name": "codex", "model_name": "n"}})
     assert {key[0] for key in cells(tmp_path)} == {"codex (m)", "terminus (m)", "n"}
-    assert read(tmp_path).facts.varying == ()
+    assert read(tmp_path).read_facts.pooled_setting_columns == ()
     with pytest.raises(DataError, match=r"contains several models \(codex \(m\), terminus \(m\)\)"):
         read(f"label={tmp_path}", where="model <> 'n'")
 
@@ -119,7 +119,7 @@ def test_two_agents_of_one_model_can_be_groups_or_pooled(tmp_path: Path) -> None
     assert {key[:2] for key in by_agent} == {("m", agent) for agent in AGENTS.values()}
     with pytest.warns(PasskWarning, match="differ in agent"):
         pooled = read(tmp_path, fields={"model": "model"})
-    assert (len(pooled.series), pooled.facts.varying) == (1, ("agent",))
+    assert (len(pooled.series), pooled.read_facts.pooled_setting_columns) == (1, ("agent",))
 
 
 def test_groups_of_one_model_are_compared_with_the_proposed_command(

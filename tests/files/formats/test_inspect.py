@@ -62,15 +62,15 @@ def test_outcomes_have_to_be_chosen_and_numbers_need_a_threshold() -> None:
         with pytest.raises(DataError, match=rf'epoch \d+: "outcome" is {value}; .*threshold=X'):
             read(LOGS, outcome=outcome, missing="drop")
     counts = read(LOGS, outcome="partial", missing="drop", threshold=0.5, attempts="score")
-    assert counts.facts.without_outcome
+    assert counts.read_facts.files_without_outcome
     strict = read(LOGS, outcome="partial", missing="drop", threshold=1)
     assert strict.c.sum() < counts.c.sum()
     assert set(counts.attempts["score"].value) == {0.0, 0.5, 1.0}
 
 
 def test_reasons_of_missing_outcomes_are_counted() -> None:
-    facts = read(LOGS, outcome="verify", missing="drop").facts
-    assert facts.reasons == {
+    facts = read(LOGS, outcome="verify", missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {
         "mockllm/alpha": {"error": 4, "unscored": 5},
         "mockllm/beta": {"error": 2},
     }
@@ -88,7 +88,7 @@ def test_describe_shows_the_rule_the_outcomes_and_the_reasons(passk: Passk) -> N
 
 
 def test_stopped_and_crashed_logs_give_a_warning() -> None:
-    facts = read(STOPPED, outcome="verify", missing="drop").facts
+    facts = read(STOPPED, outcome="verify", missing="drop").read_facts
     messages = [message.text.split(": ", 1)[1] for message in facts.messages]
     assert messages == [
         "the run did not finish",
@@ -113,7 +113,7 @@ def test_older_logs_are_read() -> None:
     }
     local = DATA / "inspect" / "data_intercode_ctf_local_path.json"
     assert list(cells(local).values()) == [(1, 0)]
-    (message,) = read(local).facts.messages
+    (message,) = read(local).read_facts.messages
     assert (message.name, message.fields["listed"]) == ("incomplete-run", 79)
 
 
@@ -135,7 +135,7 @@ def test_logs_without_results_are_refused_or_skipped_in_a_folder(tmp_path: Path)
         read(DATA / "inspect" / "popularity_unscored.eval")
     for log in (*LOGS.glob("*words_KfG*"), DATA / "inspect" / "popularity_unscored.eval"):
         shutil.copy(log, tmp_path)
-    facts = read(tmp_path, outcome="verify", missing="drop").facts
+    facts = read(tmp_path, outcome="verify", missing="drop").read_facts
     assert [name.rsplit("/", 1)[-1] for name in facts.non_result_files] == [
         "popularity_unscored.eval"
     ]

@@ -81,12 +81,12 @@ def read_rows(form: Format, path: Path) -> None:
     if not form.recognises(file):
         return
     contents = form.contents(file)
-    for outcome in contents.outcomes or ("",):
+    for outcome in contents.outcome_names or ("",):
         for row in contents.rows(RowRequest(outcome, frozenset(("answer", "solution")))):
             if isinstance(row, Row):
                 strict_json([row.task, row.attempt, row.outcome])
-                if form.read_amounts is not None:
-                    form.read_amounts(row.record)
+                if form.read_usage_amounts is not None:
+                    form.read_usage_amounts(row.record)
 
 
 HARNESSES = [form for form in FORMATS.values() if not form.is_generic]

@@ -32,11 +32,11 @@ def test_helm_counts_the_test_split() -> None:
     counts = read(RUN, outcome="exact_match", by=["temperature"])
     assert counts.series == (("openai/gpt2", "0.0"),)
     assert counts.tasks[0].startswith("mmlu:subject=philosophy,method=multiple_choice_joint/id")
-    assert counts.facts.messages[0].text.endswith(
+    assert counts.read_facts.messages[0].text.endswith(
         "skipped 1 instance outside the test split: valid"
     )
     # The aggregate and the description of the run are not results.
-    assert counts.facts.non_result_files == ()
+    assert counts.read_facts.non_result_files == ()
 
 
 def test_helm_offers_statistics_that_may_be_outcomes(passk: Passk) -> None:
@@ -55,7 +55,7 @@ def test_helm_perturbed_instances_are_not_attempts(tmp_path: Path) -> None:
     path.write_text(json.dumps([*records, perturbed]))
     counts = read(path, outcome="exact_match")
     assert int(counts.n.sum()) == 3
-    assert counts.facts.messages[0].name == "perturbed-instances"
+    assert counts.read_facts.messages[0].name == "perturbed-instances"
 
 
 def test_math_evaluation_has_a_list_of_scores() -> None:
@@ -116,7 +116,7 @@ def test_openai_evals_an_error_is_missing() -> None:
     counts = read(path, missing="drop")
     assert counts.series == (("alpha",),)
     assert (counts.n.tolist(), counts.c.tolist()) == ([1] * 4, [1, 0, 1, 1])
-    assert counts.facts.reasons == {"alpha": {"error": 1}}
+    assert counts.read_facts.missing_reasons_by_model == {"alpha": {"error": 1}}
 
 
 def test_openai_evals_a_second_match_is_not_a_second_attempt(write: Write) -> None:

@@ -84,7 +84,7 @@ def test_several_filtered_answers_are_one_attempt_with_a_warning(tmp_path: Path)
     path.write_text(jsonl([first, {**first, "doc_id": 1, "exact_match": 0.0}]))
     counts = read(path)
     assert counts.n.tolist() == [1, 1]
-    (message,) = counts.facts.messages
+    (message,) = counts.read_facts.messages
     assert (message.name, message.fields["answers"]) == ("filtered-answers", 3)
 
 
@@ -120,7 +120,7 @@ def test_a_metric_with_other_numbers_needs_a_threshold(tmp_path: Path) -> None:
 
 
 def test_files_that_repeat_the_samples_are_not_results() -> None:
-    assert read(DATA / "lm_eval", outcome=STRICT).facts.non_result_files == ()
+    assert read(DATA / "lm_eval", outcome=STRICT).read_facts.non_result_files == ()
 
 
 def test_without_results_the_model_is_the_folder(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ def test_a_tree_of_runs_is_read() -> None:
         expected[key] = (n + 1, c + meta["execution_result"]["success"])
     assert cells(ROOT / "results") == expected
     assert {n for n, _ in expected.values()} == {4}
-    facts = read(ROOT / "results").facts
+    facts = read(ROOT / "results").read_facts
     # messages.json and summary.json belong to a run and are not results.
     assert facts.non_result_files == ()
     assert facts.duplicates_checked

@@ -32,8 +32,8 @@ def correct_answers(*folders: Path) -> Cells:
 
 def test_a_folder_counts_once() -> None:
     assert cells(FOLDER, missing="drop") == correct_answers(BROKEN, SOUND)
-    facts = read(FOLDER, missing="drop").facts
-    assert facts.reasons == {"stub-a": {"infrastructure": 2}}
+    facts = read(FOLDER, missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {"stub-a": {"infrastructure": 2}}
     assert facts.non_result_files == () == facts.messages
     by_category = cells(FOLDER, missing="drop", by=["category"])
     assert {key[1] for key in by_category} == {"even", "odd"}

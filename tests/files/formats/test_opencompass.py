@@ -33,7 +33,7 @@ def test_answers_that_equal_the_reference_pass() -> None:
     counts = cells(RUN)
     assert {key: cell for key, cell in counts.items() if "gsm8k" in key[1]} == expected
     assert {key[1] for key in counts.keys() - expected.keys()} == {f"ARC-e/{i}" for i in range(6)}
-    facts = read(RUN).facts
+    facts = read(RUN).read_facts
     assert facts.non_result_files == () == facts.messages
 
 

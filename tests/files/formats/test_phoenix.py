@@ -31,8 +31,8 @@ def test_answers_that_equal_the_reference_pass() -> None:
     # Half as close is 1 off, as every wrong answer is.
     close = cells(DOCUMENT, outcome="closeness", threshold=[0.6], missing="drop")
     assert close == expected
-    facts = read(FOLDER, outcome="exact", missing="drop").facts
-    assert facts.reasons == {"stub-a": {"error": 1}}
+    facts = read(FOLDER, outcome="exact", missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {"stub-a": {"error": 1}}
     assert facts.non_result_files == ()
 
 

@@ -43,8 +43,8 @@ def test_repeats_are_attempts_of_one_test() -> None:
     assert {task: cell for (_, task), cell in counts.items()} == {
         task: (n, c) for task, (n, c) in expected.items() if n
     }
-    facts = read(PATH, missing="drop").facts
-    (reasons,) = facts.reasons.values()
+    facts = read(PATH, missing="drop").read_facts
+    (reasons,) = facts.missing_reasons_by_model.values()
     assert reasons == {"error": summary["error"], "skipped": summary["skipped"]}
     assert [message.name for message in facts.messages] == ["repeated-tests"]
     assert facts.messages[0].text.endswith(
@@ -73,7 +73,7 @@ def test_missing_repeats_of_a_stopped_run_are_reported(tmp_path: Path) -> None:
     summary = {"total": 2, "collected": 6, "deselected": 1}
     path = report(tmp_path / "x.json", {}, tests=tests, summary=summary)
     assert cells(path) == {("x", "t.py::add"): (2, 0)}
-    texts = [message.text for message in read(path).facts.messages]
+    texts = [message.text for message in read(path).read_facts.messages]
     assert texts[1].endswith("the run lists 5 attempts, but the file contains 2")
 
 

@@ -75,7 +75,7 @@ def test_an_evaluator_that_raised_leaves_a_missing_outcome() -> None:
     counts = read(
         DATA / "pydantic_evals/report.json", outcome="likeness", threshold=0.5, missing="drop"
     )
-    assert counts.facts.reasons == {"report": {"error": 1, "unscored": 1}}
+    assert counts.read_facts.missing_reasons_by_model == {"report": {"error": 1, "unscored": 1}}
 
 
 def changed(path: Path, name: str, *changes: tuple[list[Any], object]) -> Path:
@@ -103,7 +103,7 @@ def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> Non
     with pytest.raises(DataError, match=r"30\.0; .*threshold=X"):
         read(DATA / name, outcome="tokens", missing="drop")
     path = changed(tmp_path / "r.json", name, (["eval_case_results", 0, "final_eval_status"], 3))
-    assert read(path, missing="drop").facts.reasons == {"r": {"error": 1, "unscored": 1}}
+    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {"r": {"error": 1, "unscored": 1}}
 
 
 def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:
     name = "docker_agent/happy-panda-1234.json"
     counts = cells(DATA / name, missing="drop")
     assert counts.keys() == {("happy-panda-1234", f"sum {task}") for task in range(3)}
-    messages = read(DATA / name, missing="drop").facts.messages
+    messages = read(DATA / name, missing="drop").read_facts.messages
     assert messages[0].text.endswith("the run lists 10 attempts, but the file contains 9")
     once = changed(tmp_path / "r.json", name, (["sessions", 0, "title"], "Add up"))
     # The file does not mark repeats. One of the nine runs ended in an error.

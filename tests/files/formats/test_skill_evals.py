@@ -76,4 +76,4 @@ def test_a_run_passes_if_all_expectations_do(
 def test_shares_are_scores_and_seconds_durations() -> None:
     assert cells(FILE, threshold=0.6)["with_skill", "pdf/0"] == (3, 3)
     counts = read(FILE, missing_cost="drop")
-    assert "duration" not in counts.facts.inputs[0].roles
+    assert "duration" not in counts.read_facts.file_readings[0].roles

@@ -33,8 +33,8 @@ def test_three_runs_and_the_reports_below_them_count_once() -> None:
         Fraction(4, 5),
         Fraction(3, 20),
     )
-    facts = read(ROOT, missing="drop").facts
-    assert facts.reasons == {MODEL: {"error": 3, "infrastructure": 3, "not attempted": 1}}
+    facts = read(ROOT, missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {MODEL: {"error": 3, "infrastructure": 3, "not attempted": 1}}
 
 
 def test_a_run_without_its_report_is_read_from_its_instances(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_reports_of_instances_warn_about_missing_ones() -> None:
         resolved,
     )
     assert {model for model, _ in counts} == {MODEL}
-    (warning,) = read(ROOT / "logs").facts.messages
+    (warning,) = read(ROOT / "logs").read_facts.messages
     assert warning.name == "completed-only"
     assert re.search(r" and \d+ more: instances with an error", warning.text)
 
@@ -114,12 +114,12 @@ def test_a_report_without_submitted_ids_counts_the_listed_instances(tmp_path: Pa
         unresolved_ids=["b", "c"], **numbers,
     )  # fmt: skip
     assert cells(path) == {("m", "a"): (1, 1), ("m", "b"): (1, 0), ("m", "c"): (1, 0)}
-    (warning,) = read(path).facts.messages
+    (warning,) = read(path).read_facts.messages
     assert warning.text.endswith(
         "1 submitted instance is left out, because no list of the report contains it"
     )
     report(path, submitted_instances=3, resolved_ids=["a"], unresolved_ids=["b", "c"], **numbers)
-    assert read(path).facts.messages == ()
+    assert read(path).read_facts.messages == ()
     report(path, submitted_instances=3, resolved_ids=["a"], **numbers)
     with pytest.raises(
         DataError, match=("the report lists the resolved instances but not the failed instances")
@@ -150,7 +150,7 @@ def test_submitted_instances_in_no_list_give_a_warning(tmp_path: Path) -> None:
     path = report(
         tmp_path / "m.r.json", submitted_ids=["a", "z"], resolved_ids=["a"], unresolved_ids=[]
     )
-    (warning,) = read(path).facts.messages
+    (warning,) = read(path).read_facts.messages
     assert warning.text.endswith(
         "1 submitted instance is left out, because no list of the report contains it"
     )

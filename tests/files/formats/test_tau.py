@@ -46,7 +46,7 @@ def test_tau_bench_accepts_rounding_and_refuses_errors(write: Write) -> None:
     with pytest.raises(DataError, match=r"m.json: attempt 2: no outcome"):
         read(path)
     assert cells(path, missing="fail") == {("m", "0"): (2, 1)}
-    assert read(path, missing="drop").facts.reasons == {"m": {"error": 1}}
+    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {"m": {"error": 1}}
 
 
 def test_a_tau2_document_is_read() -> None:
@@ -76,8 +76,8 @@ def test_tau2_folder_counts_once_however_it_is_named(data: Path) -> None:
     assert counts == expected
     assert float(pass_at(1, counts, "stub-1")) == pytest.approx(2 / 9, abs=1e-12)
     assert pass_hat(1, counts, "stub-1") == pass_at(1, counts, "stub-1")
-    facts = read(data, missing="drop").facts
-    assert facts.reasons == {"stub-1": {"infrastructure": 1}}
+    facts = read(data, missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {"stub-1": {"infrastructure": 1}}
     assert facts.non_result_files == () == facts.messages
 
 
@@ -86,7 +86,7 @@ def test_tau2_folder_warns_about_missing_simulations(tmp_path: Path) -> None:
     results = tmp_path / "run" / "results.json"
     index = [{"id": str(i), "task_id": "0", "trial": 0} for i in range(20)]
     results.write_text(json.dumps(json.loads(results.read_text()) | {"simulation_index": index}))
-    (warning,) = read(tmp_path / "run", missing="drop").facts.messages
+    (warning,) = read(tmp_path / "run", missing="drop").read_facts.messages
     assert warning.text.endswith(
         "results.json: the run lists 20 attempts, but the file contains 18"
     )
@@ -109,5 +109,5 @@ def test_tau2_full_context_window_gives_no_outcome(write: Write) -> None:
     document = json.loads(AIRLINE.read_text())
     document["simulations"][0]["termination_reason"] = "context_window_exceeded"
     path = write("x.json", json.dumps(document))
-    reasons = read(path, missing="drop").facts.reasons
+    reasons = read(path, missing="drop").read_facts.missing_reasons_by_model
     assert list(reasons.values()) == [{"context window exceeded": 1}]

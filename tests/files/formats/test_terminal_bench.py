@@ -31,7 +31,7 @@ def test_pooled_runs_are_reported() -> None:
     pooled = read(RUNS, missing="fail")
     assert note in [n.text for n in reading_notes(pooled)]
     by_run = read(RUNS, missing="fail", by=["run"])
-    assert not by_run.facts.runs
+    assert not by_run.read_facts.pooled_runs_by_model
     assert len(by_run.series) == 2
 
 
@@ -43,8 +43,8 @@ def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
     ]
     null = sum(trial["is_resolved"] is None for trial in trials)
     late = [t for t in trials if t["failure_mode"] == "agent_timeout" and t["is_resolved"]]
-    facts = read(RUNS, missing="drop").facts
-    assert (facts.missing, facts.reasons) == (null, {MODEL: {"error": null}})
+    facts = read(RUNS, missing="drop").read_facts
+    assert (facts.missing_outcome_count, facts.missing_reasons_by_model) == (null, {MODEL: {"error": null}})
     assert null
     assert late
     assert not facts.non_result_files
@@ -57,13 +57,13 @@ def test_single_trials_give_the_counts_of_their_run(tmp_path: Path) -> None:
         path.write_text('{"id": "x", "results": [], "n_resolved": 0, "unresolved_ids": [],'
                         ' "pass_at_k": {}}')  # fmt: skip
     assert cells(tmp_path / "runs", missing="fail") == cells(RUNS, missing="fail")
-    assert len(read(tmp_path / "runs", missing="fail").facts.non_result_files) == 2
+    assert len(read(tmp_path / "runs", missing="fail").read_facts.non_result_files) == 2
 
 
 def test_a_task_with_a_dot_in_its_name_keeps_its_attempt_numbers() -> None:
     counts = read(RUNS, missing="fail")
-    assert not counts.facts.duplicates
-    assert counts.facts.duplicates_checked
+    assert not counts.read_facts.duplicate_count
+    assert counts.read_facts.duplicates_checked
 
 
 def without_metadata(folder: Path) -> Path:
@@ -77,7 +77,7 @@ def test_runs_of_one_label_are_joined_without_metadata(tmp_path: Path) -> None:
     labelled = cells(f"mine={without_metadata(tmp_path)}", missing="fail")
     expected = {("mine", task): cell for (_, task), cell in cells(RUNS, missing="fail").items()}
     assert labelled == expected
-    assert read(f"mine={tmp_path}", missing="fail").facts.messages == ()
+    assert read(f"mine={tmp_path}", missing="fail").read_facts.messages == ()
 
 
 def test_the_same_run_twice_under_one_label_is_refused(tmp_path: Path) -> None:
@@ -90,6 +90,6 @@ def test_the_same_run_twice_under_one_label_is_refused(tmp_path: Path) -> None:
 def test_files_without_a_model_give_a_warning(tmp_path: Path) -> None:
     counts = read(without_metadata(tmp_path), missing="fail")
     assert {model for (model,) in counts.series} == {"run-0", "run-1"}
-    (warning,) = counts.facts.messages
+    (warning,) = counts.read_facts.messages
     assert warning.name == "unnamed-model"
     assert "run-1.json: no run_metadata.json names the model" in warning.text

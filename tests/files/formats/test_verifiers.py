@@ -45,8 +45,8 @@ def test_half_a_reward_passes_and_errors_are_missing() -> None:
         Fraction(1, 3),
         Fraction(1, 8),
     )
-    facts = read(RESULTS, missing="drop").facts
-    assert facts.reasons == {MODEL: {"error": 1}}
+    facts = read(RESULTS, missing="drop").read_facts
+    assert facts.missing_reasons_by_model == {MODEL: {"error": 1}}
     (warning,) = facts.messages
     assert (warning.name, warning.fields["bar"]) == ("assumed-threshold", "0.5")
     partial = [rollout for rollout in rollouts() if 0.5 <= rollout["reward"] < 1]
@@ -68,7 +68,7 @@ def test_fewer_rollouts_than_in_the_metadata_give_a_warning(tmp_path: Path) -> N
     shutil.copytree(RESULTS.parent, tmp_path / "x")
     lines = RESULTS.read_text().splitlines(keepends=True)
     (tmp_path / "x" / "results.jsonl").write_text("".join(lines[:30]))
-    messages = read(tmp_path, missing="fail").facts.messages
+    messages = read(tmp_path, missing="fail").read_facts.messages
     assert any(
         "the run lists 32 attempts, but the file contains 30" in message.text
         for message in messages
@@ -85,7 +85,7 @@ def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> Non
 def test_traces_with_one_episode_per_line_are_read() -> None:
     counts = cells(TRACES, missing="drop")
     assert counts == {("org/stub-2", "gsm8k/a1"): (3, 2), ("org/stub-2", "gsm8k/b2"): (2, 0)}
-    assert read(TRACES, missing="fail").facts.reasons == {"org/stub-2": {"error": 1}}
+    assert read(TRACES, missing="fail").read_facts.missing_reasons_by_model == {"org/stub-2": {"error": 1}}
     assert {key[1] for key in cells(TRACES, missing="drop", by=["temperature"])} == {"0.5"}
 
 

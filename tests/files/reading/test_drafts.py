@@ -15,7 +15,7 @@ from passk_cli import PasskWarning, read
 from passk_cli.errors import PasskError
 from tests.conftest import jsonl, mark_long_except
 from tests.files.reading.shapes import ATTEMPTS, NEAR, SHAPES, TASKS, USUAL, passes
-from tests.files.reading.test_column_questions import CASES, LISTED
+from tests.files.reading.test_column_choice_errors import CASES, LISTED
 from tests.files.reading.traps import TRAPS
 
 DATA = Path(__file__).parents[2] / "data"
@@ -51,7 +51,7 @@ def rates_of(path: Path, draft: Path) -> list[Fraction] | str:
     if caught:
         return "warned"
     return [Fraction(int(counts.c[rows].sum()), int(counts.n[rows].sum()))
-            for rows in map(counts.rows_of, range(len(counts.series)))]  # fmt: skip
+            for rows in map(counts.slice_of_series, range(len(counts.series)))]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", mark_long_except(INPUTS, *[*TRAPS][::3]))

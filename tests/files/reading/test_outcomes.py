@@ -19,7 +19,7 @@ Rows = Sequence[dict[str, Any]]
 def _rates(data: Any, **options: Any) -> dict[str, float]:
     """The pass rate of each model."""
     counts = read(data, **options)
-    models = {name: counts.rows_of(i) for i, (name, *_) in enumerate(counts.series)}
+    models = {name: counts.slice_of_series(i) for i, (name, *_) in enumerate(counts.series)}
     return {name: round(counts.c[rows].sum() / counts.n[rows].sum(), 4)
             for name, rows in models.items()}  # fmt: skip
 
@@ -82,7 +82,7 @@ def test_arms_of_few_tasks_lead_to_a_question() -> None:
     with pytest.raises(DataError) as refused:
         read(rows)
     assert refused.value.name == "pooled-settings"
-    assert refused.value.settles[0].options == {"by": ("type",)}
+    assert refused.value.fixes[0].options == {"by": ("type",)}
 
 
 def test_an_object_is_not_an_attempt_number() -> None:

@@ -24,13 +24,13 @@ Document = Any
 def rate(path: Path, **options: Any) -> Fraction:
     """Passes of the first model among its attempts."""
     counts = read(path, **options)
-    rows = counts.rows_of(0)
+    rows = counts.slice_of_series(0)
     return Fraction(int(counts.c[rows].sum()), int(counts.n[rows].sum()))
 
 
 def tasks_and_passes(counts: passk_cli.Counts) -> tuple[int, list[int]]:
     """How many tasks there are, and the passes of each model, sorted."""
-    passed = (int(counts.c[counts.rows_of(i)].sum()) for i in range(len(counts.series)))
+    passed = (int(counts.c[counts.slice_of_series(i)].sum()) for i in range(len(counts.series)))
     return len(counts.tasks), sorted(passed)
 
 
@@ -46,7 +46,7 @@ def test_fields_next_to_a_list_can_be_named(write: Any) -> None:
 
 def test_remedies_add_up() -> None:
     first, second = ({"--by": (name,), "--where": name} for name in "xy")
-    merged = SuggestedFix(first).merged(SuggestedFix(second))
+    merged = SuggestedFix(first).merged_with(SuggestedFix(second))
     assert merged.options == {"--by": ("x", "y"), "--where": "(x) AND (y)"}
 
 
@@ -55,7 +55,7 @@ def test_reading_a_table_imports_neither_formats_nor_questions(write: Any, form:
     path = write("m.csv", "task,passed\na,1\nb,0\n")
     if form == "parquet":
         duckdb.sql(f"COPY (FROM '{path}') TO '{path.with_suffix('.parquet')}'")
-    unused = {"passk_cli.files.formats", "passk_cli.files.reading.column_questions"}
+    unused = {"passk_cli.files.formats", "passk_cli.files.reading.column_choice_errors"}
     code = (
         "import sys, passk_cli; passk_cli.read(sys.argv[1]);"
         f" sys.exit(' '.join({unused} & set(sys.modules)) or 0)"
@@ -189,4 +189,4 @@ def test_the_outcome_option_joins_columns_like_the_field(write: Any) -> None:
     with pytest.raises(DataError) as refused:
         passk_cli.cost(path, fields={"outcome": "run1,run2"})
     assert "run1,run2" not in str(refused.value)
-    assert [settle.options for settle in refused.value.settles] == [{"fields": {"cost": "COLUMN"}}]
+    assert [settle.options for settle in refused.value.fixes] == [{"fields": {"cost": "COLUMN"}}]

@@ -83,7 +83,7 @@ def test_fields_of_the_only_record_of_a_list_are_offered(screen: Any) -> None:
                  "best_score": 1.0} for i in range(8)]  # fmt: skip
     document = {"groups": [{"name": "g", "sets": [{"name": "s", "results": attempts}]}]}
     candidates = screen(json.dumps(document, indent=1), "runs.json")
-    assert candidates.records == "groups.sets.results"
+    assert candidates.records_key == "groups.sets.results"
     assert "completions.score" in columns(candidates, "outcome")
 
 
@@ -111,7 +111,7 @@ def test_a_folder_is_tallied_over_its_files(passk: Passk, tmp_path: Path) -> Non
 def test_all_concatenated_documents_are_read_for_the_screen(screen: Any) -> None:
     rows = [{"case": f"c{i}", "verdict_a": i % 2 > 0, "verdict_b": i % 3 > 0} for i in range(30)]
     candidates = screen("\n".join(json.dumps(row, indent=1) for row in rows))
-    assert candidates.rows == 30
+    assert candidates.row_count == 30
 
 
 def test_the_threshold_is_asked_before_the_settings(passk: Passk, write: Write) -> None:
@@ -168,7 +168,7 @@ def test_two_possible_places_leave_the_roles_of_a_draft_open(passk: Passk, write
 def test_either_of_two_words_may_pass(screen: Any, word: str) -> None:
     rows = [{"mutation_id": i, "verdict": ("KILLED", "SURVIVED")[i % 3 == 0]} for i in range(12)]
     (verdict,) = screen(jsonl(rows))["outcome"]
-    assert (word,) in [way.options["--passes"] for way in verdict.passing]
+    assert (word,) in [way.options["--passes"] for way in verdict.pass_definitions]
 
 
 def test_numbers_in_questions_and_answers_are_not_errors(passk: Passk, write: Write) -> None:
@@ -490,7 +490,7 @@ def test_lists_of_other_records_are_not_models(screen: Any) -> None:
     attempts = [{"case_name": f"q{i}", "llm": model, "verdict": "good" if i % 3 else "poor"}
                 for i in range(20) for model in models]  # fmt: skip
     candidates = screen(json.dumps({"summary": summary, "attempts": attempts}), "runs.json")
-    assert (candidates.records, columns(candidates, "task")) == ("attempts", ["case_name"])
+    assert (candidates.records_key, columns(candidates, "task")) == ("attempts", ["case_name"])
 
 
 def test_a_leaderboard_comes_after_its_details(screen: Any) -> None:
@@ -498,7 +498,7 @@ def test_a_leaderboard_comes_after_its_details(screen: Any) -> None:
     details = {name: [{"prompt_name": f"q{i}", "pass": (i + at) % 3 > 0} for i in range(15)]
                for at, name in enumerate("abcd")}  # fmt: skip
     candidates = screen(json.dumps({"leaderboard": board, "details": details}), "runs.json")
-    assert candidates.records == "details.{model}"
+    assert candidates.records_key == "details.{model}"
 
 
 def test_a_verdict_on_a_step_is_not_the_verdict_on_the_attempt(screen: Any) -> None:

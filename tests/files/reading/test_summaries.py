@@ -61,7 +61,7 @@ def test_a_summary_is_refused_by_name(tmp_path: Path, name: str) -> None:
 def test_a_summary_without_an_outcome_is_skipped(tmp_path: Path) -> None:
     (folder(tmp_path) / "summary.csv").write_text("model,pass_rate\nm,0.6\nn,0.3\n")
     assert cells(tmp_path) == EXPECTED
-    assert len(read(tmp_path).facts.non_result_files) == 1
+    assert len(read(tmp_path).read_facts.non_result_files) == 1
 
 
 def test_summaries_that_you_name_are_added_up(tmp_path: Path) -> None:

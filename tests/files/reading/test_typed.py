@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import Passk, mark_long_except
-from tests.files.reading.test_column_questions import CASES, LISTED, commands
+from tests.files.reading.test_column_choice_errors import CASES, LISTED, commands
 from tests.files.reading.test_drafts import DATA, INPUTS
 from tests.files.reading.traps import TRAPS
 

@@ -22,8 +22,8 @@ from tests.proposals import commands
 
 ROOT = Path(__file__).parents[3]
 Rows = list[dict[str, Any]]
-LISTED = {name for role in ROLES.values() for names in role.names for name in names}
-LISTED |= {name for role in ROLES.values() for name in role.doubtful.split()}
+LISTED = {name for role in ROLES.values() for names in role.names_by_likelihood for name in names}
+LISTED |= {name for role in ROLES.values() for name in role.doubtful_names.split()}
 
 
 def attempts(tasks: int = 6, per_task: int = 4, **more: Callable[[int, int], object]) -> Rows:
@@ -78,7 +78,7 @@ def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_p
     policy = "first" if name == "reruns" else "error"
     counts = read(lines(tmp_path / "model.jsonl", rows), duplicates=policy)
     draw = random.Random(name)
-    for role, column in ((r, c) for file in counts.facts.inputs for r, c in file.roles.items()):
+    for role, column in ((r, c) for file in counts.read_facts.file_readings for r, c in file.roles.items()):
         word = ""
         while not word or normalized_column_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices("bdfgklmprstvz", k=1) + draw.choices("aeiou", k=1)) * 2
@@ -137,7 +137,7 @@ def mutated(
     """(role, file, options), with the column of each role renamed to an unknown word."""
     rows = MUTATED[name]()
     options = {"duplicates": "first"} if name == "reruns" else {}
-    (facts,) = read(lines(folder / "model.jsonl", rows), **options).facts.inputs
+    (facts,) = read(lines(folder / "model.jsonl", rows), **options).read_facts.file_readings
     fields = dict(facts.roles)
     if form.startswith("table.") and isinstance(rows[0].get(fields.get("outcome")), list):
         return
@@ -191,7 +191,7 @@ def test_many_column_names_mean_the_attempt() -> None:
     for name in (*usual.split(), "generation_index"):
         assert usual_columns("attempt", {name: set()}) == [name]
     for name in "n iteration try rollout idx round".split():
-        assert name in ROLES["attempt"].doubtful.split()
+        assert name in ROLES["attempt"].doubtful_names.split()
         assert not usual_columns("attempt", {name: set()})
 
 
@@ -208,13 +208,13 @@ def test_numbers_of_other_things_are_not_attempt_numbers(
 ) -> None:
     counts = read(attempts(**{name: column}))
     assert counts.n.tolist() == [4] * 6
-    assert "attempt" not in counts.facts.inputs[0].roles
+    assert "attempt" not in counts.read_facts.file_readings[0].roles
 
 
 def test_the_column_n_of_counts_is_the_number_of_attempts() -> None:
     counts = read([{"task": f"q{i}", "n": 1 + i % 2, "c": i % 2} for i in range(6)])
     assert counts.n.tolist() == [1, 2] * 3
-    assert counts.facts.inputs[0].roles == {"task": "task", "n": "n", "c": "c"}
+    assert counts.read_facts.file_readings[0].roles == {"task": "task", "n": "n", "c": "c"}
 
 
 def test_every_remedy_of_a_question_reads_the_file(passk: Passk, tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_an_object_is_not_a_model() -> None:
     rows = [{"task": "q", "passed": True, "model": {"id": "alpha"}}]
     with pytest.raises(DataError, match="'model' is an object and") as error:
         read(rows)
-    assert error.value.settles[0].options == {"fields": {"model": "model.id"}}
+    assert error.value.fixes[0].options == {"fields": {"model": "model.id"}}
     assert read(rows, fields={"model": "model.id"}).series == (("alpha",),)
     assert read([{**rows[0], "model_name": "beta"}]).series == (("beta",),)
 

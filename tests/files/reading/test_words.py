@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from passk_cli import DataError, read
-from passk_cli.files.roles import LOOSE, ROLES, assign_roles
+from passk_cli.files.roles import LOOSE_TASK_NAMES, ROLES, assign_roles
 from tests.conftest import Write, long_cases
 from tests.files.formats.cells import cells
 
@@ -91,7 +91,7 @@ def test_tasks_and_attempts_are_distinguished_by_their_names(
 
 
 def test_loose_names_can_be_tasks() -> None:
-    assert tuple(LOOSE.split()) in ROLES["task"].names
+    assert tuple(LOOSE_TASK_NAMES.split()) in ROLES["task"].names_by_likelihood
 
 
 @pytest.mark.parametrize("size", [0, 80_000])
@@ -139,4 +139,4 @@ def test_a_tally_of_tests_is_not_an_outcome(tmp_path: Path) -> None:
 def test_a_column_named_sample_can_be_the_task(write: Write) -> None:
     path = write("m.csv", "sample_id,trial_number,passed\nx,0,1\nx,1,0\ny,0,1\n")
     assert cells(path) == {("m", "x"): (2, 1), ("m", "y"): (1, 1)}
-    assert read(path).facts.inputs[0].roles["attempt"] == "trial_number"
+    assert read(path).read_facts.file_readings[0].roles["attempt"] == "trial_number"

@@ -22,7 +22,7 @@ import passk_cli
 from passk_cli import DataError, read
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.remote import file_addresses, is_remote
-from passk_cli.text import public_address
+from passk_cli.text import public_url
 from tests.cli.test_process import Running
 from tests.conftest import Passk
 
@@ -187,8 +187,8 @@ def test_addresses_in_a_file_are_not_fetched(passk: Passk, server: str, tmp_path
 def test_addresses_that_differ_in_their_query_are_different_files(server: str) -> None:
     counts = passk_cli.read([f"{server}/download?id=1", f"b={server}/download?id=2"])
     assert counts.series == (("b",), ("download",))
-    assert [int(counts.c[counts.rows_of(s)].sum()) for s in range(2)] == [0, 12]
-    assert "id=" not in repr(counts.facts)
+    assert [int(counts.c[counts.slice_of_series(s)].sum()) for s in range(2)] == [0, 12]
+    assert "id=" not in repr(counts.read_facts)
 
 
 WRONG = {
@@ -294,10 +294,10 @@ def test_an_address_that_is_given_twice_is_refused(passk: Passk, server: str) ->
 
 def test_addresses_are_recognised_and_shown_without_secrets() -> None:
     assert (
-        public_address("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x")
+        public_url("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x")
         == "https://h.org:8/a/b.csv"
     )
-    assert public_address("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
+    assert public_url("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
     assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
         True, False, False, False
     ]  # fmt: skip

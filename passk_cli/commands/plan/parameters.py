@@ -1,0 +1,245 @@
+"""Options of a plan: assumptions, numbers of tasks and attempts, difference and budget."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from passk_cli.errors import ParameterError
+from passk_cli.inference.populations import NEW_TASKS, POPULATIONS
+from passk_cli.limits import parse_whole_number
+from passk_cli.option import Option
+from passk_cli.report.phrases import amount_text, plural
+from passk_cli.suggested_fix import OptionValue
+
+# A plan has at least 2 and at most 10⁹ tasks, and at least 1 and at most 10⁵ attempts per task.
+_TASKS, _ATTEMPTS = (2, 10**9), (1, 10**5)
+PILOT_KEYWORD = "pilot"
+_BUDGET_PATTERN = re.compile(
+    r"([$]?)([0-9.]+(?:e[+-]?[0-9]+)?) ?(usd|dollars?|attempts?|)", re.IGNORECASE
+)
+
+
+def parse_tasks(value: Any) -> tuple[int, ...]:
+    """Parse numbers of tasks such as "200,50" into a sorted tuple without repeats.
+
+    >>> parse_tasks(["200,50"])
+    (50, 200)
+    """
+    return _parse_sizes("--tasks", value, *_TASKS)
+
+
+def parse_attempts(value: Any) -> tuple[int, ...]:
+    """Parse numbers of attempts per task such as "1,10" into a sorted tuple without repeats."""
+    return _parse_sizes("--attempts", value, *_ATTEMPTS)
+
+
+def parse_most_tasks(value: Any) -> str:
+    """Check that the value of --max-tasks is a number or "pilot", and return the value as text.
+
+    >>> parse_most_tasks(115), parse_most_tasks("pilot")
+    ('115', 'pilot')
+    """
+    text = str(value).strip()
+    if text == PILOT_KEYWORD:
+        return text
+    return str(parse_whole_number(OptionValue("--max-tasks", text), text, *_TASKS))
+
+
+def parse_budget(value: Any) -> str:
+    """Parse a budget above 0, perhaps with a unit, to a standard form.
+
+    >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
+    ['200', '$200', '$0.5', '200 attempts']
+    """
+    text = str(value).strip()
+    match = _BUDGET_PATTERN.fullmatch(text)
+    sign, number, unit = match.groups() if match else ("", "", "")
+    dollars, attempts = bool(sign) or unit[:1].lower() in ("u", "d"), unit[:1].lower() == "a"
+    amount = _parse_positive(number)
+    if not amount or (dollars and attempts) or (sign and unit):
+        # Without quotes, a shell changes $200 to "00" and $1,000 to ",000".
+        quoted = " (a shell needs the quotes)" if text[:1] in ("0", ",") else ""
+        raise ParameterError(
+            OptionValue("--budget", text),
+            f"the budget must be an amount above 0; write dollars as '$200'{quoted} or 200usd,"
+            " attempts as 200attempts",
+        )
+    return f"{'$' * dollars}{amount:.12g}{' attempts' * attempts}"
+
+
+def parse_cost(value: Any) -> str:
+    """Check that the cost of an attempt is above 0 or "pilot", and return the cost as text.
+
+    >>> parse_cost("$0.25"), parse_cost(0.25), parse_cost("pilot")
+    ('0.25', '0.25', 'pilot')
+    """
+    text = str(value).strip()
+    number = text.removeprefix("$")
+    if text != PILOT_KEYWORD and not _parse_positive(number):
+        raise ParameterError(
+            OptionValue("--cost-per-attempt", text),
+            "the cost must be an amount above 0 or the word pilot",
+        )
+    return number
+
+
+def _parse_positive(number: str) -> float:
+    try:
+        amount = float(number)
+    except ValueError:
+        return 0.0
+    return amount if 0.0 < amount < math.inf else 0.0
+
+
+def _parse_sizes(option: str, value: Any, least: int, most: int) -> tuple[int, ...]:
+    text = ",".join(map(str, value))
+    try:
+        sizes = {parse_whole_number("", part, least, most) for part in text.split(",")}
+    except ParameterError:
+        raise ParameterError(
+            OptionValue(option, text),
+            f"the sizes must be whole numbers from {least} to {most:,}, for example 50,200",
+        ) from None
+    return tuple(sorted(sizes))
+
+
+@dataclass(frozen=True)
+class PlanParameters:
+    """The options of a plan.
+
+    tasks, attempts : numbers of tasks and of attempts per task; empty for the default numbers.
+    budget : budget for one model, in the form of `parse_budget`. Without a unit, it is in dollars
+        if attempts have a cost, otherwise in attempts. None for the default budget.
+    """
+
+    # fmt: off
+    mean: Annotated[float | None, Option(
+        "--mean", "P", "Mean success rate, if you have no pilot.")] = None
+    spread: Annotated[float | None, Option(
+        "--spread", "S", "Standard deviation of success rates, if you have no pilot.")] = None
+    correlation: Annotated[float | None, Option(
+        "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
+        detail="The default is the correlation in a pilot with several models, or else"
+            " 0.5.")] = None
+    tasks: Annotated[tuple[int, ...], Option(
+        "--tasks", "50,200", "Numbers of tasks. By default, passk derives these numbers from the"
+        " pilot.", parse=parse_tasks,
+    )] = ()
+    attempts: Annotated[tuple[int, ...], Option(
+        "--attempts", "1,10", "Attempts per task. By default, passk derives these numbers from k"
+        " and the pilot.",
+        parse=parse_attempts,
+    )] = ()
+    budget: Annotated[str | None, Option(
+        "--budget", "N", "Budget per model, in attempts or dollars ('$200').", parse=parse_budget,
+        detail="For dollars, write '$200' or 200usd. For attempts, write 200attempts. A number"
+        " without a unit means dollars if attempts have a cost (from --cost-per-attempt or the"
+        " pilot), and attempts otherwise.")] = None
+    max_tasks: Annotated[str | None, Option(
+        "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
+        detail="The best split of the budget has at most N tasks (or, with pilot, at most as many"
+        " tasks as the pilot).")] = None
+    cluster: Annotated[str | None, Option(
+        "--cluster", "COLUMN", "Column of the pilot that names groups of related tasks.",
+        detail="Tasks are related if they share, for example, a repository or a passage. The plan"
+        " assumes groups of the same sizes as in the pilot.",
+    )] = None
+    population: Annotated[str, Option(
+        "--population", help="Which tasks you plan for", choices=POPULATIONS,
+        detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
+        " With these-tasks, you plan for the tasks of the pilot as a fixed suite. For a fixed"
+        " suite, the plan shows how many attempts keep the chance difference between two runs of"
+        " one model within --detect.",
+        )] = NEW_TASKS
+    detect: Annotated[float, Option(
+        "--detect", "X", "Difference to detect.", low=0, high=1, excludes_limits=True,
+        detail="With --population these-tasks, X is the largest difference that chance may cause.",
+        )] = 0.05
+    power: Annotated[float, Option(
+        "--power", "P", "Probability of detecting the difference.", low=0, high=1, excludes_limits=True,
+        )] = 0.8
+    level: Annotated[float, Option(
+        "--level", "P", "Confidence level; tests use the significance level 1 − P.", low=0, high=1,
+        excludes_limits=True)] = 0.95
+    next: Annotated[bool, Option(
+        "--next", help="Compare ways to extend the pilot run.",
+        detail="passk shows the standard error after spending the budget on new tasks, on more"
+        " attempts, or on more attempts of one model. With --next, --budget is for all models"
+        " together, and the default budget is the cost of the pilot.")] = False
+    cost_per_attempt: Annotated[str | None, Option(
+        "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
+        detail="With pilot, passk uses the mean cost of an attempt in the pilot, which is the"
+        " default for a --budget in dollars. If the cost column has another name, use --field"
+        " cost=COLUMN.")] = None
+    # fmt: on
+
+    def check(self) -> None:
+        if self.cost_per_attempt is not None:
+            parse_cost(self.cost_per_attempt)
+        if self.budget is not None:
+            parse_budget(self.budget)
+        if not 1.0 - self.level < self.power < 1.0:
+            raise ParameterError(
+                OptionValue("--power", f"{self.power:g}"),
+                f"the power must be above {1 - self.level:g} (the significance level) and below 1",
+            )
+
+    def check_budget(self) -> None:
+        """Raise a ParameterError if the budget does not pay for 1 to 10¹² attempts.
+
+        The unit of the budget and the cost of an attempt must be known.
+        """
+        if self.budget is not None and not 1 <= self.affordable_attempts < 10**12:
+            price = f"; an attempt costs ${self.unit_cost:.3g}" if self.is_budget_in_dollars else ""
+            problem = f"the budget must pay for 1 to 10¹² attempts{price}"
+            raise ParameterError(OptionValue("--budget", self.budget), problem)
+
+    @property
+    def unit_cost(self) -> float | None:
+        """The cost of an attempt in dollars; None if it is unknown or still the word "pilot"."""
+        has_amount = self.cost_per_attempt not in (None, PILOT_KEYWORD)
+        return float(str(self.cost_per_attempt)) if has_amount else None
+
+    @property
+    def has_unclear_budget_unit(self) -> bool:
+        """Whether the unit of the budget depends on the pilot: dollars only if it has costs."""
+        text = str(self.budget)
+        return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
+
+    @property
+    def is_budget_in_dollars(self) -> bool:
+        text = str(self.budget)
+        return text[:1] == "$" or (self.cost_per_attempt is not None and text[-1:].isdigit())
+
+    @property
+    def budget_amount(self) -> float:
+        return float(str(self.budget).removeprefix("$").removesuffix(" attempts"))
+
+    @property
+    def max_split_tasks(self) -> int | None:
+        """Maximum number of tasks in a split of the budget; None for no limit."""
+        return None if self.max_tasks is None else int(self.max_tasks)
+
+    @property
+    def affordable_attempts(self) -> int:
+        unit = (self.unit_cost or math.inf) if self.is_budget_in_dollars else 1.0
+        return math.floor(self.budget_amount / unit * (1.0 + 1e-12))
+
+    def budget_remainder(self, attempts: int) -> float:
+        if self.is_budget_in_dollars:
+            return max(self.budget_amount - attempts * (self.unit_cost or 0.0), 0.0)
+        return self.affordable_attempts - attempts
+
+    def budget_amount_text(self, amount: float) -> str:
+        """An amount in the unit of the budget, for example "$200" or "2,000 attempts"."""
+        return (
+            amount_text(amount, "$") if self.is_budget_in_dollars else plural(math.floor(amount), "attempt")
+        )
+
+    def cost_of_attempts(self, attempts: int | None) -> float | None:
+        """The cost of a number of attempts in dollars; None if it is unknown."""
+        unit = self.unit_cost
+        return None if attempts is None or unit is None else attempts * unit

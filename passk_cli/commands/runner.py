@@ -1,0 +1,318 @@
+"""The base class of the classes that read the data of a command and compute its report."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+from passk_cli.diagnostic import DiagnosticType
+from passk_cli.errors import ParameterError, raise_first_applicable_error
+from passk_cli.files.database import quote_name, quote_text
+from passk_cli.files.export import write_columns
+from passk_cli.files.request import BOUNDS, MISSING_FIXES, Request, require_existing_names
+from passk_cli.files.roles import TRUTH_ROLE
+from passk_cli.files.sources.arguments import is_read_once, paths_in_data, split_label
+from passk_cli.limits import refuse_too_many
+from passk_cli.option import changed_option_names, fill_options, is_given, options_by_field
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.data_types import DATA, Report
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.metric_selection import MetricOptions, is_corrected, refuse_ranged_metrics
+from passk_cli.study.result import SHARED_FIELDS
+from passk_cli.study.section import Section
+from passk_cli.study.significance_options import ComparisonOptions
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
+
+
+class CountsReader(Protocol):
+    """A function that reads counts from files, a data frame or other counts."""
+
+    def __call__(self, request: Request, source: Any = None, /) -> Counts:
+        """Read the data of the command, or the data of `source` if it is given."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SharedOptions:
+    """The options that commands share, by group, and the data that the user gave.
+
+    source : paths, rows, columns, a table or Counts; None if the user gave no data.
+    earlier : label of the first run if the user gave exactly two labelled runs; else "".
+    """
+
+    request: Request
+    metric_options: MetricOptions
+    confidence: Confidence
+    comparison_options: ComparisonOptions
+    source: Any = None
+    earlier_run_label: str = ""
+
+    @property
+    def has_data(self) -> bool:
+        return self.source is not None
+
+    @property
+    def is_readable_only_once(self) -> bool:
+        """Whether the data can be read only once, for example from a pipe."""
+        return is_read_once(self.source)
+
+    @property
+    def files(self) -> list[str]:
+        return paths_in_data(self.source)
+
+
+class CommandRunner:
+    """Base class of the classes that read the data of a command and compute its report."""
+
+    sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
+
+    # `tolerant` is true if the command allows outcomes that neither pass nor fail.
+    tolerates_invalid_data: ClassVar[bool] = False
+    # `reads_again` is true if passk reads the data again when Counts lack required data, for
+    # example the order of attempts.
+    rereads_incomplete_counts: ClassVar[bool] = False
+    # `of_metrics` is true if the command reports metrics at a single k, unlike commands about tasks
+    # or curves.
+    reports_metrics: ClassVar[bool] = True
+    # `unbounded` is the reason why the command does not support --missing bounds, or "" if the
+    # command supports it.
+    missing_bounds_refusal: ClassVar[str] = ""
+    # Maps each option that does not support --missing bounds to the reason.
+    missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {}
+    # `uncorrected` is the reason why labels cannot correct the result of the command, or "" if
+    # labels can correct it.
+    label_refusal: ClassVar[str] = (
+        "labels correct pass rates of a judge, but this result uses each single verdict"
+    )
+    # Maps an option to the reason why labels cannot correct the results of the option.
+    label_refusal_by_option: ClassVar[Mapping[str, str]] = {}
+    # `most_groups` is the maximum number of groups of --by, because more groups would take minutes.
+    max_groups: ClassVar[float] = math.inf
+    # `ranged` is true if the command supports metrics that are ranges, for example cover@0.8.
+    supports_range_metrics: ClassVar[bool] = False
+    # `sampled` is true if passk tests the assumption of the intervals that attempts and tasks are
+    # independent.
+    checks_independence: ClassVar[bool] = False
+
+    @classmethod
+    def parse_options(
+        cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
+    ) -> tuple[Self, SharedOptions]:
+        """The question and the shared options, from the values of their fields.
+
+        values : field → value, as text from the command line or as a Python value.
+        Errors: ParameterError if the value of an option is invalid or if required data is missing.
+        """
+        own_fields = options_by_field(cls)
+        question = fill_options(cls, {k: v for k, v in values.items() if k in own_fields})
+        if requires_data and source is None:
+            raise ParameterError("no files are given", name="no-files")
+        shared = {k: v for k, v in values.items() if k not in own_fields}
+        request, metrics = fill_options(Request, shared), fill_options(MetricOptions, shared)
+        if not cls.supports_range_metrics:
+            refuse_ranged_metrics(metrics.metrics, "-m")
+        request = replace(
+            request, given_options=frozenset(k for k, v in shared.items() if is_given(v))
+        )
+        confidence, rules = (
+            fill_options(Confidence, shared),
+            fill_options(ComparisonOptions, shared),
+        )
+        if confidence.bounds is not None:
+            request = replace(request, lowest_score=confidence.bounds[0])
+        options = SharedOptions(request, metrics, confidence, rules, source)
+        labels = [label or "" for label, _ in map(split_label, options.files)]
+        earlier = labels[0] if len(labels) == 2 and all(labels) else ""
+        return question, replace(options, earlier_run_label=earlier)
+
+    @classmethod
+    def column_meanings_by_table(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Title of each table → headers and meanings of the columns that no earlier table has."""
+        columns_before: set[tuple[str, str]] = set()
+        for section in cls.sections:
+            columns = [column.with_example for column in section.columns if column.visibility != DATA]
+            rows = [(c.header, c.meaning) for c in columns if c.meaning]
+            if new := [row for row in dict.fromkeys(rows) if row not in columns_before]:
+                yield f'of "{section.title}"' if section.title else section.shown_when, new
+            columns_before.update(rows)
+
+    @classmethod
+    def data_field_meanings(cls) -> dict[str, str]:
+        """Name → meaning of each field of a row in csv, json and Python.
+
+        If several sections have a field of the same name, the first section defines the meaning.
+        """
+        common = {column.field_name: column.meaning for column in SHARED_FIELDS}
+        meanings: dict[str, str] = {}
+        for column in (column for section in cls.sections for column in section.columns):
+            if column.field_name:
+                meanings.setdefault(column.field_name, column.meaning or common.get(column.field_name, ""))
+        facts = not cls.sections or any(
+            (section.results, section.results_of) != (Section.results, Section.results_of)
+            for section in cls.sections
+        )
+        return {**common, **meanings} if facts else meanings
+
+    @classmethod
+    def declared_messages(cls) -> dict[str, DiagnosticType]:
+        """The messages that the module of the question declares or imports, by name."""
+        names = vars(sys.modules[cls.__module__]).values()
+        return {message.name: message for message in names if isinstance(message, DiagnosticType)}
+
+    def request(self, options: SharedOptions) -> Request:
+        return replace(
+            options.request, cluster=options.confidence.cluster, **options.metric_options.request_arguments
+        )
+
+    @property
+    def additional_input_files(self) -> list[str]:
+        """Files that the command reads in addition to the files that the user gave."""
+        return []
+
+    def report_without_data(self, options: SharedOptions) -> Report | None:
+        """The report if the command needs no data for it, else None."""
+        return None
+
+    def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
+        """The report, either without data or from the data that `read` returns."""
+        report = self.report_without_data(options)
+        return self.report(self.read_analysis(options, read)) if report is None else report
+
+    def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Any, ...]:
+        """The requested metrics, or by default the metrics that the data supports."""
+        return options.metric_options.choose(counts) if self.reports_metrics else ()
+
+    def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
+        """Read the data and combine it with the metrics, confidence level and rules."""
+        # Reading the method raises the error for an invalid --interval before passk reads files.
+        _ = options.confidence.method
+        counts = read(self.request(options))
+        metrics = self.selected_metrics(options, counts)
+        confidence = options.confidence.for_metrics(metrics)
+        if is_corrected(counts):
+            confidence = confidence.for_corrected_values()
+        hint = options.metric_options.attempts_hint(counts)
+        names_metrics = bool(options.metric_options.k or options.metric_options.metrics)
+        short = options.metric_options.short_tasks
+        return Analysis(
+            counts, metrics, confidence, options.comparison_options, short, hint, names_metrics,
+            earlier_run=options.earlier_run_label,
+        )  # fmt: skip
+
+    def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
+        """Raise a PasskError if the question cannot be answered from the counts."""
+
+    def report(self, study: Analysis) -> Report:
+        raise NotImplementedError
+
+    def refuse_missing_bounds(self) -> None:
+        """Raise a ParameterError if the command or an option does not support --missing bounds."""
+        names = changed_option_names(self)
+        raise_first_applicable_error(
+            "no-bounds",
+            (self.missing_bounds_refusal, OptionValue("--missing", BOUNDS), self.missing_bounds_refusal, MISSING_FIXES),
+            *((option.option in names, option,
+            f"with bounds of missing outcomes, {reason}",
+               (*MISSING_FIXES, SuggestedFix({option.option: None})))
+              for option, reason in self.missing_bounds_refusal_by_option.items()),
+        )  # fmt: skip
+
+
+def refuse_labels(question: CommandRunner) -> None:
+    """Raise a ParameterError if labels cannot correct this command or one of its options."""
+    names = changed_option_names(question)
+    raise_first_applicable_error(
+        "no-labels",
+        (question.label_refusal, "", f"{question.label_refusal}; leave them out", ()),
+        *((option in names, OptionValue(option), f"with labels, {reason}", (SuggestedFix({
+        option: None}),))
+          for option, reason in question.label_refusal_by_option.items()),
+    )  # fmt: skip
+
+
+def _without_bounds_fixes(question: CommandRunner, report: Report) -> Report:
+    if not question.missing_bounds_refusal:
+        return report
+    messages = tuple(
+        replace(
+            message, fixes=tuple(s for s in message.fixes if s.options != {"--missing": BOUNDS})
+        )
+        for message in report.messages
+    )
+    return replace(report, messages=messages)
+
+
+def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
+    """Raise a ParameterError if an option names a model or task that is not in the data."""
+    nearest_names = {
+        name: [c.read_facts.option_name_suggestions.get(name, "there are none") for c in data] for name in names
+    }
+    require_existing_names(
+        sorted(names), {name: texts[0] for name, texts in nearest_names.items() if all(texts)}
+    )
+
+
+def require_few_groups(counts: Counts, most: float) -> None:
+    """Raise a ParameterError if the data has more than `most` groups."""
+    names, groups = counts.group_names, {series[1:] for series in counts.series}
+    condition = " AND ".join(
+        f"{quote_name(name)} = {quote_text(value)}"
+        for name, value in zip(names, min(groups), strict=True)
+    )
+    refuse_too_many(
+        "groups", len(groups), most,
+        SuggestedFix({"--by": None}, "has one group"),
+        SuggestedFix({"--where": condition}, "keeps some"),
+        place=OptionValue("--by", ",".join(names)),
+    )  # fmt: skip
+
+
+def command_report(
+    question: CommandRunner,
+    options: SharedOptions,
+    read: CountsReader,
+    judged: Callable[[Report], Report] = lambda report: report,
+) -> Report:
+    """Compute the report of a command from the data that `read` returns, and write its exports.
+
+    judged : removes ignored messages from the report, or raises an error, before files are written.
+    Errors: ParameterError if missing outcomes may pass or fail and the command, or one of its
+    options, does not support this.
+    """
+
+    def counts_of(request: Request, source: Any = None) -> Counts:
+        if request.missing == BOUNDS and question.missing_bounds_refusal:
+            question.refuse_missing_bounds()
+        if request.has_labels or request.truth_from is not None:
+            refuse_labels(question)
+        suits = partial(question.require_sufficient_data, options)
+        request = replace(
+            request, supports_bounds=not question.missing_bounds_refusal, require_suitable_counts=suits, keeps_sampled_rows=question.checks_independence
+        )
+        counts = options.metric_options.counts_with_required_attempts(read(request, source))
+        if counts.missing is not None:
+            question.refuse_missing_bounds()
+        if TRUTH_ROLE in counts.attempts or counts.read_facts.judge_errors:
+            refuse_labels(question)
+        names.update(request.models_and_tasks_in_options)
+        counts_read.append(counts)
+        if counts.group_names:
+            require_few_groups(counts, question.max_groups)
+        return counts
+
+    names, counts_read = set[tuple[str, str]](), list[Counts]()
+    report = question.read_and_report(options, counts_of)
+    require_known_names(names, counts_read)
+    report = judged(_without_bounds_fixes(question, report))
+    if options.request.by:
+        _ = report.data_table
+    for path, columns in report.exports.items():
+        write_columns(Path(path), columns)
+    if report.write_command_file is not None:
+        report.write_command_file()
+    return report

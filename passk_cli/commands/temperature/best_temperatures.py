@@ -1,0 +1,422 @@
+"""Best temperatures of models, comparisons of models at each temperature, and power laws."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+
+import numpy as np
+
+from passk_cli.activity import items_with_progress
+from passk_cli.arrays import group_by
+from passk_cli.distributions.temperature import (
+    FEWEST_TEMPERATURES,
+    best_temperature_index_by_k,
+    fit_power_law_to_switches,
+)
+from passk_cli.errors import DataError, ParameterError
+from passk_cli.files.database import quote_text
+from passk_cli.inference.bootstrap_weights import bootstrap_means
+from passk_cli.metrics.pass_k import pass_at_and_hat_curves
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.counts import Counts
+from passk_cli.report.data_types import Cell, Estimate
+from passk_cli.report.phrases import plural
+from passk_cli.study.analysis import Analysis
+from passk_cli.study.comparison import Comparison
+from passk_cli.study.confidence import Confidence
+from passk_cli.study.pairwise_tests import BETTER, WORSE, compare_pairs
+from passk_cli.study.rank_resampling import shares_of_lead
+from passk_cli.study.result import Result, SampleSize
+from passk_cli.study.significance_options import SECONDARY
+from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
+from passk_cli.suggested_fix import OptionValue, SuggestedFix
+
+# The power law of T* is fitted at _POWER_LAW_K_COUNT values of k, which are spaced logarithmically.
+_POWER_LAW_K_COUNT = 64
+# passk reports an interval only if a power law can be fitted in at least a share of _MIN_FITTED_SHARE of the
+# resamples. If fewer resamples have a power law, an interval from only these resamples would be
+# biased.
+_MIN_FITTED_SHARE = 0.95
+# A difference between two means that is smaller than 1e-12 is a rounding error.
+_EQUAL_TOLERANCE = 1e-12
+TEMPERATURE_COLUMN = "temperature"
+_PLAIN_NUMBER_PATTERN = re.compile(r"\d+(\.\d*)?|\.\d+")
+
+
+def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
+    """The counts with the values of `column` as temperatures in the first group.
+
+    Temperatures are written in their shortest form, for example "0.20" as "0.2". Counts with equal
+    temperatures are added up.
+    Errors: DataError for a temperature that is not a number of at least 0.
+    """
+    place = 1 + counts.group_names.index(column)
+    temperatures = [
+        format_temperature(_parse_temperature(column, series[place])) for series in counts.series
+    ]
+    if column != TEMPERATURE_COLUMN and TEMPERATURE_COLUMN in counts.group_names:
+        values = {
+            series[1 + counts.group_names.index(TEMPERATURE_COLUMN)] for series in counts.series
+        }
+        settle = SuggestedFix({"--temperature": TEMPERATURE_COLUMN, "--by": None})
+        raise ParameterError(
+            OptionValue("--by", TEMPERATURE_COLUMN),
+            f"the output already has a column with this name, which contains {column}",
+            name="reserved-column", settles=[settle] * all(map(_PLAIN_NUMBER_PATTERN.fullmatch, values)),
+        )  # fmt: skip
+    other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
+    return counts.with_renamed_series(
+        [
+            (series[0], temperature, *(series[i] for i in other_groups))
+            for series, temperature in zip(counts.series, temperatures, strict=True)
+        ],
+        (TEMPERATURE_COLUMN, *(counts.group_names[i - 1] for i in other_groups)),
+    )
+
+
+def format_temperature(temperature: float) -> str:
+    """Format a temperature as the shortest text for this number.
+
+    >>> format_temperature(0.2), format_temperature(1.0)
+    ('0.2', '1')
+    """
+    return repr(temperature).removesuffix(".0")
+
+
+def _parse_temperature(column: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        value_text = repr(text) if text else "empty"
+        keep_others = {"--where": f"CAST({column} AS VARCHAR) <> {quote_text(text)}"}
+        raise DataError(
+            f"column {column}",
+            f"a temperature must be a number of at least 0; got {value_text}", "correct it",
+            name="no-temperature", settles=[SuggestedFix(keep_others, "leaves its rows out")],
+        )  # fmt: skip
+    return value + 0.0
+
+
+@dataclass(frozen=True)
+class BestTemperatureVerdict:
+    """The best temperature T* of a model at one metric, and its lead over other temperatures.
+
+    The ranked temperatures begin with T*. `against` contains the comparisons of T* with all other
+    temperatures, the second-best temperature first. The shares of resamples in which a temperature
+    is first are None if the number of attempts differs between temperatures.
+    """
+
+    ranked_temperatures: Sequence[TaskValues]
+    first_place_shares: Mapping[SeriesKey, Cell]
+    comparisons_with_best: Sequence[Comparison]
+    lead_over_second: Result
+
+    @property
+    def series(self) -> SeriesKey:
+        """The model and its groups, without the temperature."""
+        return without_temperature(self.ranked_temperatures[0].series)
+
+    @property
+    def best_temperatures(self) -> list[str]:
+        """The temperatures with the highest mean, in increasing order."""
+        differences = ((temperature_text(c.second), c.difference) for c in self.comparisons_with_best)
+        equal = [
+            temperature
+            for temperature, d in differences
+            if d is not None and abs(d) < _EQUAL_TOLERANCE
+        ]
+        return sorted((temperature_text(self.ranked_temperatures[0]), *equal), key=float)
+
+    @property
+    def has_significant_lead(self) -> bool:
+        return self.comparisons_with_best[0].verdict == BETTER
+
+    @property
+    def tied_temperatures(self) -> list[str]:
+        """The temperatures that are not significantly worse than T*, in increasing order."""
+        return sorted(
+            (temperature_text(c.second) for c in self.comparisons_with_best if c.verdict != BETTER), key=float
+        )
+
+
+def temperature_text(rates: TaskValues) -> str:
+    """The temperature of a series, which is its first group."""
+    return rates.series[1]
+
+
+def _temperature_value(rates: TaskValues) -> float:
+    return float(temperature_text(rates))
+
+
+def without_temperature(series: SeriesKey) -> SeriesKey:
+    """The model and its groups, without the temperature."""
+    return (series[0], *series[2:])
+
+
+def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]:
+    """Rank the temperatures of each model at each metric, if two or more temperatures have values.
+
+    T* is the temperature with the highest mean on the tasks that all temperatures share. If means
+    are equal, the lowest temperature is T*. The remaining temperatures follow by their means.
+    """
+    estimable = filter(lambda rates: rates.has_values, values)
+    cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
+    ranked = []
+    for temperatures in cells.values():
+        temperatures.sort(key=_temperature_value)
+        shared = on_shared_tasks(temperatures)
+        if len(temperatures) > 1 and len(shared[0].tasks):
+            means = np.stack([rates.values for rates in shared], axis=1).mean(axis=0)
+            best = best_temperature_index_by_k(means[:, None])[0]
+            remaining = (i for i in np.argsort(-means, kind="stable") if i != best)
+            ranked.append([temperatures[i] for i in (best, *remaining)])
+    return ranked
+
+
+@dataclass(frozen=True)
+class ModelComparison:
+    """Two models of one group, compared at equal temperatures and each at its own T*."""
+
+    first: SeriesKey
+    second: SeriesKey
+    at_equal_temperatures: Sequence[Comparison]
+    at_best_temperatures: dict[Metric, Comparison]
+
+    @property
+    def has_rank_flip(self) -> bool:
+        """Whether each model is significantly better at some temperature and metric."""
+        return {BETTER, WORSE} <= {c.verdict for c in self.at_equal_temperatures}
+
+
+def model_pairs(
+    values: Sequence[TaskValues], best: Sequence[TaskValues]
+) -> list[tuple[TaskValues, TaskValues]]:
+    """All pairs of models of a group at each metric, at equal temperatures and at T*.
+
+    The model with the higher mean over all metrics and temperatures comes first.
+    """
+    comparable: dict[tuple[Metric, SeriesKey], list[TaskValues]] = {}
+    means: dict[str, list[float]] = {}
+    for rates in values:
+        if rates.has_values:
+            comparable.setdefault((rates.metric, rates.series[1:]), []).append(rates)
+            means.setdefault(rates.series[0], []).append(rates.mean)
+    for rates in best:
+        comparable.setdefault((rates.metric, ("best", *rates.series[2:])), []).append(rates)
+    order = {
+        model: (-sum(model_means) / len(model_means), model) for model, model_means in means.items()
+    }
+    pairs: dict[tuple[Metric, SeriesKey, SeriesKey], tuple[TaskValues, TaskValues]] = {}
+    for (metric, _), models in comparable.items():
+        for a, b in combinations(sorted(models, key=lambda rates: order[rates.series[0]]), 2):
+            pairs.setdefault((metric, a.series, b.series), (a, b))
+    return list(pairs.values())
+
+
+def model_comparisons(
+    comparisons: Sequence[Comparison], best: Sequence[TaskValues]
+) -> list[ModelComparison]:
+    """Group comparisons by pair of models. The pairs in which the better model changes come
+    first."""
+    stars = {(rates.metric, rates.series) for rates in best}
+    by_pair = group_by(
+        comparisons,
+        lambda c: (without_temperature(c.first.series), without_temperature(c.second.series)),
+    )
+    leads = []
+    for (first, second), pair_results in by_pair.items():
+        at_equal = [
+            c for c in pair_results if temperature_text(c.first) == temperature_text(c.second)
+        ]
+        at_best = {
+            c.first.metric: c
+            for c in pair_results
+            if {(c.first.metric, rates.series) for rates in (c.first, c.second)} <= stars
+        }
+        leads.append(
+            ModelComparison(
+                first, second, sorted(at_equal, key=lambda c: _temperature_value(c.first)), at_best
+            )
+        )
+    return sorted(leads, key=lambda lead: not lead.has_rank_flip)
+
+
+@dataclass(frozen=True)
+class BestTemperaturePowerLaw:
+    """The power law T* = factor · k^exponent of one model, or the reason why there is none.
+
+    `best` contains the temperatures that are T* at some k up to `k_max`.
+    """
+
+    series: SeriesKey
+    best_temperatures: Sequence[str]
+    k_max: int
+    exponent: Result
+
+
+def fit_power_laws(
+    values: Sequence[TaskValues], confidence: Confidence
+) -> list[BestTemperaturePowerLaw]:
+    """Fit the power law of T* for pass@k, for each model with two or more temperatures.
+
+    T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's.
+    Temperatures with only one attempt at some task are left out.
+    """
+    models: dict[SeriesKey, dict[str, TaskValues]] = {}
+    for rates in values:
+        if rates.n.min() > 1:
+            models.setdefault(without_temperature(rates.series), {}).setdefault(
+                temperature_text(rates), rates
+            )
+    fits = []
+    for model, temperatures in items_with_progress(models.items(), "computing", "models"):
+        shared = on_shared_tasks(sorted(temperatures.values(), key=_temperature_value))
+        if len(shared) > 1 and len(shared[0].tasks):
+            k_max = min(int(rates.n.min()) for rates in temperatures.values())
+            fits.append(_fit_power_law(model, shared, k_max, confidence))
+    return fits
+
+
+def _fit_power_law(
+    model: SeriesKey, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
+) -> BestTemperaturePowerLaw:
+    """Fit one model.  shared : values on shared tasks, sorted by temperature."""
+    ks = np.unique(np.geomspace(1, k_max, _POWER_LAW_K_COUNT).round().astype(np.int64))
+    curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
+    values = np.stack(curves, axis=1)
+    temperatures = np.array([_temperature_value(rates) for rates in shared])
+    means = values.mean(axis=0)
+    best = [temperature_text(shared[i]) for i in np.unique(best_temperature_index_by_k(means))]
+    exponent, factor = (
+        float(value[0]) for value in fit_power_law_to_switches(temperatures, ks, means[None])
+    )
+    n = np.concatenate([rates.n for rates in shared])
+    reason, low, high = "", None, None
+    if math.isnan(exponent):
+        reason = (
+            f"not fitted: T* has {plural(len(best), 'value')} ({', '.join(best)}); a power law"
+            f" needs {FEWEST_TEMPERATURES} values above 0"
+        )
+    else:
+        draws = bootstrap_means(
+            values.reshape(len(values), -1), confidence.resamples, confidence.seed,
+            clusters=shared[0].clusters,
+        ).reshape(-1, *means.shape)  # fmt: skip
+        exponents = fit_power_law_to_switches(temperatures, ks, draws)[0]
+        finite = np.isfinite(exponents)
+        if finite.mean() < _MIN_FITTED_SHARE:
+            reason = (
+                f"without an interval: in {100 * (1 - finite.mean()):.0f} % of the resamples T*"
+                f" has fewer than {FEWEST_TEMPERATURES} temperatures"
+            )
+        else:
+            tail = (1 - confidence.level) / 2
+            low, high = np.quantile(exponents[finite], [tail, 1 - tail]).tolist()
+    value = None if math.isnan(exponent) else exponent
+    fact = Result(
+        (model[0], "", *model[1:]), "pass@k", None,
+        Estimate(value, low=low, high=high, reason=reason, unit="score"),
+        size=SampleSize(len(values), int(n.min()), int(n.max())), method="percentile",
+        level=confidence.level,
+        extra_fields={"fact": "power law", "factor": None if value is None else factor},
+    )  # fmt: skip
+    return BestTemperaturePowerLaw(model, best, k_max, fact)
+
+
+def analyze_temperatures(
+    study: Analysis, table_metrics: Sequence[Metric]
+) -> tuple[
+    list[Result],
+    list[Comparison],
+    list[BestTemperatureVerdict],
+    list[ModelComparison],
+    list[BestTemperaturePowerLaw],
+]:
+    """Find the best temperatures with their tests, compare models, and fit power laws.
+
+    The first group of the counts is the temperature, as in `by_temperature`. The leads at
+    `table_metrics` are one family of tests. All other tests, which only `--full` shows, are a
+    second family.
+    Errors: ParameterError if no model has values at two temperatures.
+    """
+    confidence, series = study.confidence, study.counts.series
+    # Rows are sorted by the pass rate of the model at its best temperature, and then by
+    # temperature.
+    top: dict[SeriesKey, float] = {}
+    for name, rate in zip(series, study.pass_rates, strict=True):
+        top[without_temperature(name)] = max(rate, top.get(without_temperature(name), 0.0))
+    keys = [
+        (-top[without_temperature(name)], without_temperature(name), float(name[1]))
+        for name in series
+    ]
+    values = study.task_values(only=sorted(range(len(series)), key=keys.__getitem__))
+    ranked = temperature_rankings(values)
+    if not ranked:
+        temperatures = {temperature_text(rates) for rates in values}
+        if len(temperatures) == 1:
+            raise ParameterError(
+                "there are no temperatures to compare:"
+                f" the only temperature is {temperatures.pop()}"
+            )
+        reasons = (rates.reason for rates in values if not rates.has_values)
+        why = next(reasons, "no model has two temperatures with shared tasks")
+        raise ParameterError(
+            f"there are no temperatures to compare: {why}; passk estimate shows the temperatures"
+            " of each model"
+        )
+    best = [ranking[0] for ranking in ranked]
+    temperature_pairs = [pair for ranking in ranked for pair in combinations(ranking, 2)]
+    pairs = [*temperature_pairs, *model_pairs(values, best)]
+    leads = {id(ranking[0]): ranking[1] for ranking in ranked if ranking[0].metric in table_metrics}
+    primary = [
+        at for at, (first, second) in enumerate(temperature_pairs) if leads.get(id(first)) is second
+    ]
+    answers = dict(
+        zip(primary, compare_pairs([pairs[at] for at in primary], confidence, study.comparison_options),
+            strict=True)
+    )  # fmt: skip
+    secondary = [at for at in range(len(pairs)) if at not in answers]
+    other_comparisons = compare_pairs([pairs[at] for at in secondary], confidence, study.comparison_options)
+    answers |= {
+        at: c.with_changes(family=SECONDARY)
+        for at, c in zip(secondary, other_comparisons, strict=True)
+    }
+    compared = [answers[at] for at in range(len(pairs))]
+    verdicts, remaining = [], iter(compared)
+    for ranking in ranked:
+        against = list(islice(remaining, math.comb(len(ranking), 2)))[: len(ranking) - 1]
+        increasing = sorted(ranking, key=_temperature_value)
+        shares = shares_of_lead(increasing, confidence)
+        verdicts.append(
+            BestTemperatureVerdict(ranking, shares, against, against[0].result(confidence))
+        )
+    rates = any(metric.family == "pass@" for metric in study.metrics)
+    power_law_fits = fit_power_laws(values, confidence) if rates else []
+    facts = _estimates_with_first_shares(study.results(values), verdicts)
+    return facts, compared, verdicts, model_comparisons(list(remaining), best), power_law_fits
+
+
+def _estimates_with_first_shares(
+    facts: Sequence[Result], verdicts: Sequence[BestTemperatureVerdict]
+) -> list[Result]:
+    """Add to each estimate the share of resamples in which its temperature is first.
+
+    The estimates of T* get a verdict, and a mark if T* is significantly better than all others.
+    """
+    shares = {(v.lead_over_second.name, series): s for v in verdicts for series, s in v.first_place_shares.items()}
+    is_sole_best = {(v.lead_over_second.name, v.ranked_temperatures[0].series): not v.tied_temperatures for v in verdicts}
+    words = {None: "", False: "best", True: "best, alone"}
+    marks = [(fact, is_sole_best.get((fact.name, fact.series))) for fact in facts]
+    return [
+        replace(
+            fact, estimate=replace(fact.estimate, is_significantly_best=bool(mark)), verdict=words[mark],
+            extra_fields={"fact": "estimate", "leads": shares.get((fact.name, fact.series))},
+        )
+        for fact, mark in marks
+    ]  # fmt: skip

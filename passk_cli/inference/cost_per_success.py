@@ -1,0 +1,610 @@
+"""Cost per solved task (mean cost divided by pass rate), with limits and a test of two models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Floats, Ints
+from passk_cli.inference.bootstrap_weights import cluster_totals
+from passk_cli.inference.hull_interval import MetricCounts
+from passk_cli.inference.intervals import IntervalData, interval, intervals
+from passk_cli.inference.lognormal_mean import amount_limit_distances, softened_lower_distance
+from passk_cli.inference.min_p import FamilyOfTests, draw_min_p
+from passk_cli.inference.populations import NEW_TASKS, THESE_TASKS
+from passk_cli.metrics.registry import Metric
+
+# Limits of success rates are compared with Student's t limits at the confidence level
+# _RATE_LIMIT_COMPARISON_LEVEL.
+_RATE_LIMIT_COMPARISON_LEVEL = 0.95
+# A message warns about the limits of costs if the effective number of tasks is below
+# _MIN_EFFECTIVE_TASKS.
+_MIN_EFFECTIVE_TASKS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class TaskCosts:
+    """Mean cost and pass rate of each task.
+
+    cost : mean cost of the task's attempts, ≥ 0. A missing cost is counted as 0.
+    rate : mean outcome of the task's attempts.
+    attempts : number of attempts per task; None if cost and rate are not means over attempts.
+    within : variance of the mean cost, variance of the mean outcome, and their covariance, over
+        repeated attempts, (3 × tasks). NaN at n = 1; None if `attempts` is None.
+    missing_cost : whether an attempt at the task has no cost, so that `cost` is a lower bound.
+    clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
+    """
+
+    mean_cost: Floats
+    pass_rate: Floats
+    attempts: Ints | None = None
+    within_task_covariances: Floats | None = None
+    is_cost_missing: Bools | None = None
+    clusters: Ints | None = None
+
+    @classmethod
+    def from_attempts(
+        cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
+    ) -> TaskCosts:
+        """Task costs from arrays of attempts, as in `outcomes.attempts`. NaN is a missing cost.
+
+        >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
+        >>> spent = TaskCosts.from_attempts(*one)
+        >>> spent.cost.tolist(), spent.rate.tolist(), spent.within[:, 0].tolist()
+        ([2.5], [0.5], [2.25, 0.25, -0.75])
+        """
+        if (value < 0).any():
+            raise ValueError("costs must not be negative")
+        tasks = len(start) - 1
+        task = np.repeat(np.arange(tasks), np.diff(start))
+        x = np.where(np.isnan(value), 0.0, value)
+
+        def total(amounts: Floats | Ints) -> Floats:
+            return np.bincount(task, amounts, tasks).astype(np.float64)
+
+        n = total(count)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            cost, rate = total(count * x) / n, total(passed) / n
+            x, failed = x - cost[task], count - passed
+            squares = (
+                total(count * x**2),
+                n * rate * (1.0 - rate),
+                total(x * (passed * (1.0 - rate[task]) - failed * rate[task])),
+            )
+            within = np.stack(squares) / np.where(n > 1, n * (n - 1.0), np.nan)
+        lacking = total(count * np.isnan(value)) > 0
+        missing = lacking if lacking.any() else None
+        return cls(cost, rate, n.astype(np.int64), within, missing, clusters)
+
+    @property
+    def has_missing_cost(self) -> bool:
+        """Whether the cost of any attempt is missing."""
+        return self.is_cost_missing is not None and bool(self.is_cost_missing.any())
+
+    @property
+    def effective_tasks_if_few(self) -> int:
+        """Effective number of tasks (Σx)² / Σx² for costs x, if it is too small for limits; or 0.
+
+        The effective number is too small if it is below 10 and below a quarter of the tasks.
+
+        >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
+        2
+        """
+        square = float(self.mean_cost @ self.mean_cost)
+        carrying = float(self.mean_cost.sum()) ** 2 / square if square > 0 else np.inf
+        return round(carrying) if carrying < min(_MIN_EFFECTIVE_TASKS, len(self.mean_cost) / 4) else 0
+
+    @property
+    def within_task_ratio_variance(self) -> Floats:
+        """Variance over repeated attempts of each task's contribution to the cost per success."""
+        passing = float(self.pass_rate.mean())
+        if self.within_task_covariances is None or not passing:
+            return np.full(len(self.mean_cost), np.nan)
+        ratio, (xx, yy, xy) = float(self.mean_cost.mean()) / passing, self.within_task_covariances
+        variance: Floats = (xx - 2 * ratio * xy + ratio**2 * yy) / passing**2
+        return variance
+
+    @property
+    def unit_count(self) -> int:
+        """Number of tasks, or of clusters."""
+        return len(self.mean_cost) if self.clusters is None else int(self.clusters.max()) + 1
+
+    def residuals(self, *columns: Floats) -> Floats:
+        """Contribution of each unit to the error of each column's mean: total − size · mean."""
+        values = np.stack(columns, axis=1)
+        totals, sizes = cluster_totals(values, self.clusters)
+        residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
+        return residuals
+
+    def refusal_reason(self, population: str) -> str:
+        """The reason why there are no limits; "" if there are limits."""
+        if population == THESE_TASKS:
+            if self.within_task_covariances is None or self.attempts is None:
+                return "unknown for these tasks, because the cost is not a mean of attempts"
+            return "needs two attempts at every task" if np.isnan(self.within_task_covariances).any() else ""
+        noun = "tasks" if self.clusters is None else "clusters"
+        return f"the method needs at least 2 {noun}" if self.unit_count < 2 else ""
+
+    def student_quantile(self, level: float, population: str) -> float:
+        """Quantile of Student's t; for these tasks, with attempts − tasks degrees of freedom."""
+        from passk_cli.scipy_special import stdtrit
+
+        degrees = self.unit_count - 1
+        if population == THESE_TASKS and self.attempts is not None:
+            degrees = int((self.attempts - 1).sum())
+        return float(-stdtrit(degrees, (1.0 - level) / 2))
+
+
+@dataclass(frozen=True)
+class RatioInterval:
+    """A ratio or a difference of ratios, with its limits.
+
+    value : the estimate; None if a model passed no attempt.
+    largest_value : the largest possible value if costs are missing (infinite without a maximum).
+        None if no cost is missing.
+    low, high : limits that include `value` and `largest_value`. If there is no upper limit, high is
+        infinite ("at least low"). Both limits are None if there is a `reason`.
+    """
+
+    value: float | None
+    largest_value: float | None
+    low: float | None
+    high: float | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RatioComparison:
+    """Comparison of two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+
+    first, second : indices of the models.
+    p : two-sided p-value of θ₁ = θ₂; NaN if there is no test.
+    adjusted : p adjusted for all pairs of models.  alpha : the largest p that is significant.
+    """
+
+    first_index: int
+    second_index: int
+    difference: RatioInterval
+    ratio: RatioInterval
+    p: float
+    adjusted: float
+    alpha: float
+
+
+class _MeanWithLimitDistances(NamedTuple):
+    """A mean over tasks, and the distances of its lower and its upper limit."""
+
+    mean: float
+    below: float
+    above: float
+
+
+def cost_per_success(
+    spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
+) -> RatioInterval:
+    """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
+
+    The limits come from Fieller's method with separate limits for each mean and direction. x̄ and ȳ
+    are the means of the cost and of the outcome over tasks, and r is the correlation of the two
+    means. X and Y are the distances of the limits of x̄ and ȳ from these means:
+
+        (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
+
+    The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
+    The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
+    which is valid near 0. If no attempt passed, there is only a lower limit. The limits of x̄ come
+    from `amount_limit_distances`.
+
+    Limits are None with one task (cluster). For these tasks, each task needs two attempts.
+    Coverage: benchmarks/cost.md.
+    Source: Fieller 1954; Donner & Zou 2012; Land 1972; Zou, Huo & Taleban 2009.
+
+    >>> spent = TaskCosts(np.array([0.1, 0.3, 0.2, 0.4, 0.1]), np.array([1.0, 0.0, 0.5, 0.0, 1.0]))
+    >>> answer = cost_per_success(spent)
+    >>> round(answer.value, 3), round(answer.low, 3), round(answer.high, 2)
+    (0.44, 0.038, 4.15)
+    """
+    return _costs_per_success([spending], level, population)[0]
+
+
+def mean_cost(
+    spending: TaskCosts, level: float = 0.95, population: str = NEW_TASKS
+) -> RatioInterval:
+    """The mean over tasks of the mean cost of an attempt.
+
+    The limits come from `amount_limit_distances`, or for these tasks from the jackknife.
+    """
+    limits_over_tasks = _cost_ratio_interval(spending, level, population, None)
+    if population != THESE_TASKS or spending.within_task_covariances is None or limits_over_tasks.low is None:
+        return limits_over_tasks
+    sample = IntervalData(spending.mean_cost, upper_bound=np.inf, attempt_variances=spending.within_task_covariances[0])
+    limits = interval(sample, "jackknife", level, population)
+    return replace(
+        limits_over_tasks, low=limits.low, high=limits_over_tasks.largest_value or limits.high
+    )
+
+
+def _costs_per_success(
+    spendings: Sequence[TaskCosts], level: float, population: str
+) -> list[RatioInterval]:
+    reaches = _rate_limit_distances(spendings, level, population)
+    return [
+        _cost_ratio_interval(spending, level, population, reach)
+        for spending, reach in zip(spendings, reaches, strict=True)
+    ]
+
+
+def _cost_ratio_interval(
+    spending: TaskCosts, level: float, population: str, passing: _MeanWithLimitDistances | None
+) -> RatioInterval:
+    y, r = passing or _MeanWithLimitDistances(1.0, 0.0, 0.0), 0.0
+    value = float(spending.mean_cost.mean()) / y.mean if y.mean > 0 else None
+    upper = np.inf if spending.has_missing_cost else None
+    if reason := spending.refusal_reason(population):
+        return RatioInterval(value, upper, None, None, reason)
+    x = _cost_limit_distances(spending, level, population)
+    if passing is not None:
+        r = _cost_rate_correlation(spending, population)
+    low = _fieller_roots(x.mean, y.mean, x.below**2, r * x.below * y.above, y.above**2)[0]
+    high = _fieller_roots(x.mean, y.mean, x.above**2, r * x.above * y.below, y.below**2)[1]
+    reason = "" if value is not None else "no attempt passed"
+    return RatioInterval(value, upper, low, high if upper is None else upper, reason)
+
+
+def _cost_limit_distances(
+    spending: TaskCosts, level: float, population: str
+) -> _MeanWithLimitDistances:
+    cost = spending.mean_cost
+    mean = float(cost.mean())
+    if mean == 0.0:
+        return _MeanWithLimitDistances(0.0, 0.0, 0.0)
+    q = spending.student_quantile(level, population)
+    if population == THESE_TASKS and spending.within_task_covariances is not None:
+        off = q * float(np.sqrt(spending.within_task_covariances[0].sum())) / len(cost) / mean
+        return _MeanWithLimitDistances(
+            mean, mean * softened_lower_distance(off), mean * float(np.expm1(off))
+        )
+    return _MeanWithLimitDistances(mean, *amount_limit_distances(cost, q, spending.clusters))
+
+
+def _rate_limit_distances(
+    spendings: Sequence[TaskCosts], level: float, population: str
+) -> list[_MeanWithLimitDistances]:
+    reaches = [
+        _MeanWithLimitDistances(float(spending.pass_rate.mean()), 0.0, 0.0) for spending in spendings
+    ]
+    places, samples = (
+        [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
+        [],
+    )
+    for one in (spendings[at] for at in places):
+        passes, n = tuple[MetricCounts, ...](), one.attempts
+        if population == THESE_TASKS and n is not None:
+            passes = (MetricCounts(Metric("pass@", 1), n, np.rint(one.pass_rate * n).astype(np.int64)),)
+        samples.append(
+            IntervalData(one.pass_rate, attempts=n, clusters=one.clusters, metric_counts=passes)
+        )
+    for at, limits in zip(places, intervals(samples, None, level, population), strict=True):
+        mean, low, high = reaches[at].mean, limits.low or 0.0, limits.high
+        above = (1.0 if high is None else high) - mean
+        reaches[at] = _MeanWithLimitDistances(mean, max(mean - low, 0.0), max(above, 0.0))
+    return reaches
+
+
+def _cost_rate_correlation(spending: TaskCosts, population: str) -> float:
+    if population == THESE_TASKS and spending.within_task_covariances is not None:
+        xx, yy, xy = spending.within_task_covariances.sum(axis=1).tolist()
+    else:
+        x, y = spending.residuals(spending.mean_cost, spending.pass_rate).T
+        xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
+    return float(np.clip(xy / np.sqrt(xx * yy), -1.0, 1.0)) if xx > 0 and yy > 0 else 0.0
+
+
+def _fieller_roots(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
+    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy below and above x/y; 0 and ∞ without roots.
+    >>> [round(root, 3) for root in _fieller_roots(2.0, 1.0, 0.25, 0.0, 0.04)]
+    [1.425, 2.742]
+    """
+    a, p, c = y * y - yy, x * y - xy, x * x - xx
+    root = np.sqrt(max(p * p - a * c, 0.0))
+    low = float(c / (p + root)) if c > 0 and p + root > 0 else 0.0
+    return low, float((p + root) / a) if a > 0 else np.inf
+
+
+def compare_costs(
+    spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]] | None = None,
+    level: float = 0.95, population: str = NEW_TASKS, *, adjust: bool = True,
+    resamples: int = 10_000, seed: int = 0,
+) -> list[RatioComparison]:  # fmt: skip
+    """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
+
+    The limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
+    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the
+    contributions of the tasks, with Student's t. If the default limits of a pass rate are wider
+    than Student's t limits, the excess variance is added. For ρ = 1 and δ = 0 the two statistics
+    are equal, so the ratio and the difference have the same p.
+
+    If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
+    of a difference are at least as wide as the models' limits imply (`_largest_difference`).
+
+    spendings : costs of each model, at the same tasks in the same order.
+    pairs : indices of the two models of each pair; None for all pairs.
+    adjust : whether all pairs are one family of tests. In a family, the distribution of the
+        smallest p under common sign flips (`draw_min_p`; for these tasks Bonferroni's bound) sets
+        the level of the intervals. Without adjustment, only the two models of a pair need the same
+        tasks.
+    If costs are missing, the limits include the smallest and the largest possible value, and p is
+    the largest p over all possible costs.
+    Source: Fieller 1954; the delta method; Zou & Donner 2008.
+
+    >>> costs = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
+    >>> cheap = TaskCosts(costs, np.array([1, 0, 1, 0.5, 1, 1.0]))
+    >>> dear = TaskCosts(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
+    >>> answer = compare_costs([cheap, dear])[0]
+    >>> round(answer.ratio.value, 3), answer.p < 0.05, answer.ratio.high < 1
+    (0.222, True, True)
+    """
+    pairs = list(combinations(range(len(spendings)), 2) if pairs is None else pairs)
+    reasons = [spending.refusal_reason(population) for spending in spendings]
+    tested = [(i, j) for i, j in pairs if not (reasons[i] or reasons[j])]
+    distributions = _pair_distributions(spendings, tested, population)
+    p = np.array([distribution.p for distribution in distributions])
+    alpha, adjusted = 1.0 - level, p
+    if adjust and distributions and population == NEW_TASKS:
+        columns = np.stack([law.contributions for law in distributions], axis=1)
+        # Contributions of tasks are scaled, so that rounding errors do not depend on the currency.
+        largest = np.abs(columns).max(axis=0)
+        columns /= np.where(largest > 0, largest, 1.0)
+        first = spendings[0]
+        sizes = cluster_totals(first.mean_cost[:, None], first.clusters)[1]
+        tests = FamilyOfTests(columns, sizes, p=p)
+        (min_p,) = draw_min_p([tests], alpha=alpha, resamples=resamples, seed=seed)
+        alpha, adjusted = min_p.level_per_test(alpha), min_p.adjusted(p)
+    elif adjust and distributions:
+        alpha, adjusted = alpha / len(distributions), np.minimum(p * len(distributions), 1.0)
+    model_limits = _costs_per_success(spendings, 1.0 - alpha, population)
+    tests_by_pair = dict(
+        zip(tested, zip(distributions, p.tolist(), adjusted.tolist(), strict=True), strict=True)
+    )
+    answers = []
+    for i, j in pairs:
+        if (i, j) in tests_by_pair:
+            law, pair_p, adjusted_p = tests_by_pair[i, j]
+            limits = _difference_and_ratio_intervals(
+                law, alpha, pair_p, model_limits[i], model_limits[j]
+            )
+        else:
+            limits = _intervals_without_limits(
+                model_limits[i], model_limits[j], reasons[i] or reasons[j]
+            )
+            pair_p = adjusted_p = np.nan
+        answers.append(RatioComparison(i, j, *limits, pair_p, adjusted_p, alpha))
+    return answers
+
+
+def _pair_distributions(
+    spendings: Sequence[TaskCosts], pairs: Sequence[tuple[int, int]], population: str
+) -> list[_CrossProductDistribution]:
+    places = sorted({at for pair in pairs for at in pair})
+    tested = [spendings[at] for at in places]
+    reaches = _rate_limit_distances(tested, _RATE_LIMIT_COMPARISON_LEVEL, population)
+    models = {
+        at: _ModelMeans.from_task_costs(spending, reach, population)
+        for at, spending, reach in zip(places, tested, reaches, strict=True)
+    }
+    return [_CrossProductDistribution(models[i], models[j]) for i, j in pairs]
+
+
+class _ModelMeans(NamedTuple):
+    """A model's mean cost and pass rate, with the contributions of units to their errors.
+
+    residuals : errors (units × 2); their cross products are the covariances of the two means. For
+        these tasks, a root (2 × 2) of the covariance matrix.
+    below, above : variances added to the variance of the rate, for lower and for upper limits.
+    degrees : degrees of freedom.  shared : whether all models have the same units.
+    """
+
+    mean_cost: float
+    pass_rate: float
+    residuals: Floats
+    lower_excess_variance: float
+    upper_excess_variance: float
+    degrees: int
+    has_shared_units: bool
+    has_missing_cost: bool
+
+    @classmethod
+    def from_task_costs(
+        cls, spending: TaskCosts, reach: _MeanWithLimitDistances, population: str
+    ) -> _ModelMeans:
+        """The means of a model. `reach` has the limits of its pass rate at `_RATE_LIMIT_COMPARISON_LEVEL`."""
+        tasks = len(spending.mean_cost)
+        if population == THESE_TASKS and spending.within_task_covariances is not None:
+            xx, yy, xy = (spending.within_task_covariances.sum(axis=1) / tasks**2).tolist()
+            root, axes = np.linalg.eigh([[xx, xy], [xy, yy]])
+            residuals = (axes * np.sqrt(np.maximum(root, 0.0))).T
+            degrees = int((np.asarray(spending.attempts) - 1).sum())
+        else:
+            residuals, units = spending.residuals(spending.mean_cost, spending.pass_rate), spending.unit_count
+            residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
+            degrees = units - 1
+        q, visible = (
+            spending.student_quantile(_RATE_LIMIT_COMPARISON_LEVEL, population),
+            float(residuals[:, 1] @ residuals[:, 1]),
+        )
+        below, above = (max((side / q) ** 2 - visible, 0.0) for side in (reach.below, reach.above))
+        return cls(
+            float(spending.mean_cost.mean()),
+            reach.mean,
+            residuals,
+            below,
+            above,
+            degrees,
+            population == NEW_TASKS,
+            spending.has_missing_cost,
+        )
+
+
+class _CrossProductDistribution(NamedTuple):
+    """Distribution of x₁y₂ − x₂y₁ for the mean costs x and the pass rates y of two models."""
+
+    first_model: _ModelMeans
+    second_model: _ModelMeans
+
+    @property
+    def product_derivatives(self) -> Floats:
+        """Derivatives of x₁y₂, x₂y₁ and y₁y₂ with respect to the means: (3 × 4)."""
+        (x1, y1, *_), (x2, y2, *_) = self
+        return np.array([[y2, 0.0, 0.0, x1], [0.0, x2, y1, 0.0], [0.0, y2, 0.0, y1]])
+
+    @property
+    def contributions(self) -> Floats:
+        """Contributions of units to the error of x₁y₂ − x₂y₁: (units,)."""
+        change = self.product_derivatives[0] - self.product_derivatives[1]
+        contributions: Floats = np.hstack([self.first_model.residuals, self.second_model.residuals]) @ change
+        return contributions
+
+    def product_covariances(self, lower: bool) -> Floats:
+        """Covariances of x₁y₂, x₂y₁ and y₁y₂ (3 × 3), for lower or for upper limits."""
+        first, second = self.first_model.residuals, self.second_model.residuals
+        covariances = np.zeros((4, 4))
+        covariances[:2, :2], covariances[2:, 2:] = first.T @ first, second.T @ second
+        if self.first_model.has_shared_units:
+            covariances[:2, 2:] = first.T @ second
+            covariances[2:, :2] = covariances[:2, 2:].T
+        covariances[1, 1] += self.first_model.upper_excess_variance if lower else self.first_model.lower_excess_variance
+        covariances[3, 3] += self.second_model.lower_excess_variance if lower else self.second_model.upper_excess_variance
+        slopes = self.product_derivatives
+        return slopes @ covariances @ slopes.T
+
+    @property
+    def statistic(self) -> float:
+        """x₁y₂ − x₂y₁; 0 if the difference is only a rounding error."""
+        first, second = self.first_model.mean_cost * self.second_model.pass_rate, self.second_model.mean_cost * self.first_model.pass_rate
+        return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
+
+    @property
+    def p(self) -> float:
+        """Two-sided p-value of θ₁ = θ₂; 1 if missing costs could make θ₁ and θ₂ equal."""
+        from passk_cli.scipy_special import stdtr
+
+        away = self.statistic
+        if away == 0.0 or (self.second_model if away > 0 else self.first_model).has_missing_cost:
+            return 1.0
+        (aa, ab, _), (_, bb, _), _ = self.product_covariances(away > 0)
+        error = np.sqrt(max(aa - 2 * ab + bb, 0.0))
+        return float(2 * stdtr(self.degrees, -abs(away) / error)) if error > 0 else 0.0
+
+    @property
+    def degrees(self) -> int:
+        return min(self.first_model.degrees, self.second_model.degrees)
+
+
+def _intervals_without_limits(
+    first: RatioInterval, second: RatioInterval, reason: str
+) -> tuple[RatioInterval, RatioInterval]:
+    values = _difference_and_ratio(first.value, second.value)
+    difference, ratio = (RatioInterval(value, None, None, None, reason) for value in values)
+    return difference, ratio
+
+
+def _difference_and_ratio(
+    first: float | None, second: float | None
+) -> tuple[float | None, float | None]:
+    if first is None or second is None:
+        return None, None
+    return first - second, first / second if second > 0 else None
+
+
+def _difference_and_ratio_intervals(
+    pair: _CrossProductDistribution,
+    alpha: float,
+    p: float,
+    first_limits: RatioInterval,
+    second_limits: RatioInterval,
+) -> tuple[RatioInterval, RatioInterval]:
+    from passk_cli.scipy_special import stdtrit
+
+    first, second = pair.first_model, pair.second_model
+    (x1, y1, *_), (x2, y2, *_) = pair
+    square = float(stdtrit(pair.degrees, alpha / 2)) ** 2
+    (low_1, high_1), (low_2, high_2) = (
+        (o.low or 0.0, np.inf if o.high is None else o.high) for o in (first_limits, second_limits)
+    )
+    ratios, differences = [0.0, np.inf], [-np.inf, np.inf]
+    for side, open_end in enumerate((second.has_missing_cost, first.has_missing_cost)):
+        if open_end:
+            continue
+        v = square * pair.product_covariances(side == 0)
+        ratio = _fieller_roots(x1 * y2, x2 * y1, v[0, 0], v[0, 1], v[1, 1])[side]
+        if np.isinf(ratio) and low_2 > 0:
+            ratio = high_1 / low_2
+        away = v[0, 0] - 2 * v[0, 1] + v[1, 1], v[0, 2] - v[1, 2], v[2, 2]
+        a = (y1 * y2) ** 2 - away[2]
+        middle = (x1 * y2 - x2 * y1) * y1 * y2 - away[1]
+        end = (x1 * y2 - x2 * y1) ** 2 - away[0]
+        if a > 0:
+            root = np.sqrt(max(middle**2 - a * end, 0.0))
+            difference = (middle + (root if side else -root)) / a
+        elif side:
+            difference = _smallest_difference(
+                1.0 / ratio if ratio > 0 else np.inf, low_2, high_2, low_1
+            )
+            difference = -max(difference, low_2 - high_1)
+        else:
+            difference = max(_smallest_difference(ratio, low_1, high_1, low_2), low_1 - high_2)
+        if side:
+            difference = max(difference, _largest_difference(first, second, high_1, low_2))
+        else:
+            difference = min(difference, -_largest_difference(second, first, high_2, low_1))
+        ratios[side], differences[side] = ratio, difference
+    if p > alpha:
+        ratios = [min(ratios[0], 1.0), max(ratios[1], 1.0)]
+        differences = [min(differences[0], 0.0), max(differences[1], 0.0)]
+    reason = "" if y1 > 0 and y2 > 0 else "a model passed no attempt"
+    answers = []
+    for value, limits, ends in zip(
+        _difference_and_ratio(first_limits.value, second_limits.value), (differences, ratios), ((
+        -np.inf, np.inf),
+        (0.0, np.inf)),
+        strict=True,
+    ):  # fmt: skip
+        low, high = (float(limit) for limit in limits)
+        upper = None
+        if first.has_missing_cost or second.has_missing_cost:
+            upper = ends[1] if first.has_missing_cost else value
+            value = ends[0] if second.has_missing_cost and value is not None else value
+        answers.append(RatioInterval(value, upper, low, high, reason))
+    return answers[0], answers[1]
+
+
+def _smallest_difference(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
+    """The smallest θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, for θ₁ and θ₂ within their own limits."""
+    if ratio >= 1:
+        return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
+    return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
+
+
+def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
+    """An upper limit of θ₁ − θ₂ if the first model is more expensive; −∞ if it is not.
+
+    The distances of `high`, the upper limit of θ₁, and of `low`, the lower limit of θ₂, are
+    combined as squares, minus the covariance of their errors (MOVER). The estimate of θ₁ is as
+    skewed as costs are, and the difference of two models shows too little of this skewness.
+    Source: Zou & Donner 2008.
+    """
+    if dear.pass_rate == 0 or cheap.pass_rate == 0 or dear.mean_cost * cheap.pass_rate <= cheap.mean_cost * dear.pass_rate:
+        return -np.inf
+    first, second = dear.mean_cost / dear.pass_rate, cheap.mean_cost / cheap.pass_rate
+    above, below, shared = high - first, second - low, 0.0
+    if dear.has_shared_units and np.isfinite(above):
+        dear_errors, cheap_errors = (
+            m.residuals @ np.array([1.0, -m.mean_cost / m.pass_rate]) for m in (dear, cheap)
+        )
+        size = float(np.sqrt((dear_errors @ dear_errors) * (cheap_errors @ cheap_errors)))
+        shared = 2.0 * float(dear_errors @ cheap_errors) / size * above * below if size > 0 else 0.0
+    return first - second + float(np.sqrt(max(above**2 + below**2 - shared, 0.0)))

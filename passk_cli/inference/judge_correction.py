@@ -1,0 +1,564 @@
+"""Correction of pass@k and pass^k for the errors of a judge, with labels of some attempts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from passk_cli.arrays import Floats, Ints
+from passk_cli.inference.intervals import IntervalData
+from passk_cli.inference.random_streams import named_generator
+from passk_cli.inference.rounding import ROUNDING_TOLERANCE
+from passk_cli.metrics.registry import Metric
+from passk_cli.outcomes.attempts import AttemptValueCounts
+
+# If labels are scattered over attempts, intervals have enough coverage only up to k =
+# MAX_K_WITH_SCATTERED_LABELS.
+MAX_K_WITH_SCATTERED_LABELS = 2
+# Corrections need at least FEWEST_LABELS labels, FEWEST_TASKS labelled tasks, and FEWEST_PAIRS
+# pairs of labels at the same task. With fewer labels, the errors of a judge are not known well
+# enough (benchmarks/judge.md).
+FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
+# A comparison of two models needs at least FEWEST_TASKS_TO_COMPARE labelled tasks. With 20 labelled tasks,
+# equal models differ significantly in 7.3 % of simulations.
+FEWEST_TASKS_TO_COMPARE = 30
+# At least MIN_TASKS_OFF_BOUND labelled tasks need a value above 0, and at least MIN_TASKS_OFF_BOUND
+# need a value below 1. With fewer labelled tasks, intervals that rely on the judge cover only 90 %.
+MIN_TASKS_OFF_BOUND = 5
+# Two attempts at a task must both pass (or both fail, depending on the metric) with a probability
+# of at least MIN_PAIR_PROBABILITY.
+MIN_PAIR_PROBABILITY = 0.07
+# A judge's pass rates of true and of false attempts must differ by at least _MIN_DISCRIMINATION.
+_MIN_DISCRIMINATION = 0.1
+
+
+class CorrectedValues(NamedTuple):
+    """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
+
+    values : corrected values, (tasks,). They may exceed the metric's bounds; the mean is unbiased.
+    hidden : variance that is added to the variance of the mean, for errors of the judge that are so
+        rare that few or no labels show them.
+    degrees : degrees of freedom for Student's t.
+    values_near_bound : values of the labelled tasks from their labels, if nearly all are 0 or 1.
+    """
+
+    values: Floats
+    hidden_variance: float
+    label_degrees_of_freedom: int
+    values_near_bound: Floats | None = None
+
+
+class JudgeLabels(NamedTuple):
+    """Numbers of attempts and labels per task, by the judge's verdict and by the true outcome.
+
+    n, c : number of attempts, and of attempts that the judge passes, (tasks,).
+    label_table : number of labelled attempts by verdict (fail, pass) and truth (fail, pass),
+        (tasks × 2 × 2).
+
+    >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
+    >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
+    [[[0, 0], [1, 0]]]
+    """
+
+    n: Ints
+    c: Ints
+    label_table: Ints
+
+    @classmethod
+    def from_truth(cls, n: Ints, c: Ints, truth: AttemptValueCounts) -> JudgeLabels:
+        """Labels from the true outcome of each attempt: 1, 0, or NaN for an unknown outcome."""
+        table = np.zeros((len(n), 2, 2), dtype=np.int64)
+        labelled = ~np.isnan(truth.value)
+        cell, label = truth.row_cell_indices[labelled], truth.value[labelled].astype(np.int64)
+        for verdict, times in enumerate((truth.count - truth.pass_count, truth.pass_count)):
+            np.add.at(table, (cell, verdict, label), times[labelled])
+        return cls(n, c, table)
+
+    @property
+    def label_counts(self) -> Ints:
+        """Number of labelled attempts of each task."""
+        label_counts: Ints = self.label_table.sum(axis=(1, 2))
+        return label_counts
+
+    @property
+    def passing_labels(self) -> Ints:
+        """Number of attempts of each task with a label that marks them as passing."""
+        true: Ints = self.label_table[:, :, 1].sum(axis=1)
+        return true
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every attempt has a label."""
+        return bool(np.all(self.label_counts == self.n))
+
+    def for_tasks(self, tasks: Ints) -> JudgeLabels:
+        """The labels of selected tasks."""
+        return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
+
+    @property
+    def labels_per_task(self) -> int:
+        """The largest k for which every labelled task has k labels, or labels for all its attempts.
+
+        The number is 0 if labels are scattered: a task has one label but several attempts.
+
+        >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
+        >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
+        3
+        """
+        labelled = self.label_counts > 0
+        label_counts, complete = (
+            self.label_counts[labelled],
+            self.label_counts[labelled] == self.n[labelled],
+        )
+        if not labelled.any() or np.all(self.n[labelled] == 1):
+            return 0
+        least = int(label_counts.max() if complete.all() else label_counts[~complete].min())
+        return least if least > 1 else 0
+
+    @property
+    def weights(self) -> Floats:
+        """Number of attempts that each label represents, by task and verdict: (tasks × 2).
+
+        The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` chose attempts
+        for labelling at a different rate in each stratum.
+        """
+        if self.labels_per_task:
+            return np.ones((len(self.n), 2))
+        strata = JudgeStrata.from_labels(self)
+        size = np.bincount(strata.stratum_codes.ravel(), strata.attempt_counts.ravel(), 4)
+        code, label_counts = strata.stratum_codes, strata.label_counts
+        if np.any((label_counts == 0) & (size > 0)):
+            code = np.broadcast_to(np.arange(2), code.shape)
+            label_counts, size = self.label_table.sum(axis=(0, 2)), strata.attempt_counts.sum(axis=0)
+        return (size / np.maximum(label_counts, 1))[code]
+
+    @property
+    def unlabelled_verdict(self) -> str:
+        """The verdict ("passes" or "fails") if only this verdict has no labels; otherwise ""."""
+        label_counts, size = (
+            self.label_table.sum(axis=(0, 2)),
+            (int((self.n - self.c).sum()), int(self.c.sum())),
+        )
+        lacking = [v for v in (0, 1) if label_counts.any() and size[v] and not label_counts[v]]
+        return ("fails", "passes")[lacking[0]] if lacking else ""
+
+    @property
+    def is_concentrated(self) -> bool:
+        """Whether scattered labels cover fewer than half as many tasks as random labels would."""
+        label_count, attempts = int(self.label_counts.sum()), int(self.n.sum())
+        if self.labels_per_task or self.is_complete or label_count < FEWEST_LABELS:
+            return False
+        expected = float((1 - (1 - label_count / attempts) ** self.n).sum())
+        return bool(np.count_nonzero(self.label_counts) < expected / 2)
+
+    @property
+    def selection_p(self) -> float:
+        """p of the hypothesis that labels were placed regardless of the judge's verdicts at a task.
+
+        The statistic is the covariance of the labels with c/n of their tasks, within a stratum. Its
+        variance is the variance for the same number of randomly placed labels (hypergeometric).
+        Covariances and variances are summed over strata.
+        """
+        strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
+        label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
+        for code in range(4):
+            in_stratum = strata.stratum_codes == code
+            size, drawn_labels, scores = (
+                strata.attempt_counts[in_stratum],
+                label_counts[in_stratum],
+                score[in_stratum],
+            )
+            attempts, labels = int(size.sum()), int(drawn_labels.sum())
+            if attempts < 2 or labels in (0, attempts):
+                continue
+            mean = float(size @ scores) / attempts
+            off += float(drawn_labels @ (scores - mean))
+            spread = float(size @ (scores - mean) ** 2) / attempts
+            variance += labels * spread * (attempts - labels) / (attempts - 1)
+        return math.erfc(abs(off) / math.sqrt(2 * variance)) if variance > 0 else 1.0
+
+    @property
+    def label_pairs(self) -> int:
+        """Number of pairs of labels at the same task."""
+        label_counts = self.label_counts
+        return int((label_counts * (label_counts - 1) // 2).sum())
+
+    @property
+    def largest_correctable_k(self) -> int:
+        """The largest k for which the labels can correct pass@k and pass^k."""
+        if self.is_complete:
+            return int(self.n.max())
+        return self.labels_per_task or (
+            MAX_K_WITH_SCATTERED_LABELS if self.label_pairs >= FEWEST_PAIRS else 1
+        )
+
+    def refusal_reason(self, metric: Metric) -> str:
+        """Why labels are too few for a metric, and which labels are needed; "" for enough labels.
+
+        >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
+        >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
+        'labels are scattered over attempts; k = 8 needs 8 labels in each of 15 tasks or more'
+        """
+        k, label_count = metric.k, int(self.label_counts.sum())
+        if verdict := self.unlabelled_verdict:
+            return f"no attempt that the judge {verdict} has a label"
+        if label_count < FEWEST_LABELS and not self.is_complete:
+            return f"{label_count} labels are too few; at least {FEWEST_LABELS} are needed"
+        several = f"k = {k} needs {k} labels in each of {FEWEST_TASKS} tasks or more"
+        if self.labels_per_task:
+            tasks = int(np.count_nonzero(self.label_counts))
+            if tasks < FEWEST_TASKS:
+                return f"labels of {tasks} tasks are too few; at least {FEWEST_TASKS} are needed"
+            least = self.labels_per_task
+            return f"labelled tasks have {least} labels; {several}" if k > least else ""
+        if k > MAX_K_WITH_SCATTERED_LABELS or metric.family not in ("pass@", "pass^"):
+            return f"labels are scattered over attempts; {several}"
+        if k == 1:
+            return ""
+        if self.label_pairs < FEWEST_PAIRS:
+            return f"only {self.label_pairs} pairs of labels are at the same task; {several}"
+        complement = metric.family == "pass@"
+        share = correct_by_scattered_labels(metric, self).values.mean()
+        if (1 - share if complement else share) < MIN_PAIR_PROBABILITY:
+            outcome = "fail" if complement else "pass"
+            return f"two attempts both {outcome} too rarely for scattered labels; {several}"
+        return ""
+
+    def corrected(self, metric: Metric) -> CorrectedValues:
+        """The corrected values: `correct_scattered` for scattered labels, or `correct_by_task`."""
+        return (
+            correct_by_labelled_tasks(metric, self)
+            if self.labels_per_task
+            else correct_by_scattered_labels(metric, self)
+        )
+
+
+class JudgeStrata(NamedTuple):
+    """Strata of attempts by the judge's verdict and by the more frequent verdict at the task.
+
+    A verdict that differs from most verdicts at its task is wrong more often.
+
+    code : stratum of the attempts that fail and that pass at each task, (tasks × 2).
+    size : number of these attempts, (tasks × 2).
+    mean, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
+        labels), the share of its attempts with a label, and the number of labels.
+    """
+
+    stratum_codes: Ints
+    attempt_counts: Ints
+    label_means: Floats
+    labelled_share: Floats
+    label_counts: Ints
+
+    @classmethod
+    def from_labels(cls, labels: JudgeLabels) -> JudgeStrata:
+        """The strata of attempts with randomly drawn labels."""
+        size = np.stack([labels.n - labels.c, labels.c], axis=1)
+        code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
+        attempts, label_counts, true = (
+            np.bincount(code.ravel(), cells.ravel(), 4)
+            for cells in (size, labels.label_table.sum(axis=2), labels.label_table[:, :, 1])
+        )
+        mean = np.where(label_counts > 0, true / np.maximum(label_counts, 1), 0.5)
+        share = np.where(attempts > 0, label_counts / np.maximum(attempts, 1), 1.0)
+        return cls(code, size, mean, share, label_counts)
+
+    def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
+        """Variance of a mean over tasks due to attempts without labels: Σ (1 − π) W² variance / r.
+
+        A stratum has r labels, and π is the share of its attempts with a label. Without labels, the
+        variance is not divided by r.
+
+        slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
+        variance : variance of a label in each stratum.
+        """
+        weight = np.bincount(self.stratum_codes.ravel(), (self.attempt_counts * slope).ravel(), 4) / len(self.attempt_counts)
+        return float(
+            (
+                (1 - self.labelled_share) * weight**2 * variance / np.maximum(self.label_counts, 1)
+            ).sum()
+        )
+
+
+def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
+    """pass@k or pass^k for k ≤ 2, corrected by labels of randomly drawn attempts.
+
+    An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. μ
+    is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ and Y have
+    the same expectation. The value of a task is Chen's formula with ỹ instead of the outcome:
+    pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
+
+    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
+    true. In these strata μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
+    in ỹ. In a stratum without labels, ¼ replaces the bracket and the division by r.
+    Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
+
+    >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
+    >>> everything = JudgeLabels(np.array([2, 1]), np.array([1, 1]), table)
+    >>> correct_scattered(Metric("pass@", 1), everything).values.tolist()
+    [0.5, 0.0]
+    """
+    strata, n = JudgeStrata.from_labels(labels), labels.n[:, None]
+    complement = metric.family == "pass@"
+    mean, share = strata.label_means[strata.stratum_codes], np.maximum(strata.labelled_share[strata.stratum_codes], 1e-300)
+    credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
+    unlabelled = strata.attempt_counts - labels.label_table.sum(axis=2)
+    times = np.concatenate([unlabelled[:, :, None], labels.label_table], axis=2)
+    credits = np.where(times > 0, 1 - credits if complement else credits, 0.0)
+    total, square = (times * credits).sum(axis=(1, 2)), (times * credits**2).sum(axis=(1, 2))
+    if metric.k == 1:
+        values, slope = total / labels.n, np.broadcast_to(1 / n, mean.shape)
+    else:
+        pairs, level = n * (n - 1), 1 - mean if complement else mean
+        values = (total**2 - square) / pairs[:, 0]
+        slope = 2 * ((strata.attempt_counts * level).sum(axis=1, keepdims=True) - level) / pairs
+    rare = np.where(
+        strata.label_counts > 0,
+        _hidden_variance(strata.label_means * strata.label_counts, strata.label_counts),
+        0.25,
+    )
+    tasks = int(np.count_nonzero(labels.label_counts))
+    return CorrectedValues(
+        1 - values if complement else values, strata.unlabelled_variance(slope, rare), tasks - 1,
+        _values_near_bound(_labelled_task_values(metric, labels), 1),
+    )  # fmt: skip
+
+
+def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
+    """A metric of counts, corrected by k or more labels at each of m randomly drawn tasks of T.
+
+    The estimate is λ · mean(g) + mean(u − λ g). g is the value of a task from the judge's verdicts,
+    and u is its value from labels. λ is the slope of the regression of u on g over the m tasks,
+    limited to [0, 1]. In the values, the residuals of the m tasks are multiplied by T/√(m (m − 2)),
+    so that the variance of the mean is the variance of the estimate.
+
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). p is the mean of |u −
+    g|, of u or of 1 − u, whichever is smallest.
+    Source: Angelopoulos, Duchi & Zrnic 2023.
+
+    >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
+    >>> labels = JudgeLabels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
+    >>> float(correct_by_task(Metric("pass^", 2), labels).values.mean())
+    0.375
+    """
+    judged = metric.values(labels.n, labels.c)
+    labelled = labels.label_counts >= metric.k
+    tasks, m = len(judged), int(np.count_nonzero(labelled))
+    g, u = judged[labelled], _labelled_task_values(metric, labels)
+    spread = float(((g - g.mean()) ** 2).sum())
+    slope = float(((g - g.mean()) * (u - u.mean())).sum()) / spread if spread > 0 else 0.0
+    slope = min(max(slope, 0.0), 1.0)
+    residuals = u - slope * g
+    values = slope * judged + residuals.mean()
+    values[labelled] += (residuals - residuals.mean()) * tasks / np.sqrt(m * max(m - 2, 1))
+    off = min(float(errors.sum()) for errors in (np.abs(u - g), u, 1 - u))
+    hidden = float(_hidden_variance(off, m)) * (1 / m - slope**2 / tasks)
+    return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, MIN_TASKS_OFF_BOUND))
+
+
+def correct_by_judge_error_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
+    """pass@1, corrected by a judge's error rates on other models or tasks; None if s ≈ f.
+
+    p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
+    errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
+    f)/(r_f + 1)) / (s − f)² at the mean p.
+    errors : number of wrong verdicts and of all verdicts, for truly failing attempts and then for
+        truly passing attempts.
+    Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
+
+    >>> n, c = np.array([10, 10]), np.array([5, 7])
+    >>> correct_by_rates(n, c, ((10, 100), (5, 100))).values.round(2)
+    array([0.47, 0.71])
+    """
+    (passed, false), (failed, true) = errors
+    f, s = (passed + 0.5) / (false + 1), 1 - (failed + 0.5) / (true + 1)
+    if s - f < _MIN_DISCRIMINATION:
+        return None
+    values = (c / n - f) / (s - f)
+    p = float(values.mean())
+    spread = p**2 * s * (1 - s) / (true + 1) + (1 - p) ** 2 * f * (1 - f) / (false + 1)
+    return CorrectedValues(values, spread / (s - f) ** 2, min(len(n), true, false) - 1)
+
+
+def _labelled_task_values(metric: Metric, labels: JudgeLabels) -> Floats:
+    full = labels.label_counts >= metric.k
+    return metric.values(labels.label_counts[full], labels.passing_labels[full])
+
+
+def _values_near_bound(values: Floats, fewest: int) -> Floats | None:
+    off = min(
+        np.count_nonzero(values > ROUNDING_TOLERANCE),
+        np.count_nonzero(values < 1 - ROUNDING_TOLERANCE),
+    )
+    return values if off < fewest else None
+
+
+def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
+    rate, more = errors / np.maximum(labels, 1), (errors + 0.5) / (labels + 1)
+    return np.maximum(more * (1 - more) - rate * (1 - rate), 0.0)
+
+
+def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | None:
+    """Share of wrong verdicts among attempts with a given truth; None without such labels.
+
+    several : labels of one or more models.
+    truth : 0 for truly failing attempts, 1 for truly passing attempts.
+
+    >>> table = np.array([[[3, 0], [1, 0]], [[2, 1], [0, 1]]])
+    >>> round(error_rate([JudgeLabels(np.full(2, 4), np.array([1, 1]), table)], 0).mean, 3)
+    0.167
+    """
+    part, base = np.zeros((2, 2)), np.zeros((2, 2))
+    part[1 - truth, truth] = 1
+    base[:, truth] = 1
+    return _weighted_share(several, part, base)
+
+
+def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
+    """Share of attempts with a given verdict and a given true outcome; None without labels."""
+    part = np.zeros((2, 2))
+    part[verdict, truth] = 1
+    return _weighted_share([labels], part, np.ones((2, 2)))
+
+
+def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
+    """Cohen's κ between judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
+
+    p_o is the share of attempts on which judge and label agree. p_e is the share on which two
+    raters with the same pass rates would agree at random. The task values are linear
+    approximations (delta method). None without labels, or if all verdicts are equal.
+    Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
+
+    >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
+    >>> cohens_kappa(agree).mean
+    1.0
+    """
+    table = labels.weights[:, :, None] * labels.label_table
+    total = table.sum()
+    if total == 0:
+        return None
+    shares = table.sum(axis=0) / total
+    rows, columns = shares.sum(axis=1), shares.sum(axis=0)
+    agreement, chance = float(np.trace(shares)), float(rows @ columns)
+    if chance >= 1 - ROUNDING_TOLERANCE:
+        return None
+    value = (agreement - chance) / (1 - chance)
+    slope = np.eye(2) / (1 - chance)
+    slope = slope - (columns[:, None] + rows) * (1 - agreement) / (1 - chance) ** 2
+    labelled = table.sum(axis=(1, 2)) > 0
+    size = table[labelled].sum(axis=(1, 2))
+    off = (table[labelled] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
+    hidden = _hidden_share_variance([labels], slope, float(total))
+    return IntervalData(
+        (value + 1 + off / size.mean()) / 2, hidden_variance=hidden / 4, label_degrees_of_freedom=max(len(size) - 1, 1)
+    )
+
+
+def _weighted_share(
+    several: Sequence[JudgeLabels], part: Floats, base: Floats
+) -> IntervalData | None:
+    """Weighted share of labels in the `part` cells of verdict × truth, among the `base` cells.
+
+    Each task with labels in the base has the value R + (part − R · base) / mean base (a ratio of
+    totals), so the interval accounts for errors that occur together at a task.
+
+    part, base : 1 for the selected cells and 0 for other cells, (2 × 2).
+    """
+    tables = np.concatenate([labels.weights[:, :, None] * labels.label_table for labels in several])
+    top, bottom = ((tables * cells).sum(axis=(1, 2)) for cells in (part, base))
+    counted = bottom > 0
+    if not counted.any():
+        return None
+    total = float(bottom.sum())
+    rate = float(top.sum()) / total
+    values = rate + (top - rate * bottom)[counted] / bottom[counted].mean()
+    hidden = _hidden_share_variance(several, part - rate * base, total)
+    return IntervalData(values, hidden_variance=hidden, label_degrees_of_freedom=max(len(values) - 1, 1))
+
+
+def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
+    hidden = 0.0
+    for labels in several:
+        label_counts = labels.label_table.sum(axis=(0, 2))
+        weight = (labels.weights[:, :, None] * labels.label_table).sum(axis=(0, 2))
+        change = weight * (slope[:, 1] - slope[:, 0]) / total
+        unseen = _hidden_variance(
+            labels.label_table[:, :, 1].sum(axis=0).astype(float), label_counts
+        )
+        hidden += float((change**2 * unseen / np.maximum(label_counts, 1)).sum())
+    return hidden
+
+
+class ErrorClustering(NamedTuple):
+    """Number of pairs of errors with the same truth at the same task, its expectation, and p."""
+
+    error_pairs: int
+    expected_error_pairs: float
+    p: float
+
+
+def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
+    """A permutation test of whether a judge's errors occur together within tasks."""
+    rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
+    for truth in (0, 1):
+        size, wrong = (
+            labels.label_table[:, :, truth].sum(axis=1),
+            labels.label_table[:, 1 - truth, truth],
+        )
+        pairs += int((wrong * (wrong - 1) // 2).sum())
+        dealt = rng.multivariate_hypergeometric(size, int(wrong.sum()), resamples)
+        pair_draws += (dealt * (dealt - 1) // 2).sum(axis=1)
+    p = (1 + int(np.count_nonzero(pair_draws >= pairs))) / (resamples + 1)
+    return ErrorClustering(pairs, float(pair_draws.mean()), p)
+
+
+class VarianceByLabelCount(NamedTuple):
+    """Variance of a corrected mean with r labels: smallest + slope · (1/r − 1/available).
+
+    If whole tasks are labelled, r is the number of labelled tasks.
+
+    smallest_variance : variance if all `available` attempts (or tasks) have labels.
+    labelled : the current r.  per_task : labels at each labelled task; 0 for scattered labels.
+    """
+
+    smallest_variance: float
+    variance_slope: float
+    current_labels: int
+    available_labels: int
+    labels_per_task: int
+
+    def labels_for_variance(self, variance: float) -> int | None:
+        """The number r of labels for a variance; None if all available labels are not enough."""
+        if variance <= self.smallest_variance:
+            return None
+        return math.ceil(
+            1 / ((variance - self.smallest_variance) / max(self.variance_slope, 1e-300) + 1 / self.available_labels)
+        )
+
+
+def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLabelCount:
+    """How the variance of a corrected metric falls with more labels of the same kind."""
+    per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
+    values, hidden, *_ = (
+        correct_by_labelled_tasks(metric, labels) if per_task else correct_by_scattered_labels(metric, labels)
+    )
+    tasks = len(values)
+    total = float(values.var(ddof=1)) / tasks + hidden
+    if per_task:
+        full = labels.label_counts >= metric.k
+        labelled, most = int(np.count_nonzero(full)), tasks
+        residuals = _labelled_task_values(metric, labels) - metric.values(labels.n, labels.c)[full]
+        part = float(residuals.var(ddof=1)) * (1 / labelled - 1 / most) + hidden
+    else:
+        labelled, most = int(labels.label_counts.sum()), int(labels.n.sum())
+        strata = JudgeStrata.from_labels(labels)
+        spread = np.where(strata.label_counts > 0, strata.label_means * (1 - strata.label_means), 0.0)
+        part = hidden + strata.unlabelled_variance(1 / labels.n[:, None], spread)
+    visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
+    return VarianceByLabelCount(max(total - part, visible / 2), part / max(1 / labelled - 1 / most, 1e-12),
+    labelled,
+    most,
+                per_task)  # fmt: skip

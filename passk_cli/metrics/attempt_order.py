@@ -1,0 +1,209 @@
+"""Metrics of attempts in their order: first@k, trend, neighbours, attempts to the first pass.
+
+Each row is one attempt. The rows start[t] … start[t+1] − 1 are the attempts of task t, in the order
+in which they were made. `passed` is 0 or 1. Every task has at least one attempt, and tasks may have
+different numbers of attempts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from passk_cli.arrays import Bools, Floats, Indices, Ints
+from passk_cli.metrics.pass_k import pass_hat_k
+
+
+def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
+    """Whether one of the first k attempts at each task passes: 0 or 1, or a share for ties.
+
+    Attempts with an equal value have no order among themselves. If such attempts are at position k,
+    the result is the share of their orders in which one of the first k attempts passes.
+
+    start : (tasks + 1,) offsets of the rows of each task.  value : number or time of the attempts
+        in a row, increasing within a task.
+    count : number of attempts in a row.  passed : number of passes among them.  k ≥ 1.
+    Returns floats in [0, 1], (tasks,). If a task has fewer than k attempts, the result is 1 if one
+    of these attempts passes, because more attempts cannot change the result. Otherwise the result
+    is NaN.
+
+    >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
+    array([0.])
+    >>> first_at_k(np.array([0, 2, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 0]), 4)
+    array([ 1., nan])
+    """
+    before = np.cumsum(count) - count
+    before -= np.repeat(before[start[:-1]], np.diff(start))
+    in_first_k = np.clip(k - before, 0, count)
+    failing, among_first = np.ones(len(count)), in_first_k > 0
+    failing[among_first] = pass_hat_k(
+        count[among_first], (count - passed)[among_first], in_first_k[among_first]
+    )
+    chances: Floats = 1.0 - np.multiply.reduceat(failing, start[:-1])
+    short = np.add.reduceat(count, start[:-1]) < k
+    chances[short & (np.add.reduceat(passed, start[:-1]) == 0)] = np.nan
+    return chances
+
+
+def attempts_and_passes(start: Ints, passed: Ints) -> tuple[Ints, Ints]:
+    """The numbers of attempts n and of passes c of each task.
+
+    >>> attempts_and_passes(np.array([0, 3, 4]), np.array([0, 1, 1, 0]))
+    (array([3, 1]), array([2, 0]))
+    """
+    return np.diff(start), np.add.reduceat(passed, start[:-1])
+
+
+def attempt_positions(start: Ints) -> Ints:
+    """The position of each row among the attempts of its task: 0, 1, 2, …
+
+    >>> attempt_positions(np.array([0, 3, 5])).tolist()
+    [0, 1, 2, 0, 1]
+    """
+    sizes = np.diff(start)
+    return np.arange(start[-1]) - np.repeat(start[:-1], sizes)
+
+
+def rates_by_position_range(
+    start: Ints, passed: Ints, edges: Ints
+) -> Iterator[tuple[Indices, Ints, Floats]]:
+    """Yield (tasks, attempts, pass rates) for the positions edges[b] … edges[b+1] − 1.
+
+    Tasks without an attempt at these positions are left out. `attempts` is the number of attempts
+    of each task at these positions.
+
+    >>> start, passed, bounds = np.array([0, 2, 3]), np.array([1, 0, 1]), np.array([0, 1, 2])
+    >>> rates = rates_by_position_range(start, passed, bounds)
+    >>> [(tasks.tolist(), values.tolist()) for tasks, _, values in rates]
+    [([0, 1], [1.0, 1.0]), ([0], [0.0])]
+    """
+    n = np.diff(start)
+    before = np.concatenate([[0], np.cumsum(passed)])
+    for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        tasks = np.flatnonzero(n > low)
+        first = start[tasks] + low
+        last = np.minimum(start[tasks] + high, start[tasks + 1])
+        yield tasks, last - first, (before[last] - before[first]) / (last - first)
+
+
+def trend_scores_and_weights(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
+    """The score S and the size Q of the trend of each task, from which slopes are computed.
+
+    S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. S/Q is the slope of the
+    outcomes of the task over the position i. ΣS/ΣQ is the common slope within all tasks, weighted
+    by the information of each task. S is also the score statistic of a common slope in a logistic
+    regression, given the number of passes of every task.
+    Source: Cox 1958.
+
+    >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
+    >>> scores.tolist(), sizes.tolist()
+    ([1.0], [2.0])
+    """
+    n = np.diff(start).astype(np.float64)
+    centred = attempt_positions(start) - np.repeat((n - 1) / 2, np.diff(start))
+    return np.add.reduceat(centred * passed, start[:-1]), n * (n**2 - 1) / 12
+
+
+def neighbour_changes(start: Ints, passed: Ints) -> Ints:
+    """The number of neighbouring attempts of each task that differ: #{i : x_i ≠ x_{i+1}}.
+
+    >>> neighbour_changes(np.array([0, 4, 5]), np.array([0, 1, 1, 0, 1])).tolist()
+    [2, 0]
+    """
+    differ = np.zeros(len(passed), dtype=np.int64)
+    differ[:-1] = passed[:-1] != passed[1:]
+    differ[start[1:] - 1] = 0
+    return np.add.reduceat(differ, start[:-1])
+
+
+def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
+    """Correlation of neighbouring attempts within tasks: 1 − Σ changes / Σ 2c(n−c)/n.
+
+    The mean correlation is 0 if all orders of the outcomes of a task are equally likely. The
+    correlation is above 0 if neighbouring attempts tend to agree, and below 0 if passes and
+    failures alternate. A positive correlation is underestimated, especially with few attempts.
+
+    changed : from `neighbour_changes`.  n, c : attempts and passes.  Returns a number ≤ 1; NaN if
+        no task has both passes and failures.
+
+    >>> neighbour_correlation(np.array([1]), np.array([4]), np.array([2]))
+    0.5
+    """
+    expected = float((2 * c * (n - c) / n).sum())
+    return 1.0 - float(changed.sum()) / expected if expected > 0 else float("nan")
+
+
+def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
+    """The `neighbour_correlation` that a linear trend causes without other dependence.
+
+    The value is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+
+    slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
+
+    >>> round(neighbour_correlation_of_trend(0.02, np.array([10]), np.array([5])), 4)
+    0.0106
+    """
+    expected = float((2 * c * (n - c) / n).sum())
+    fewer = float((slope**2 * (n**2 - 1.0) * (n - 2) / 6).sum())
+    return fewer / expected if expected > 0 else float("nan")
+
+
+def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
+    """The number of the first attempt that passes (n if no attempt passes), and whether one does.
+
+    >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
+    (array([2, 2]), array([ True, False]))
+    """
+    n = np.diff(start)
+    place = np.where(passed == 1, attempt_positions(start) + 1, np.repeat(n, n))
+    return np.minimum.reduceat(place, start[:-1]), np.add.reduceat(passed, start[:-1]) > 0
+
+
+def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
+    """Share of tasks that are still unsolved after 0, 1, 2, … attempts: Π_{j≤i} (1 − d_j/r_j).
+
+    d_j is the number of tasks that are solved by attempt j, and r_j is the number of tasks that
+    have an attempt j and were unsolved before. A task that is never solved is included until its
+    last attempt (censored). If all n are equal, the share is 1 − first@i. Otherwise the share is
+    correct if the number of attempts is unrelated to the difficulty, or if attempts end with the
+    first pass.
+
+    attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
+    Source: Kaplan & Meier 1958.
+
+    >>> unsolved_shares(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
+    [1.0, 0.667, 0.333]
+    """
+    longest = int(attempts.max())
+    at = np.bincount(attempts, minlength=longest + 1)
+    risk = at[::-1].cumsum()[::-1]
+    solved_at = np.bincount(attempts, solved, longest + 1)
+    return np.cumprod(1.0 - solved_at / risk)
+
+
+def attempts_for_share(survival: Floats, share: float) -> int | None:
+    """Smallest number of attempts that solve this share of the tasks; None if too few are solved.
+
+    survival : from `unsolved_shares`.  share : in (0, 1].
+
+    >>> attempts_for_share(np.array([1.0, 0.6, 0.4]), 0.5)
+    2
+    >>> attempts_for_share(np.array([1.0, 0.6]), 0.5) is None
+    True
+    """
+    enough = 1.0 - survival >= share - 1e-12
+    return int(enough.argmax()) if enough.any() else None
+
+
+def mean_attempts_used(survival: Floats, budget: int) -> float:
+    """Mean attempts per task up to the first pass, but at most `budget`: Σ_{i<b} S_i.
+
+    survival : from `unsolved_shares`.  Returns a number in [1, budget]; NaN if `budget` is larger
+        than the number of attempts made and some task is unsolved.
+
+    >>> mean_attempts_used(np.array([1.0, 0.6, 0.4]), 2)
+    1.6
+    """
+    complete = budget < len(survival) or survival[-1] == 0
+    return float(survival[:budget].sum()) if complete else float("nan")
