@@ -48,7 +48,9 @@ def flatter(rates: Floats) -> Floats:
 def expected(change: MetricChange, rates: Floats) -> float:
     """The mean change over tasks with these success rates."""
     ks = change.end_metric.k, change.start_metric.k
-    end, start = (1 - (1 - rates) ** k if change.end_metric.family == "pass@" else rates**k for k in ks)
+    end, start = (
+        1 - (1 - rates) ** k if change.end_metric.family == "pass@" else rates**k for k in ks
+    )
     return float((end - start).mean())
 
 

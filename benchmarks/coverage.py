@@ -310,7 +310,9 @@ class Fixed:
             hits += inside
             above += not inside and truth < estimates[i]
             within = within_variance(self.metric, ns, c)
-            normal = interval(IntervalData(values, attempt_variances=within), "jackknife", LEVEL, THESE_TASKS)
+            normal = interval(
+                IntervalData(values, attempt_variances=within), "jackknife", LEVEL, THESE_TASKS
+            )
             low, high = (normal.low, normal.high) if normal.low is not None else (2.0, -2.0)
             jackknife += low <= truth <= high
             if i < _WIDTHS:

@@ -140,7 +140,9 @@ def trials(extrapolation: Extrapolation, truths: dict[int, tuple[int, float]]) -
     """truths : times → k, and the truth there."""
     averages = extrapolation.model_average(np.array([k for k, _ in truths.values()]))
     for place, (times, (k, truth)) in enumerate(truths.items()):
-        mean = (float(part[place]) for part in (averages.posterior_means, averages.low, averages.high))
+        mean = (
+            float(part[place]) for part in (averages.posterior_means, averages.low, averages.high)
+        )
         yield Trial(times, truth, *extrapolation.range(k), *mean)
 
 
@@ -288,7 +290,9 @@ def of_prospects(sets: int) -> str:
                 continue
             more += 1
             c = rng.binomial(prospect.attempts, rates(rng, 60))
-            low, high = Extrapolation(np.full(60, prospect.attempts), c).range(prospect.determined_k)
+            low, high = Extrapolation(np.full(60, prospect.attempts), c).range(
+                prospect.determined_k
+            )
             widths.append(high - low)
     at = np.quantile(widths, [0.1, 0.5, 0.9])
     return table(

@@ -395,14 +395,19 @@ def histories(sets: int) -> str:
             new = rng.binomial(n, shift_logits(p, scale * rng.standard_normal()))
             counts = replace(base, c=new, n=np.full(tasks, n))
             study = Analysis(
-                counts, (PASS_1,), Confidence(resamples=1000), ComparisonOptions(), pooled_baseline=past
+                counts,
+                (PASS_1,),
+                Confidence(resamples=1000),
+                ComparisonOptions(),
+                pooled_baseline=past,
             )
             sides = BaselineMatch.from_two_files(counts, replace(base, c=passes), "old")
             return GateContext(study, sides, (PASS_1,), "fail")
 
         context = night()
         truth = SimulationSetup(context, rules, p[None], p[None], "pass", 8000,
-                      between_run_deviations={s: np.array([x]) for s, x in scales.items()})  # fmt: skip
+                      between_run_deviations={s: np.array([x]) for s,
+                          x in scales.items()})  # fmt: skip
         share = next(iter(truth.unchanged_verdicts[0].values())).failing_share
         results = []
         for _ in range(sets):

@@ -149,7 +149,10 @@ class Draws:
         rare = np.minimum((u > 1e-12).sum(1), (u < 1 - 1e-12).sum(1)) < MIN_TASKS_OFF_BOUND
         return [
             IntervalData(
-                estimate, hidden_variance=more, label_degrees_of_freedom=m - 1, values_near_bound=labelled if few else None
+                estimate,
+                hidden_variance=more,
+                label_degrees_of_freedom=m - 1,
+                values_near_bound=labelled if few else None,
             )
             for estimate, more, labelled, few in zip(estimates, hidden, u, rare, strict=True)
         ]
@@ -198,7 +201,10 @@ class Draws:
             few = u if u.size and u.min() == u.max() and u.min() in (0, 1) else None
             degrees = (of_task[run] > 0).sum() - 1
             sample = IntervalData(
-                estimate, hidden_variance=hidden[run], label_degrees_of_freedom=degrees, values_near_bound=few
+                estimate,
+                hidden_variance=hidden[run],
+                label_degrees_of_freedom=degrees,
+                values_near_bound=few,
             )
             samples.append(None if refused[run] else sample)
         return samples

@@ -124,7 +124,10 @@ def pilot_rows(pilots: int) -> Iterator[tuple[object, ...]]:
                     else:
                         actual.append(sqrt(pilot.variance(n) / true))
                         predicted.append(
-                            100 * float(difference_distribution(pilot.task_values).base_error_uncertainty[0])
+                            100
+                            * float(
+                                difference_distribution(pilot.task_values).base_error_uncertainty[0]
+                            )
                         )
                 texts: tuple[object, ...] = ("–", "–", "–")
                 if actual:
@@ -195,9 +198,9 @@ def cluster_rows(
         without = np.sqrt(variances[:, 0] / len(tasks))
         noise = sqrt((0.5 + float(forecasts.var() / forecasts.mean() ** 2)) / pilots)
         silences = [
-            difference_distribution(cluster_contributions(sample[:, None], of)[:, 0]).base_error_uncertainty[
-                0
-            ]
+            difference_distribution(
+                cluster_contributions(sample[:, None], of)[:, 0]
+            ).base_error_uncertainty[0]
             for sample in varied
         ]
         yield (

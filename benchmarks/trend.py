@@ -227,7 +227,10 @@ def by_gate(c: np.ndarray, n: int, runs: int = 5) -> list[int]:
         int(r)
         for r, significance, low, high in zip(nights_, d.mean(axis=1), lows, highs, strict=True)
         if widen_by_run_effect(
-            significance, low, high, largest_run_difference(run_effect_variance(c[:r] / n), runs, int(r))
+            significance,
+            low,
+            high,
+            largest_run_difference(run_effect_variance(c[:r] / n), runs, int(r)),
         )[1]
         < 0
     ]

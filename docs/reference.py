@@ -256,7 +256,10 @@ def _commands(_: str) -> str:
 
 
 def _schemas(_: str) -> str:
-    return f"- `{csv_json.REPORT_SCHEMA_VERSION}`: what a command found\n- `{csv_json.ERROR_SCHEMA_VERSION}`: an error"
+    return (
+        f"- `{csv_json.REPORT_SCHEMA_VERSION}`: what a command found\n-"
+        f" `{csv_json.ERROR_SCHEMA_VERSION}`: an error"
+    )
 
 
 def _fields(_: str) -> str:
@@ -298,7 +301,12 @@ def message_pages() -> dict[str, str]:
         lines = [f"# Messages: {_TITLES[family]}"]
         for name in names:
             message = all_messages()[name]
-            lines += ["", f"## {name}", "", f"`{message.severity}[{name}]: {message.readable_template}`"]
+            lines += [
+                "",
+                f"## {name}",
+                "",
+                f"`{message.severity}[{name}]: {message.readable_template}`",
+            ]
             for title, part in message_parts(message):
                 lines += ["", f"**{title}.** {part}"]
             if message.example:

@@ -16,8 +16,8 @@ from passk_cli.commands.gate.rulebook import (
     gate_keys,
     trend_keys,
 )
-from passk_cli.files.toml_map import TABLE, option_by_map_key
 from passk_cli.files.roles import ROLES
+from passk_cli.files.toml_map import TABLE, option_by_map_key
 from passk_cli.option import DeclaredOption, options_by_field
 
 PAGE = Path(__file__).parent / "passk.schema.json"

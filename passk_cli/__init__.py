@@ -1,7 +1,7 @@
 """passk: pass@k and pass^k from the result files of any harness, with confidence intervals.
 
-`read` returns the Counts of files or tables.  Each command of passk is a function that returns
-Findings.
+`read` reads files or tables and returns `Counts`.  Each command of passk is also a Python function,
+which returns `Findings`.
 
 >>> import passk_cli
 >>> passk_cli.pass_at_k(10, 3, 5).round(6).item()
@@ -17,8 +17,8 @@ from typing import Any
 from passk_cli.commands import COMMANDS
 from passk_cli.version import __version__ as __version__
 
-# Maps each public name to its module. `tests/stub.py` generates `__init__.pyi`, which contains
-# the types of all public names.
+# _MODULE_BY_PUBLIC_NAME maps each public name to its module. `tests/stub.py` generates
+# `__init__.pyi`, which contains the types of all public names.
 _MODULE_BY_PUBLIC_NAME = {
     "Counts": "outcomes.counts",
     "DataError": "errors",
@@ -48,7 +48,8 @@ def __getattr__(name: str) -> Any:
 
 
 class _PackageModule(ModuleType):
-    """The class of this module, whose `report` is always the function and not the subpackage."""
+    """The class of the module `passk_cli`, in which `report` is always the function, never the
+    subpackage."""
 
     @property
     def report(self) -> Any:
@@ -57,7 +58,8 @@ class _PackageModule(ModuleType):
 
     @report.setter
     def report(self, folder: ModuleType) -> None:
-        """Ignore the subpackage, which Python assigns when a module imports from it."""
+        """Ignore the subpackage `report`, which Python assigns to this attribute when a module
+        imports from the subpackage."""
 
 
 sys.modules[__name__].__class__ = _PackageModule

@@ -9,7 +9,7 @@ atexit.register(gc.freeze)
 
 
 def main() -> None:
-    """Run the command line, which survives closed streams and ends promptly after a signal."""
+    """Run the command line.  passk works with closed streams and ends promptly after a signal."""
     # Imports create almost no garbage, but collecting the garbage would take 10 % of the time of a
     # short command.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])

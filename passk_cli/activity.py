@@ -13,7 +13,8 @@ _activity_text_functions: list[Callable[[], str]] = []
 
 @contextmanager
 def report_activity(describe: Callable[[], str]) -> Iterator[None]:
-    """Report an activity during the block.  `describe` returns the text for the progress line.
+    """Make an activity the current activity while the block runs.  The function `describe` returns
+    the text for the progress line.
 
     >>> with report_activity(lambda: "fetching a file"):
     ...     current_activity()
@@ -28,12 +29,14 @@ def report_activity(describe: Callable[[], str]) -> Iterator[None]:
         _activity_text_functions.remove(describe)
 
 
-def items_with_progress(items: Iterable[Item], action: str, nouns: str, count: int = 0) -> Iterator[Item]:
-    """Yield the items, and report the progress, for example "computing: 3 of 20 models".
+def items_with_progress(
+    items: Iterable[Item], action: str, nouns: str, count: int = 0
+) -> Iterator[Item]:
+    """Yield the items one by one, and report the progress, for example "computing: 3 of 20 models".
 
-    count : number of items, needed if `items` has no length.
+    count : number of items, which is needed if `items` has no length.
 
-    >>> [current_activity() for _ in report_steps("ab", "spelling", "letters")]
+    >>> [current_activity() for _ in items_with_progress("ab", "spelling", "letters")]
     ['spelling: 1 of 2 letters', 'spelling: 2 of 2 letters']
     """
     total, place = len(items) if isinstance(items, Sized) else count, 0
@@ -43,5 +46,5 @@ def items_with_progress(items: Iterable[Item], action: str, nouns: str, count: i
 
 
 def current_activity() -> str:
-    """The text of the current activity, or ""."""
+    """The text of the current activity, or "" if there is no activity."""
     return _activity_text_functions[-1]() if _activity_text_functions else ""

@@ -1,7 +1,7 @@
 """The Python API: `read`, and one function per command with the same options and results.
 
-`read` returns Counts, and the function of a command returns `Findings`.  Messages write options as
-Python keywords.
+`read` returns Counts, and the function of a command returns `Findings`.  The messages of these
+functions write options as Python keywords.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Annotated, Any, Literal, get_args
 
 from passk_cli.commands import COMMANDS
 from passk_cli.commands.command import Command, load_command, option_suggestion
+from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.commands.runner import (
     CommandRunner,
     CountsReader,
     command_report,
     require_known_names,
 )
-from passk_cli.commands.message_filter import MessageOptions
 from passk_cli.diagnostic import WARNING, Diagnostic
 from passk_cli.errors import DataError, ParameterError, PasskWarning
 from passk_cli.files.load import load
@@ -47,8 +47,8 @@ from passk_cli.render.style import sentence_text
 from passk_cli.suggested_fix import python_literal
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, nearest_names
 
-# Options in _POSITIONAL_OPTIONS can also be positional arguments after the data, for example `estimate(data,
-# "pass@10")`.
+# Options in _POSITIONAL_OPTIONS can also be positional arguments after the data, for example
+# `estimate(data, "pass@10")`.
 _POSITIONAL_OPTIONS = ("metrics", "k")
 DATA_HELP = (
     "paths (globs, directories, URLs, label=path), rows (a list of dicts), columns (a dict of"
@@ -56,7 +56,8 @@ DATA_HELP = (
     " table, or Counts from `read`."
 )
 
-# Maps each output option of the command line to its equivalent in Python.
+# _PYTHON_EQUIVALENTS_OF_OPTIONS maps each output option of the command line to its equivalent in
+# Python.
 _PYTHON_EQUIVALENTS_OF_OPTIONS = {
     **dict.fromkeys(("chart", "chart_theme", "chart_size"), "its result has .chart(…)"),
     **dict.fromkeys(("output", "digits", "percent", "stacked"), "its result has .save(…)"),
@@ -69,7 +70,7 @@ FRAME_HELP = f"frame_as : Library of the result's DataFrames. One of {', '.join(
 
 @dataclass(frozen=True)
 class ReadOptions(Request):
-    """The options of `read`, including options that only commands set."""
+    """The options of `read`, and the reading options that only commands set."""
 
     cluster: Annotated[str | None, Option("--cluster", "COLUMN")] = None
     attempts: Annotated[
@@ -117,39 +118,41 @@ def read(
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
         dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or another
         object with Arrow data, a DuckDB relation, or a dict with one of these objects per model.
-        The data contains one row per attempt, a list of outcomes per task, or counts per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, if passk does not recognise a
-        column.
-    map : the roles of the columns, as a TOML file, or as a dict like {"task": "case", "outcome":
-        "verdict"}.  The map replaces passk.toml next to the data.
-    all_of : columns of outcomes.  An attempt passes if all of these outcomes pass.
+        The data contains one row per attempt, one list of outcomes per task, or one pair of counts
+        per task.
+    fields : role (task, outcome, attempt, model, n, c) → column, for columns that passk does not
+        recognise.
+    map : the roles of the columns, as a TOML file, or as a dict such as {"task": "case", "outcome":
+        "verdict"}.  If you pass a map, passk ignores the file passk.toml next to the data.
+    all_of : columns that contain outcomes.  An attempt passes if its outcomes in all of these
+        columns pass.
     outcome : the name of the outcome, if the files of a harness contain several outcomes.
-    truth : labels of some attempts, if the outcome is a judge's verdict.  This is a file or a
-        table, which passk joins by model, task and attempt, or the name of another outcome.  If a
+    truth : labels of some attempts, if the outcome is a judge's verdict.  `truth` is the name of
+        another outcome, or a file or table, which passk joins by model, task and attempt.  If a
         column of the data contains the labels, use fields={"truth": …}.
     truth_from : labelled results of other models or tasks, which correct pass@1.
     threshold : a numeric outcome other than 0 and 1 passes if it is at least threshold − 1e-9.
         With math.inf, no attempt passes, which is useful if you need only metrics of scores
         (best@k, worst@k, mean).  With several thresholds, passk computes every number once per
         threshold.
-    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds".  With "bounds",
-        null outcomes may pass or fail, and every number is a range.
+    missing : the treatment of null outcomes: "error", "fail", "drop", or "bounds".  With
+        missing="bounds", null outcomes may pass or fail, and every number is a range.
     missing_cost : the treatment of an attempt without a cost (or tokens, duration, turns), if a
         metric needs costs: "error", "drop" (leave only the cost out), "mean" (use the mean cost of
         attempts at the same task), or "bounds" (keep NaN).
     price : dollars per million tokens for each model or pattern, like {"gpt-5*": {"input": 1.25,
-        "output": 10, "cached": 0.125}}, or a TOML file with these tables. passk then computes costs
-        from tokens, even if the data contains costs.
+        "output": 10, "cached": 0.125}}, or a TOML file with these tables.  With prices, passk
+        computes costs from tokens, even if the data contains costs.
     duplicates : the treatment of rows with the same model, task and attempt: "error", "first",
         "last" or "keep".
     skip_bad : whether to skip lines that are not records and report their number.
     by : columns that split each model further.
     pool : columns with settings that are pooled on purpose.
-    passes, fails : further words that mean pass, and further words that mean fail.
+    passes, fails : further words that mean "pass", and further words that mean "fail".
     where : a condition in DuckDB SQL, which selects rows.
     models : models to keep, by name or by a pattern like "gpt-*".
     exclude_models : models to leave out.
-    alias : name of a model in the data → the name to use instead.
+    alias : name of a model in the data → the name that replaces it.
     exclude_tasks : tasks to leave out, by name or by a file of names.
     only_tasks : tasks to keep.
     cluster : the column that contains groups of related tasks.
@@ -162,11 +165,11 @@ def read(
         (dollars), "tokens_in", "tokens_out", "tokens", "duration" (seconds), "turns".
     normalise : how to compare solutions: as text ("none"), as text with single spaces ("space"), or
         as Python code without comments, docstrings and layout ("python").
-    similarity : a share in (0, 1].  Two solutions count as the same solution if they have at least
-        this share of their three-token sequences in common.
+    similarity : a share above 0 and at most 1.  Two solutions count as the same solution if they
+        have at least this share of their three-token sequences in common.
 
-    Errors: ParameterError for an option that is not valid, DataError (`place: problem; remedy`) for
-        data that cannot be used.
+    Errors: ParameterError for an option that is not valid, and DataError (`place: problem; remedy`)
+        for data that passk cannot use.
 
     >>> counts = read([{"task": "a", "passed": True}, {"task": "a", "passed": False}])
     >>> counts
@@ -201,7 +204,10 @@ def _reread_function(data: Any, request: Request) -> Callable[[Request], Counts]
         attempts = tuple(dict.fromkeys((*request.attempts, *new_request.attempts)))
         by = tuple(dict.fromkeys((*request.by, *new_request.by)))
         merged = replace(
-            request, attempts=attempts, by=by, uses_attempt_order=request.uses_attempt_order or new_request.uses_attempt_order
+            request,
+            attempts=attempts,
+            by=by,
+            uses_attempt_order=request.uses_attempt_order or new_request.uses_attempt_order,
         )
         return load(data, merged)
 
@@ -209,7 +215,8 @@ def _reread_function(data: Any, request: Request) -> Callable[[Request], Counts]
 
 
 def python_function(name: str) -> Callable[..., Findings]:
-    """The Python function of a command, with a signature and docstring from its declaration."""
+    """The Python function of a command, with a signature and a docstring that are made from the
+    command's declaration."""
     declaration = load_command(name)
     options = _options_of_command(name)
     flags = [field for field, option in options.items() if option.option.is_positional]
@@ -245,7 +252,8 @@ def python_function(name: str) -> Callable[..., Findings]:
                 _findings_of_call(declaration, python_call, keywords), frame_as=frame_as
             )
         for message in findings.report.warnings:
-            # With stacklevel=2, the warning points to the line that called the function of passk.
+            # With stacklevel=2, the warning points to the line of the user's code that called
+            # passk.
             words = PasskWarning(sentence_text(message.pieces(), PYTHON_STYLE), message.name)
             warnings.warn(words, stacklevel=2)
         return findings
@@ -261,7 +269,8 @@ def _options_of_command(command: str) -> OptionsByName:
 
 
 def _unknown_option_error(name: str, word: str, value: Any) -> TypeError:
-    """The TypeError for an unknown option of a Python function, with a suggestion."""
+    """The TypeError for an unknown option of a Python function, with a suggestion of a known
+    option."""
     options = _options_of_command(name)
     flags = {
         option.option.name.strip("-").replace("-", "_"): option.field for option in options.values()
@@ -288,7 +297,8 @@ def _findings_of_call(
         for field in (*options_by_field(Request), "cluster"):
             if arguments.get(field) is not None:
                 raise ParameterError(
-                    f"these counts were already read; leave {field}= out, or pass it to read(…)",
+                    f"these counts were already read; leave {field}= out, or pass this option to"
+                    " read(…)",
                     name="contradicting-options",
                 )
         arguments = {**arguments, "cluster": data.cluster}
@@ -311,7 +321,9 @@ def _findings_of_call(
         )
     messages = tuple(with_python_fixes(message, options, call) for message in report.messages)
     spelled = replace(
-        report, messages=messages, make_methods_text=report.make_methods_text if declaration.has_methods_text else None
+        report,
+        messages=messages,
+        make_methods_text=report.make_methods_text if declaration.has_methods_text else None,
     )
     kind = Verdict if declaration.gives_verdict else Findings
     return kind(spelled, frozenset(numeric))
@@ -404,7 +416,9 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
     for field, (_, option, kind, _, base, _) in options.items():
         help = text_for_python(f"{option.help} {option.detail_with_choices}".rstrip(), options)
         if base is Mapping:
-            help = re.sub(r"(?<=e\.g\. )\w+=\w+(, \w+=\w+)*", _dict_literal_of_pairs, help, count=1)
+            help = re.sub(
+                r"(?<=such as )\w+=\w+( or \w+=\w+)*", _dict_literal_of_pairs, help, count=1
+            )
         stop = "" if help.endswith((".", "?")) else "."
         values = (
             f"  One of {', '.join(option.allowed_values)}."
@@ -428,11 +442,11 @@ def _docstring(declaration: Command, options: OptionsByName) -> str:
 
 
 def _dict_literal_of_pairs(pairs: re.Match[str]) -> str:
-    return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(", ")), ""))
+    return str(python_literal(dict(pair.split("=") for pair in pairs[0].split(" or ")), ""))
 
 
 def __getattr__(name: str) -> Any:
-    """The function of a command, which is made when it is first used."""
+    """The Python function of a command, which is made when the function is first used."""
     if name not in COMMANDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = python_function(name)

@@ -28,8 +28,8 @@ Key = TypeVar("Key")
 
 
 def row_blocks(rows: int, cells: int, most: int) -> Iterator[slice]:
-    """Slices of the rows of a table, with at most `most` numbers per slice.  A row has `cells`
-    numbers.
+    """Slices of the rows of a table, with at most `most` numbers per slice.  Each row of the table
+    has `cells` numbers.
 
     >>> [(here.start, here.stop) for here in row_blocks(5, 10, 20)]
     [(0, 2), (2, 4), (4, 5)]
@@ -48,8 +48,8 @@ def arrays_equal(first: NDArray[Any], second: NDArray[Any]) -> bool:
 
 
 def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
-    """Key → the items of all pairs (key, item) with this key.  Keys keep the order of first
-    occurrence.
+    """A dict that maps each key to the items of all pairs (key, item) with this key.  The keys are
+    in the order in which they first occur.
 
     >>> group_pairs([("odd", 3), ("odd", 1), ("even", 4)])
     {'odd': [3, 1], 'even': [4]}
@@ -61,7 +61,8 @@ def group_pairs(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
 
 
 def group_by(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
-    """Key → the items with this key.  Keys keep the order of first occurrence.
+    """A dict that maps each key to the items with this key.  The keys are in the order in which
+    they first occur.
 
     >>> group_by([3, 1, 4, 5], lambda number: number % 2)
     {1: [3, 1, 5], 0: [4]}

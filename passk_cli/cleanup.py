@@ -11,8 +11,8 @@ from pathlib import Path
 
 from passk_cli.errors import ParameterError
 
-# The operating system raises the errors in _DISK_FULL_ERROR_NUMBERS if the disk is full, the file is too large, or
-# the quota is used up.
+# The operating system raises the errors in _DISK_FULL_ERROR_NUMBERS if the disk is full, the file
+# is too large, or the quota is used up.
 _DISK_FULL_ERROR_NUMBERS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _undo_functions: list[Callable[[], object]] = []
 
@@ -32,9 +32,9 @@ def undo_at_end(undo: Callable[[], object]) -> Iterator[None]:
 def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
     """A temporary folder that is deleted after the block.
 
-    The folder is next to a given file, or in the system's temporary folder.
-    Errors: ParameterError if the system has no writable temporary folder.  OSError if no folder can
-        be made next to the file.
+    The new folder is next to a given file, or in the system's temporary folder if no file is given.
+    Errors: ParameterError if the system has no writable temporary folder.  OSError if passk cannot
+        create a folder next to the file.
 
     >>> with temporary_folder("passk-") as folder:
     ...     folder.is_dir()
@@ -58,7 +58,8 @@ def temporary_folder(prefix: str, beside: Path | None = None) -> Iterator[Path]:
 
 
 def undo_all() -> None:
-    """Call the `undo` functions of all open blocks, the latest first, from any thread."""
+    """Call the `undo` functions of all open blocks, beginning with the latest block.  Any thread
+    may call this function."""
     for undo in reversed(_undo_functions):
         with suppress(Exception):
             undo()
@@ -72,10 +73,10 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def write_all_or_none(contents: dict[Path, str | bytes]) -> Iterator[None]:
-    """Write several files completely, or write none of them after an error.
+    """Write several files completely, or write none of them if an error occurs.
 
-    Pipes and devices get their content before files are moved, because writing fails more often
-    than moving.
+    passk writes to pipes and devices before it moves files, because writing fails more often than
+    moving a file.
     """
     plain = list(filter(_is_regular_file, contents))
     with ExitStack() as files:
@@ -90,10 +91,12 @@ def write_all_or_none(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 @contextmanager
 def file_moved_at_end(path: Path, *, new: bool = False) -> Iterator[Path]:
-    """A temporary file to write in the block, which is moved to `path` at the end.
+    """A temporary file, which the block writes, and which is moved to `path` at the end of the
+    block.
 
-    Links are followed, and an existing file keeps its file mode.  If `path` is a pipe or a device,
-    the content is copied.  After an error in the block, an existing file is unchanged.
+    If `path` is a link, the target of the link is written, and an existing file keeps its file
+    mode.  If `path` is a pipe or a device, the content of the temporary file is copied.  If the
+    block raises an error, an existing file at `path` is unchanged.
 
     new : whether to raise FileExistsError if `path` exists at the end of the block.
     """
@@ -136,7 +139,7 @@ def _convert_write_errors(path: Path) -> Iterator[None]:
 def _move_without_replacing(file: Path, place: Path) -> None:
     """Move a file, and raise FileExistsError if the new path exists.
 
-    `os.link` is used because `os.replace` overwrites existing files.
+    The function calls `os.link`, because `os.replace` overwrites existing files.
     """
     try:
         os.link(file, place)
@@ -149,7 +152,7 @@ def _move_without_replacing(file: Path, place: Path) -> None:
 
 
 def unwritable_error(path: str | Path, error: OSError) -> ParameterError:
-    """The error for a file or folder that cannot be written."""
+    """The error for a file or folder that passk cannot write."""
     return ParameterError(f"{path}: cannot be written ({error.strerror})", name="unwritable-output")
 
 

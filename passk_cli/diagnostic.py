@@ -1,7 +1,7 @@
 """Messages: named notes, warnings and errors with fields, like the warnings of a compiler.
 
-A type of message is a constant in the module that uses it.  Calling the type with values for its
-fields makes a message.  `passk_cli.commands.diagnostic_lookup` lists all types.
+A type of message is a constant in the module that uses it.  To make a message, call its type with
+values for the fields.  `passk_cli.commands.diagnostic_lookup` lists all types.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# Maps the name of a message to its type, for all messages of imported modules.
+# DIAGNOSTIC_TYPE_BY_NAME maps the name of each message in the imported modules to the type of the
+# message.
 DIAGNOSTIC_TYPE_BY_NAME: dict[str, DiagnosticType] = {}
 
 Piece = Any
@@ -29,15 +30,16 @@ _FIELD_PATTERN = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]:
     """The parts of a filled template: strings, and numbers that a renderer rounds later.
 
-    {models} : a string, a number, or names as "a, b, c and 2 more".
-    {models:and} : names as "a, b and c".  {notes:;} : clauses as "a; b".
-    {tasks:task} : a count with its noun, for example "2 tasks".  {tasks:is|are} : the first word if
-        the count is 1, else the second word.  {change:falls|stays|rises} : the word for a negative,
-        zero or positive number.
-    {p:=p} : a number, formatted like in a column of kind "p".  {lead:=share points} : a share, with
-        the unit "points" under --percent.  {low:=@unit} : a number in the format that the field
-        `unit` names.  {?file| in {file}} : a part that is left out if the field `file` is empty or
-        missing.
+    {models} : a string, a number, or a list of names, which is written like "a, b, c and 2 more".
+    {models:and} : a list of names, which is written like "a, b and c".
+    {notes:;} : a list of clauses, which is written like "a; b".
+    {tasks:task} : a count with its noun, for example "2 tasks".
+    {tasks:is|are} : the first word if the count is 1, and otherwise the second word.
+    {change:falls|stays|rises} : the word for a negative number, for 0 or for a positive number.
+    {p:=p} : a number in the format of a column of the kind "p".  {lead:=share points} : a share,
+        with the unit "points" under --percent.  {low:=@unit} : a number in the format that is named
+        in the field `unit`.  {?file| in {file}} : a part that is left out if the field `file` is
+        empty or missing.
 
     >>> fill_template("{who:and}{?k| at {k}}: {tasks:task}", {"who": [*"ab"], "k": 0, "tasks": 2})
     ('', 'a and b', ': ', '2 tasks')
@@ -68,11 +70,12 @@ def fill_template(template: str, fields: Mapping[str, Any]) -> tuple[Piece, ...]
 
 
 def readable_template(template: str, *, forms: bool = False) -> str:
-    """A template as readable text, with fields in <> and optional parts in [].
+    """A template as readable text, with fields in angle brackets and optional parts in square
+    brackets.
 
     forms : whether to write all alternatives of a field, for example "falls/rises".
 
-    >>> template_pattern("{lines:line} {lines:was|were} skipped{?file| in {file}}")
+    >>> readable_template("{lines:line} {lines:was|were} skipped{?file| in {file}}")
     '<lines> lines were skipped[ in <file>]'
     """
 
@@ -93,23 +96,25 @@ class DiagnosticType:
     name : unique lower-case words joined by hyphens, for example "pooled-settings".
     severity : "note", "warning" (if numbers are less reliable than they seem), or "error".
     template : the text with named fields; see `fill_template`.
-    remedy : options that resolve the message, or advice in words.  Both may contain fields.
+    remedy : options that resolve the message, or advice in words.  Options and advice may contain
+        fields.
     meaning, why, advice : paragraphs for `passk help NAME` and the documentation: what the message
         means, why it matters, and what to do.  If there is no advice, the help page shows the
         remedy.
-    example : the printed message, below a command if the sample data causes the message.
-    full : whether passk prints the message only with --full or -v, because no decision depends on
-        it.
-    Errors: ValueError if two messages have the same name.
+    example : the message as printed, below a command that prints it if the sample data causes the
+        message.
+    only_with_full : whether passk prints the message only with --full or -v, because no decision
+        depends on the message.
+    Errors: ValueError if two types of messages have the same name.
 
     >>> lost = DiagnosticType(
     ...     "lost-lines", NOTE, "{lines:line} {lines:was|were} skipped{?file| in {file}}"
     ... )
     >>> lost(lines=2, file="").text, lost(lines=1, file="a.csv").text
     ('2 lines were skipped', '1 line was skipped in a.csv')
-    >>> lost.pattern
+    >>> lost.readable_template
     '<lines> lines were skipped[ in <file>]'
-    >>> del DECLARED["lost-lines"]
+    >>> del DIAGNOSTIC_TYPE_BY_NAME["lost-lines"]
     """
 
     name: str
@@ -129,7 +134,7 @@ class DiagnosticType:
 
     @property
     def fixes(self) -> tuple[SuggestedFix, ...]:
-        """The options that resolve the message, in which fields are not yet filled."""
+        """The options that resolve the message, with fields that are not yet replaced by values."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
@@ -141,7 +146,7 @@ class DiagnosticType:
         return readable_template(text)
 
     def __call__(self, **fields: Any) -> Diagnostic:
-        """A message of this type.  Suggested fixes with an empty field are left out."""
+        """Make a message of this type, without the suggested fixes that need an empty field."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         settles = tuple(filter(None, (fix.with_fields(fields) for fix in self.fixes)))
         return Diagnostic(self.name, self.severity, self.template, words, fields, settles)
@@ -151,8 +156,9 @@ class DiagnosticType:
 class Diagnostic:
     """A message: a note, warning or error with the values of its fields.
 
-    fields : name → string, count, number, names, or a number with an interval.
-    settles : suggested fixes.  Several fixes are alternatives.
+    fields : name of each field → its value: a string, a count, a number, a list of names, or a
+        number with an interval.
+    fixes : suggested fixes.  If there are several fixes, any one of them resolves the message.
     remedies : the suggested fixes as complete commands or Python calls.
     """
 
@@ -175,7 +181,7 @@ class Diagnostic:
 
     @property
     def text(self) -> str:
-        """The text of the message, with numbers in the format of Python."""
+        """The text of the message, with numbers as Python's `str` writes them."""
         return "".join(part if isinstance(part, str) else str(part) for part in self.pieces())
 
     def with_prefix(self, prefix: str) -> Diagnostic:
@@ -184,7 +190,7 @@ class Diagnostic:
         >>> said = DiagnosticType("lost-lines", NOTE, "{lines:line} lost")(lines=2)
         >>> said.with_prefix("baseline main").with_prefix("nightly").text
         'nightly: baseline main: 2 lines lost'
-        >>> del DECLARED["lost-lines"]
+        >>> del DIAGNOSTIC_TYPE_BY_NAME["lost-lines"]
         """
         if "whose" in self.fields:
             prefix = f"{prefix}: {self.fields['whose']}"
@@ -195,6 +201,7 @@ class Diagnostic:
 
 
 def error_as_warning(error: Any) -> Diagnostic:
-    """A warning with the name and text of an error, for commands that only describe data."""
+    """A warning with the name and text of an error, for commands that describe data instead of
+    analysing it."""
     text = join_clauses(str(error.args[0]))
     return Diagnostic(error.name, WARNING, "{text}", fields={"text": text}, fixes=error.fixes)

@@ -6,8 +6,8 @@ that raising an error does not import this module.
 
 from passk_cli.diagnostic import ERROR, DiagnosticType
 
-# Maps the name of an error to the problem, an explanation and advice. Errors about options come
-# first, and errors about files follow.
+# _TEXTS_BY_ERROR_NAME maps the name of an error to the problem, an explanation and advice. Errors
+# about options come first, and errors about files follow.
 _TEXTS_BY_ERROR_NAME = {
     "usage": (
         "the command line is not understood",

@@ -23,13 +23,13 @@ _UNKNOWN_NAME_ERRORS = ("no-such-column", "no-such-model", "no-such-suite")
 class PasskError(Exception):
     """Base class of all errors that this package raises on purpose.
 
-    The text of an error is one line without secrets from URLs.  `str(error)` is safe to print,
-    because control characters are replaced and long words are cut.
-    parts : place, problem and remedy, or only the problem.  A place is a file, file:line, or an
-        option with its given value.
+    The text of an error is one line, from which secrets in URLs are removed.  `str(error)` is safe
+    to print, because control characters are replaced and long words are cut.
+    parts : the place, the problem and the remedy, or only the problem.  The place is a file,
+        file:line, or an option with the value that was given.
     kind : "usage", "data" or "internal".
     name : the name of the error, for example "duplicate-attempts"; see `passk_cli.error_names`.
-    candidates : role → columns that may have the role, with a tally of the values in each column.
+    candidates : role → the columns that may have the role, each with the counts of its values.
     """
 
     exit_code = 4
@@ -66,7 +66,7 @@ class PasskError(Exception):
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """The place, problem and remedy of the error, with "" for a missing part.
+        """The place, the problem and the remedy of the error, with "" for each missing part.
 
         >>> ParameterError("bounds=1", "write two numbers; or leave it out").parts
         ('bounds=1', 'write two numbers', 'or leave it out')
@@ -91,10 +91,10 @@ class ParameterError(PasskError):
 
 
 class DataError(PasskError):
-    """An error about a file that passk cannot use.  Its text is `place: problem; remedy`.
+    """An error about a file that passk cannot use, with the text `place: problem; remedy`.
 
-    place : a file, file:line, or an option with its given value.
-    problem : what passk found, and what it expected.
+    place : a file, file:line, or an option with the value that was given.
+    problem : what passk found, and what passk expected.
     remedy : what you can do in addition to the suggested options, or "".
     """
 
@@ -104,16 +104,16 @@ class DataError(PasskError):
 
     @property
     def parts(self) -> tuple[str, str, str]:
-        """Place, problem and remedy."""
+        """The place, the problem and the remedy of the error."""
         return str(self.place), self.problem, self.remedy
 
 
 def raise_first_applicable_error(
     name: str, *reasons: tuple[object, str | OptionValue, str, tuple[SuggestedFix, ...]]
 ) -> None:
-    """Raise ParameterError for the first reason with a true condition, if there is one.
+    """Raise ParameterError for the first reason that has a true condition, if any reason has one.
 
-    reasons : tuples (condition, place or "", problem, suggested fixes).
+    reasons : tuples of a condition, a place or "", a problem, and suggested fixes.
     """
     for holds, place, problem, settles in reasons:
         if holds:
@@ -134,7 +134,7 @@ def missing_file_error(argument: str) -> DataError:
 
 
 def similar_files(argument: str) -> list[str]:
-    """Existing files with a path that is similar to the path of a missing file."""
+    """The existing files that have a path similar to the path of a missing file."""
     path = Path(argument)
     try:
         missing = next(part for part in (*reversed(path.parents), path) if not part.exists())
@@ -156,7 +156,7 @@ def no_such_model_error(
 ) -> ParameterError:  # fmt: skip
     """The error for a name or pattern that matches no model, with a suggestion.
 
-    other_values : further values of the option; None if the option accepts only one model.
+    other_values : further values of the option, or None if the option accepts only one model.
     """
     models = [*models]
     pattern, matches = find_pattern(word, models)
@@ -174,7 +174,7 @@ def no_such_model_error(
 
 
 def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterError:
-    """The error for a model or a task that an option names and the data does not contain."""
+    """The error for an option with the name of a model or task that the data does not contain."""
     noun = "model" if option == "--alias" else "task"
     return ParameterError(
         OptionValue(option, name), f"no such {noun}; {suggestion}", name=f"no-such-{noun}"
@@ -182,7 +182,8 @@ def unknown_name_error(option: str, name: str, suggestion: str) -> ParameterErro
 
 
 class NoResultsError(DataError):
-    """An error about a file without results. passk skips such a file in a folder."""
+    """An error about a file without results.  passk skips files without results if they are in a
+    folder."""
 
     name = "no-results"
 

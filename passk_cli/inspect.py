@@ -1,4 +1,4 @@
-"""Ends an evaluation of Inspect AI as soon as its rules are decided.
+"""Ends an evaluation of Inspect AI as soon as its rules have passed or failed.
 
     from passk_cli.inspect import stop
 
@@ -32,23 +32,26 @@ if TYPE_CHECKING:
 _RULE_PATTERN = re.compile(
     r"(?P<metric>\S+) *(?P<drop>drop)? *(?P<sign>>=|≥|<=|≤) *(?P<number>[\d.]+%?)"
 )
-# Maps the id of a running Inspect evaluation to the object that may stop the evaluation.
+# `_stopper_by_evaluation_id` maps the id of a running Inspect evaluation to the object that may
+# stop the evaluation.
 _stopper_by_evaluation_id: WeakValueDictionary[str, EarlyStopper] = WeakValueDictionary()
 
 
 def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> EarlyStopper:
-    """The argument of `Task(early_stopping=…)`, which skips the remaining samples after a decision.
+    """The argument of `Task(early_stopping=…)`, which makes Inspect skip the remaining samples as
+    soon as the rules have passed or failed.
 
     rule : "pass@1 >= 0.8", or "pass@1 drop <= 0.02" with a baseline.
-    scorer : the scorer to use, if there are several.
+    scorer : the scorer that gives the outcomes, if the evaluation has several scorers.
     options : options of `passk_cli.watch`: baseline, rules, planned, every, threshold … By default,
-        planned is the number of samples.
+        `planned` is the number of samples.
 
-    A sample that ends with an error has no score.  Such a sample delays interim looks, unless you
-    set missing="fail" or missing="drop".  With log_samples=False, Inspect does not call early
-    stopping before a sample, so no sample is skipped.
+    A sample that ends with an error has no score.  A sample without a score delays interim looks,
+    unless you set missing="fail" or missing="drop".  With log_samples=False, Inspect does not call
+    early stopping before a sample, so no sample is skipped.
 
-    Errors: ParameterError for a rule that does not have one of these two forms.
+    Errors: ParameterError for a rule that has neither the form "METRIC >= NUMBER" nor the form
+        "METRIC drop <= NUMBER".
 
     >>> stop("pass@1 >= 0.8").options
     {'minimum': {'pass@1': '0.8'}}
@@ -66,7 +69,7 @@ def stop(rule: str = "", *, scorer: str | None = None, **options: Any) -> EarlyS
 class EarlyStopper:
     """Implements the early stopping protocol of Inspect, for one evaluation at a time.
 
-    reason : why the remaining samples are skipped, or "" before a decision.
+    reason : why Inspect skips the remaining samples, or "" as long as no sample is skipped.
     """
 
     def __init__(self, options: Mapping[str, Any], scorer: str | None = None) -> None:
@@ -108,7 +111,7 @@ class EarlyStopper:
         return {name: name for name in names}
 
     async def schedule_sample(self, id: str | int, epoch: int) -> EarlyStop | None:
-        """The instruction to skip a sample, or None before a decision."""
+        """The instruction to skip a sample, or None if Inspect must run the sample."""
         from inspect_ai.util import EarlyStop
 
         return EarlyStop(id=id, epoch=epoch, reason=self.reason) if self.reason else None
@@ -127,7 +130,8 @@ class EarlyStopper:
         self._add_sample(str(id), epoch, bool(value) if value in (0.0, 1.0) else value)
 
     def add_errored_sample(self, id: str | int, epoch: int) -> None:
-        """Add a sample that ended with an error, if missing= sets how to count the sample."""
+        """Add a sample that ended with an error, if the option `missing` sets how such samples
+        count."""
         if self.options.get("missing", "error") != "error":
             self._add_sample(str(id), epoch, None)
 

@@ -1,7 +1,8 @@
-"""Limits of k, numbers of attempts, tables and files.  Beyond a limit, passk raises an error.
+"""Maximum values for k, for numbers of attempts, and for the sizes of tables and files.  passk
+raises an error if data or options exceed a maximum.
 
 All counts, and keys such as n·(n + 1) + c, must fit into 64 bits.  Estimates with n up to 10⁹ are
-exact to 12 digits.
+correct to 12 digits.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ MOST_ATTEMPTS = 1_000_000_000
 # memory (1 GB).
 MOST_RESAMPLES = 1_000_000
 MOST_DRAWS = 125_000_000
-# Methods that process attempts one by one accept at most MOST_ATTEMPTS_ONE_BY_ONE attempts at a task.
+# Methods that process attempts one by one accept at most MOST_ATTEMPTS_ONE_BY_ONE attempts at a
+# task.
 MOST_ATTEMPTS_ONE_BY_ONE = 100_000
 # A curve of pass@k contains values of k up to MOST_CURVE_K.
 MOST_CURVE_K = 1_000_000
@@ -49,12 +51,12 @@ MOST_PLANNED_K = 1_000
 def parse_whole_number(
     place: str | OptionValue, text: str, least: int = 1, most: int = MOST_ATTEMPTS
 ) -> int:
-    """The whole number that a string of ASCII digits contains.
+    """The whole number that is written in a string of ASCII digits.
 
-    place : an option with its value, or a name with the number, as the subject of the error.
+    place : the subject of the error, which is an option with its value, or a name with the number.
     Errors: ParameterError for a string that is not a whole number, or for a number out of range.
 
-    >>> whole_number(OptionValue("-k", "8"), " 8 ")
+    >>> parse_whole_number(OptionValue("-k", "8"), " 8 ")
     8
     """
     digits = text.strip()
@@ -81,7 +83,7 @@ def is_nested_deeper_than(value: Any, most: int) -> bool:
 def refuse_too_many(
     noun: str, number: int, most: float, *settles: SuggestedFix, place: str | OptionValue = ""
 ) -> None:
-    """Raise ParameterError if a number is above its maximum."""
+    """Raise ParameterError if a number, for example the number of groups, is above its maximum."""
     if number > most:
         problem = f"there are {number:,} {noun}, but at most {most:,} are allowed"
         raise ParameterError(place, problem, name="too-large", settles=settles)
@@ -90,9 +92,13 @@ def refuse_too_many(
 def refuse_many_attempts(
     place: str | OptionValue, attempts: int, *settles: SuggestedFix, remedy: str = ""
 ) -> None:
-    """Raise ParameterError if a task has too many attempts to process them one by one."""
+    """Raise ParameterError if a task has too many attempts for a method that processes attempts one
+    by one."""
     if attempts > MOST_ATTEMPTS_ONE_BY_ONE:
-        problem = f"a task has {attempts:,} attempts, but passk can process at most {MOST_ATTEMPTS_ONE_BY_ONE:,}"
+        problem = (
+            f"a task has {attempts:,} attempts, but passk can process at most"
+            f" {MOST_ATTEMPTS_ONE_BY_ONE:,}"
+        )
         problem += " one by one" + (f"; {remedy}" if remedy else "")
         raise ParameterError(place, problem, name="too-large", settles=settles)
 
@@ -100,7 +106,8 @@ def refuse_many_attempts(
 def refuse_many_pairs(models: int, pairs: int, *settles: SuggestedFix) -> None:
     """Raise ParameterError if there are too many pairs of models to compare.
 
-    pairs : number of pairs over all metrics.  settles : further options that reduce the number.
+    pairs : number of pairs over all metrics.
+    settles : further options that reduce the number of pairs.
     """
     if pairs > MOST_PAIRS:
         raise ParameterError(

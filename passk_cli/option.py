@@ -1,11 +1,11 @@
 """Declarations of options, which define the command line, the Python functions and the checks.
 
 A group of options is a frozen dataclass with fields that are annotated with an `Option`.
-`fill_options` makes a group from values.  Strings from the command line and values from Python have
-the same checks and error messages.
+`fill_options` makes a group from values.  passk checks strings from the command line and values
+from Python in the same way, with the same error messages.
 
-Groups have `eq=False`, because each method that a dataclass generates delays the start of passk by
-0.5 ms.
+The dataclasses of groups have `eq=False`, because each generated method of a dataclass delays the
+start of passk by 0.5 ms.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from passk_cli.text import first_few
 
 OptionGroup = TypeVar("OptionGroup")
 _COMMA_SEPARATED_PART_PATTERN = re.compile(r'\s*"([^"]+)"\s*(?=,|$)|([^,]+)')
-# An option of the type DATA accepts a name or, in Python, data of any kind.
+# An option of the type ANY_DATA accepts a name or, in Python, data of any kind.
 ANY_DATA = Any
 
 
 def load_object(place: str) -> Any:
-    """The object with a name "module:name".  Declarations use such names to delay imports."""
+    """The object that a string of the form "module:name" names.  Declarations of options use such
+    strings to delay imports."""
     module, name = place.split(":")
     return getattr(import_module(module), name)
 
@@ -45,23 +46,25 @@ class Option:
     """An option: its flags, value and meaning.
 
     flags : the flags, for example "-m --metric", or a word in capitals, for example "NAME", for a
-        positional value without a flag.
-    metavar : the placeholder of the value in the help text.  By default, this is the list of
-        choices.
-    help : one short sentence for `--help`, to which choices and default are added.
-    detail : further text for `passk help COMMAND`, Python and the reference.
+        positional value.
+    metavar : the placeholder of the value in the help text, by default the list of choices.
+    help : one short sentence for `--help`.  passk adds the choices and the default to the sentence.
+    detail : further text for `passk help COMMAND`, for the Python docstring and for the reference
+        pages.
     choices : the possible values, or the "module:name" of a tuple with these values.
-    former : pairs (old name of a choice, new name). passk accepts old names for one more release.
-    low, high : the range of a number. between : whether the range excludes both limits.
+    former_choices : pairs of an old and a new name of a choice.  passk accepts the old name for one
+        more release.
+    low, high : the smallest and the largest allowed number.
+    excludes_limits : whether the numbers `low` and `high` themselves are not allowed.
     parse : a function, or its "module:name", that converts the given string (or Python value) to
-        the value of the field.  If the option is repeatable, the function gets a list.
-    several : whether the option is repeatable although its field is not a tuple.
-    file : "read" or "written" if the value can name a file.
-    of_models : whether the value is the name of a model, which a shell can complete.
-    complete : "module:name" of a function that lists further completions.
-    rare : whether only `passk help COMMAND` shows the option, and `--help` does not.
+        the value of the field.  The function gets a list if the option is repeatable.
+    is_repeatable : whether the option is repeatable although its field is not a tuple.
+    file_use : "read" or "written" if the value can name a file.
+    is_model_name : whether the value is the name of a model, which a shell can complete.
+    completion_function_name : "module:name" of a function that lists further completions.
+    only_in_full_help : whether only `passk help COMMAND` shows the option, and `--help` does not.
 
-    Names of the form "module:name" delay imports, which would make `--help` slow.  See
+    Strings of the form "module:name" delay imports, because imports would make `--help` slow.  See
     `load_object`.
     """
 
@@ -83,12 +86,12 @@ class Option:
 
     @property
     def name(self) -> str:
-        """The name of the option in messages, which is its long flag if it has one."""
+        """The name of the option in messages, which is the long flag if the option has one."""
         return self.flags.split()[-1]
 
     @property
     def is_positional(self) -> bool:
-        """Whether the option is a positional value without a flag."""
+        """Whether the option is a positional argument, which has no flag."""
         return not self.flags.startswith("-")
 
     @property
@@ -98,7 +101,7 @@ class Option:
 
     @property
     def detail_with_choices(self) -> str:
-        """The text `detail`, with the list of choices in place of {choices}."""
+        """The text `detail`, in which the list of choices replaces {choices}."""
         return self.detail.replace("{choices}", ", ".join(self.allowed_values))
 
     @property
@@ -108,9 +111,9 @@ class Option:
 
 
 class DeclaredOption(NamedTuple):
-    """An option with its field in a group.
+    """An option, with the name and the type of its field in a group of options.
 
-    base : type of the value without "or None": bool, int, float, str, tuple or Mapping.
+    base_type : type of the value without "or None": bool, int, float, str, tuple or Mapping.
     """
 
     field: str
@@ -126,13 +129,13 @@ def declared_options_by_flag(options: Iterable[DeclaredOption]) -> dict[str, Dec
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 
-# Maps each group of options to its options. The options are cached, because evaluating annotations
-# is slow.
+# _CACHED_OPTIONS_BY_GROUP maps each group of options to its options. The options are cached,
+# because evaluating annotations is slow.
 _CACHED_OPTIONS_BY_GROUP: dict[type, dict[str, DeclaredOption]] = {}
 
 
 def options_by_field(group: type) -> dict[str, DeclaredOption]:
-    """Field → option, for all fields of a group that are options."""
+    """A dict that maps each field of a group to its option, without fields that are not options."""
     group = next(base for base in group.__mro__ if "__dataclass_fields__" in vars(base))
     if group in _CACHED_OPTIONS_BY_GROUP:
         return _CACHED_OPTIONS_BY_GROUP[group]
@@ -158,8 +161,8 @@ def options_by_field(group: type) -> dict[str, DeclaredOption]:
 def options_by_group(
     groups: Iterable[type], without: Iterable[str] = ()
 ) -> Iterator[tuple[type, list[DeclaredOption]]]:
-    """Each group with its options.  If several groups have a field with the same name, only the
-    first field is included.
+    """Pairs of a group and its options.  If several groups have a field with the same name, only
+    the first of these groups includes the field.
     """
     names = set(without)
     for group in groups:
@@ -171,15 +174,15 @@ def options_by_group(
 
 
 def is_given(value: Any) -> bool:
-    """Whether an option has a value that is not None, False or empty."""
+    """Whether an option was given, which means that its value is not None, False or empty."""
     return not (value is None or value is False or (isinstance(value, list | dict) and not value))
 
 
 def fill_options(group: type[OptionGroup], arguments: Mapping[str, Any]) -> OptionGroup:
-    """A group of options with the given values.  A field without a value keeps its default.
+    """A group of options with the given values.  A field without a given value keeps its default.
 
-    arguments : field → value.  Values from Python may be arrays, ranges and paths.
-    Errors: ParameterError for a value that is empty, out of range, or not accepted by its option.
+    arguments : name of each field → its value.  Values from Python may be arrays, ranges and paths.
+    Errors: ParameterError for a value that is empty, out of range, or not allowed by its option.
     """
     values = {}
     for name, option in options_by_field(group).items():
@@ -235,7 +238,9 @@ def parse_option_value(declared: DeclaredOption, value: Any) -> Any:
         wrong = next(part for part in parts if part not in option.allowed_values)
         raise refused(
             did_you_mean_or_list(
-                str(wrong), option.allowed_values, f"choose one of {', '.join(option.allowed_values)}"
+                str(wrong),
+                option.allowed_values,
+                f"choose one of {', '.join(option.allowed_values)}",
             )
         )
     try:
@@ -271,7 +276,7 @@ def parse_option_value(declared: DeclaredOption, value: Any) -> Any:
 
 
 def accepts_value(declared: DeclaredOption, value: Any) -> bool:
-    """Whether an option accepts a value without an error."""
+    """Whether a value is valid for an option."""
     try:
         parse_option_value(declared, value)
     except ParameterError:
@@ -287,18 +292,21 @@ _ADVICE_BY_TYPE = {
 
 
 def changed_option_names(group: Any) -> list[str]:
-    """The names of all options of a group that do not have their default values."""
+    """The names of all options of a group that have a value other than the default."""
     names = []
     for name, option in options_by_field(type(group)).items():
         value = getattr(group, name)
         # Comparing a DataFrame with a default would not give a single truth value.
-        if value is not option.default and (option.annotation is ANY_DATA or value != option.default):
+        if value is not option.default and (
+            option.annotation is ANY_DATA or value != option.default
+        ):
             names.append(option.option.name)
     return names
 
 
 def split_at_commas(value: str | Sequence[str]) -> tuple[str, ...]:
-    """The distinct parts of one or several comma-separated strings, in order.
+    """The distinct parts of one or several comma-separated strings, in the order in which they
+    occur.
 
     A part in double quotes may contain a comma.
 

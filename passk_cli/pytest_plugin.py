@@ -1,7 +1,8 @@
-"""A pytest plugin that attempts a test many times and checks the test's pass rate with a gate.
+"""A pytest plugin that attempts a test many times and checks the pass rate of the test with the
+rules of `passk gate`.
 
-Every pytest run loads this module, so its top-level imports must be fast.  The code of the gate is
-imported when pytest finds the first marked test.
+Every pytest run loads this module, so its top-level imports must be fast.  The plugin imports the
+code of the gate when pytest finds the first marked test.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MARKER_DESCRIPTION = (
     "passk(attempts, rules): attempt a test many times, and pass or fail the test by these rules of"
     ' `passk gate` about its pass rate, for example {"min": {"pass^1": 0.9}}.'
 )
-# The options of `passk gate` in RULES can be rules for a test.
+# The options of `passk gate` in ALLOWED_RULES can be rules for a pytest test.
 ALLOWED_RULES = ("min", "min_by", "min_each", "on_undecided", "level")
 _SUGGESTED_EXTRA_ATTEMPTS = (1, 2, 3, 5, 8, 13, 21, 34)
 ATTEMPT_OUTCOME = "attempt"
@@ -48,7 +49,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and the collector of attempts in the main process of pytest."""
+    """Register the marker in every process, and the collector of attempts in the main process of
+    pytest."""
     from _pytest.junitxml import xml_key
 
     config.addinivalue_line("markers", MARKER_DESCRIPTION)
@@ -78,7 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make one pytest item per attempt of a marked test."""
+    """Make one pytest item for each attempt of a marked test."""
     marker = metafunc.definition.get_closest_marker("passk")
     if marker is None:
         return
@@ -103,7 +105,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def parse_marker(marker: pytest.Mark) -> tuple[int, dict[str, Any]]:
-    """The number of attempts and the rules of a marker.
+    """The number of attempts and the rules that a marker sets.
 
     Errors: ValueError if the rules are not valid, or if the test could never pass or never fail.
     """
@@ -149,7 +151,8 @@ def _marker_text(attempts: int, rules: Mapping[str, Any]) -> str:
 
 @lru_cache
 def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
-    """The reason why a test cannot use these rules, or "", and alternative attempts and rules."""
+    """The reason why a test cannot use these rules, or "", and alternative pairs of a number of
+    attempts and rules."""
     from passk_cli.errors import PasskError
 
     rules = json.loads(text)
@@ -170,10 +173,11 @@ def _rules_problem(attempts: int, text: str) -> tuple[str, list[tuple[int, dict[
 
 
 def judge_test(attempts: int, passes: int, rules: str) -> tuple[str, str]:
-    """The verdict of a gate on a test ("pass", "undecided" or "fail"), and a sentence about it.
+    """The verdict of a gate on a test ("pass", "undecided" or "fail"), and a sentence that explains
+    the verdict.
 
-    An undecided test counts as passed.  The interval is only about this test, not about similar
-    tests.
+    An undecided test counts as passed.  The interval of the pass rate is only about this test, not
+    about similar tests.
     """
     import passk_cli
     from passk_cli.render.style import Style, sentence_text
@@ -207,7 +211,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
-    """The attempt of a pytest item with the name of its test, or None for other items."""
+    """The attempt that a pytest item makes, with the name of its test, or None for an item that is
+    not an attempt."""
     spec: Any = getattr(item, "callspec", None)
     if spec is None or _ATTEMPT_FIXTURE_NAME not in spec.params:
         return None
@@ -219,8 +224,8 @@ def attempt_of_item(item: pytest.Item) -> dict[str, Any] | None:
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    """Store the outcome of an attempt in its report, so that a failed attempt does not fail the
-    session.
+    """Store the outcome of an attempt in the report of the attempt, so that a failed attempt does
+    not fail the session.
 
     An error in the setup or teardown of an attempt still fails the session.
     """
@@ -243,8 +248,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 class RepeatedTest:
     """The attempts of one test that pytest has reported so far.
 
-    completed : numbers of the completed attempts. passed : attempt number → whether the attempt
-        passed.
+    completed_attempts : numbers of the completed attempts.
+    passed_by_attempt : number of an attempt → whether the attempt passed.
     """
 
     __test__ = False
@@ -264,7 +269,7 @@ class RepeatedTest:
     sentence: str = ""
 
     def add(self, report: pytest.TestReport, attempt: Mapping[str, Any]) -> None:
-        """Add the report of the setup, call or teardown of an attempt."""
+        """Add pytest's report of the setup, the call or the teardown of an attempt."""
         number = attempt["attempt"]
         # Newer versions of pytest identify failed tests by report.id instead of report.nodeid.
         self.item_ids.add(getattr(report, "id", report.nodeid))
@@ -281,13 +286,16 @@ class RepeatedTest:
             self.completed_attempts.add(number)
 
     def judge(self) -> None:
-        """Compute the verdict and its sentence from the attempts."""
+        """Compute the verdict on the test, and the sentence about the verdict, from the
+        attempts."""
         n, lost = len(self.passed_by_attempt), self.attempts - len(self.passed_by_attempt)
         if self.skip_reasons and len(self.skip_reasons) == lost == self.attempts:
             self.verdict, self.sentence = "skipped", self.skip_reasons[0]
             return
         if n:
-            self.verdict, self.sentence = judge_test(n, sum(self.passed_by_attempt.values()), self.rules_json)
+            self.verdict, self.sentence = judge_test(
+                n, sum(self.passed_by_attempt.values()), self.rules_json
+            )
         if lost:
             why = [f"{len(self.errored_attempts)} ended in an error"] * bool(self.errored_attempts)
             why += [f"{len(self.skip_reasons)} skipped"] * bool(self.skip_reasons)
@@ -297,12 +305,17 @@ class RepeatedTest:
 
     @property
     def verdict_reports(self) -> Iterator[pytest.TestReport]:
-        """The verdict as two pytest reports: for the call and for the teardown of the test."""
+        """The verdict as two pytest reports: one for the call and one for the teardown of the
+        test."""
         outcome = {"fail": "failed", "skipped": "skipped"}.get(self.verdict, "passed")
         path, line, _ = self.location
-        why: Any = {"failed": self.text_with_tracebacks, "skipped": (path, line, self.sentence)}.get(outcome)
+        why: Any = {
+            "failed": self.text_with_tracebacks,
+            "skipped": (path, line, self.sentence),
+        }.get(outcome)
         properties = [
-            ("passk_attempts", len(self.passed_by_attempt)), ("passk_passed", sum(self.passed_by_attempt.values())),
+            ("passk_attempts", len(self.passed_by_attempt)), ("passk_passed",
+                sum(self.passed_by_attempt.values())),
             ("passk_verdict", self.verdict), ("passk_sentence", self.sentence),
         ]  # fmt: skip
         first = next(iter(self.failure_reports.values()), None) if outcome == "failed" else None
@@ -316,7 +329,7 @@ class RepeatedTest:
 
     @property
     def text_with_tracebacks(self) -> str:
-        """The sentence of the verdict, followed by one traceback per kind of failure."""
+        """The sentence about the verdict, followed by one traceback for each kind of failure."""
         kinds: dict[str, list[int]] = {}
         for number, report in sorted(self.failure_reports.items()):
             crash = getattr(report.longrepr, "reprcrash", None)
@@ -346,7 +359,7 @@ class AttemptCollector:
         self.session = session
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Any:
-        """Show an attempt as + or −, and a verdict as a test."""
+        """Show an attempt as "+" or "-", and a verdict as the result of a test."""
         attempt = getattr(report, "passk", None)
         if attempt is not None and report.outcome == ATTEMPT_OUTCOME:
             passed = attempt.get("passed")
@@ -362,7 +375,7 @@ class AttemptCollector:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add the report of an attempt, and report a verdict after the last attempt of a test."""
+        """Add the report of an attempt, and report the verdict on a test after its last attempt."""
         attempt = getattr(report, "passk", None)
         if attempt is None:
             return
@@ -407,13 +420,16 @@ class AttemptCollector:
             from passk_cli.errors import PasskError
 
             try:
-                write_atomically(Path(self.out), self.attempts_as_text(jsonl=self.out.endswith(".jsonl")))
+                write_atomically(
+                    Path(self.out), self.attempts_as_text(jsonl=self.out.endswith(".jsonl"))
+                )
             except PasskError as error:
                 self.unwritten = f"--passk-out {error}"
                 session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def attempts_as_text(self, *, jsonl: bool) -> str:
-        """The attempts as CSV or JSON lines, with an empty outcome after a failed setup."""
+        """The attempts as CSV or JSON lines.  The outcome of an attempt is empty if its setup
+        failed."""
         rows = [
             (test.nodeid, number, test.passed_by_attempt.get(number))
             for test in self.tests.values()

@@ -1,7 +1,8 @@
-"""Imports functions of scipy.special without the slow imports of that package.
+"""Imports functions of scipy.special without the slow imports of the package scipy.special.
 
-The package scipy.special also imports numpy.testing and numpy.f2py, which needs more time than a
-small command.  The functions themselves are in one compiled module of the package.
+The package scipy.special also imports numpy.testing and numpy.f2py, and these imports need more
+time than a small command of passk.  The functions themselves are in one compiled module of
+scipy.special.
 
 >>> from passk_cli.scipy_special import ndtr
 >>> round(float(ndtr(1.96)), 3)
@@ -20,7 +21,7 @@ _PACKAGE, _MODULE = "scipy.special", "scipy.special._ufuncs"
 
 
 def __getattr__(name: str) -> Any:
-    """A function of scipy.special, which is imported when it is first used."""
+    """A function of scipy.special, which is imported when passk first uses the function."""
     if name.startswith("_"):
         raise AttributeError(name)
     return getattr(_compiled_functions_module(), name)
@@ -28,7 +29,8 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def _compiled_functions_module() -> ModuleType:
-    """The compiled module of scipy.special, or the whole package if the module lacks functions."""
+    """The compiled module of scipy.special, or the whole package if the module lacks needed
+    functions."""
     if _PACKAGE not in sys.modules:
         import scipy
 

@@ -1,4 +1,4 @@
-"""Suggested fixes: options that resolve a message or an error, as data."""
+"""Suggested fixes, which contain the options that resolve a message or an error."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ class Placeholder(str):
 
 @dataclass(frozen=True)
 class OptionValue:
-    """An option with its value in a message.  Messages in Python show a keyword argument instead.
+    """An option and its value, as part of a message.  Messages in Python show a keyword argument
+    instead of an option.
 
     >>> str(OptionValue("--bounds", "1,x")), str(OptionValue("--percent"))
     ('--bounds 1,x', '--percent')
@@ -29,7 +30,8 @@ class OptionValue:
         return self.option if self.value is None else f"{self.option} {self.value}"
 
 
-# passk splits the values of the options in _COMMA_SEPARATED_OPTIONS at commas, on the command line and in Python.
+# passk splits the values of the options in _COMMA_SEPARATED_OPTIONS at commas, on the command line
+# and in Python.
 _COMMA_SEPARATED_OPTIONS = (
     "by", "pool", "passes", "fails", "with", "columns", "must-pass",
     "exclude-task", "exclude-tasks", "only-task", "only-tasks",
@@ -41,14 +43,14 @@ FULL_OPTION = OptionValue("--full")
 class SuggestedFix:
     """Options that resolve a message or an error if you add the options to the command.
 
-    options : option → value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.  The
-        keys of a mapping and the values of a tuple are added to the option, True sets a flag, and
-        None removes the option.  Any other value, for example a list, replaces the option's value.
-        Options are flags ("--by") or Python keywords ("by").
-    why : what the fix does, for example "keeps the models apart".
-    command : the command to run instead.  "" keeps the command.
-    labels : file → its new label, or "" to leave the file out.
-    as_list : whether to write the files as a Python list.
+    options : option → its value, for example {"--field": {"task": "case"}, "--by": ("effort",)}.
+        The fix adds the entries of a mapping or a tuple to the option, sets a flag if the value is
+        True, and removes the option if the value is None.  Any other value, for example a list,
+        replaces the option's value.  Options are flags ("--by") or Python keywords ("by").
+    effect : what the fix does, for example "keeps the models apart".
+    command : another command to run, or "" to keep the command.
+    label_by_file : file → its new label, or "" to leave the file out.
+    files_as_list : whether to write the files as a Python list.
 
     >>> str(SuggestedFix({"--field": {"task": "case", "model": "llm"}, "--skip-bad": True},
     ...     "reads all"))
@@ -57,7 +59,7 @@ class SuggestedFix:
     'by=("x", "y"), bounds=(LOW, HIGH), without test='
     >>> str(SuggestedFix({"--order-from-lines": True}, "takes the order of lines", "order"))
     'passk order --order-from-lines takes the order of lines'
-    >>> str(SuggestedFix({}, "labels it", labels={"a.csv": "a"}, as_list=True))
+    >>> str(SuggestedFix({}, "labels it", label_by_file={"a.csv": "a"}, files_as_list=True))
     '["a=a.csv"] labels it'
     """
 
@@ -69,12 +71,12 @@ class SuggestedFix:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the fix contains no placeholder that you must fill in."""
+        """Whether the fix is complete, so that you do not have to replace a placeholder."""
         values = (value for values in self.options.values() for value in _values_as_list(values))
         return not any(isinstance(value, Placeholder) for value in values)
 
     def command_line_words(self) -> Iterator[tuple[str, ...]]:
-        """The options as words of a command line, with one tuple per option."""
+        """The options of the fix as words of a command line, with one tuple of words per option."""
         for flag, value in self.options.items():
             if isinstance(value, Mapping):
                 yield from ((flag, _keep_placeholder(v, f"{k}={v}")) for k, v in value.items())
@@ -89,7 +91,10 @@ class SuggestedFix:
         """The options of the fix, and what the fix does, on one line."""
         gone = [name for name, value in self.options.items() if value is None]
         if all(name.startswith("-") for name in self.options):
-            parts = [" ".join(map(_quoted_word, option_words)) for option_words in self.command_line_words()]
+            parts = [
+                " ".join(map(_quoted_word, option_words))
+                for option_words in self.command_line_words()
+            ]
             parts += [f"without {name}" for name in gone]
             text = " ".join([*["passk " + self.command] * bool(self.command), *parts])
         else:
@@ -102,17 +107,18 @@ class SuggestedFix:
         return " ".join(filter(None, (*files, text, self.effect)))
 
     def labelled_files(self, files: Iterable[str]) -> list[str]:
-        """The files with their labels, without files that the fix leaves out or writes."""
+        """The given files with their labels, without files that the fix leaves out or that the
+        command will write."""
         outputs = self.options.get("--to"), self.options.get("to")
         labels = [(self.label_by_file.get(file), file) for file in files if file not in outputs]
         return [f"{label}={file}" if label else file for label, file in labels if label != ""]
 
     def merged_with(self, fix: SuggestedFix) -> SuggestedFix:
-        """Both fixes as one fix.  If both fixes set the value of the same option, the value of
-        `fix` wins.
+        """One fix that combines this fix and `fix`.  If the two values of an option cannot be
+        combined, the value in `fix` has priority.
 
         >>> first = SuggestedFix({"--by": ("x",)})
-        >>> first.merged(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
+        >>> first.merged_with(SuggestedFix({"--by": ("y",), "--field": {"task": "case"}})).options
         {'--by': ('x', 'y'), '--field': {'task': 'case'}}
         """
         options = dict(self.options)
@@ -121,11 +127,13 @@ class SuggestedFix:
         return replace(fix, options=options)
 
     def with_fields(self, fields: Mapping[str, Any]) -> SuggestedFix | None:
-        """The fix, filled with the fields of a message, or None if a needed field is empty.
+        """The fix, in which the values of a message replace the names of fields, or None if a
+        needed field is empty.
 
         >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
-        >>> apart.formatted({"setting": "arm", "n": 2})
-        SuggestedFix(options={'--by': ('arm',)}, why='keeps 2 apart', command='', labels={})
+        >>> apart.with_fields({"setting": "arm", "n": 2})
+        SuggestedFix(options={'--by': ('arm',)}, effect='keeps 2 apart', command='',
+        label_by_file={})
         """
         options = {name: _with_fields(value, fields) for name, value in self.options.items()}
         if (
@@ -137,7 +145,7 @@ class SuggestedFix:
 
 
 def add_option_value(name: str, before: Any, value: Any) -> Any:
-    """The value of an option after adding a further value."""
+    """The value of an option after a further value is added to it."""
     if isinstance(value, Mapping):
         return {**(before or {}), **value}
     if isinstance(value, tuple) and name.lstrip("-") != "threshold":
@@ -147,12 +155,12 @@ def add_option_value(name: str, before: Any, value: Any) -> Any:
 
 
 def python_keywords(options: Mapping[str, Any]) -> list[str]:
-    """Options as keyword arguments of Python, without options with the value None."""
+    """The options as Python keyword arguments, without options that have the value None."""
     return [f"{n}={python_literal(value, n)}" for n, value in options.items() if value is not None]
 
 
 def python_literal(value: Any, name: str) -> str:
-    """A value as a Python literal, or `name` for data that has no short literal.
+    """A value as a Python literal, or the string `name` if the data has no short literal.
 
     >>> python_literal(["a", 1], "x"), python_literal([{"task": "a", "passed": 1}], "baseline")
     ('["a", 1]', 'baseline')
@@ -180,7 +188,7 @@ def _values_as_list(value: Any) -> list[Any]:
 
 
 def quote_commas(name: str, value: Any) -> Any:
-    """The value, in double quotes if passk would otherwise split the value at a comma.
+    """The value of an option, in double quotes if passk would otherwise split the value at a comma.
 
     >>> quote_commas("--by", "temp, C"), quote_commas("--where", "a in (1, 2)")
     ('"temp, C"', 'a in (1, 2)')
@@ -199,7 +207,8 @@ def _quoted_word(word: str) -> str:
 
 
 def shell_quoted(word: str) -> str:
-    """The word, quoted for a shell.  A word with single quotes gets double quotes.
+    """The word, quoted for a shell if necessary.  A word that contains single quotes gets double
+    quotes.
 
     >>> print(shell_quoted("retry = 'false'"), shell_quoted("a b"), shell_quoted("a"))
     "retry = 'false'" 'a b' a

@@ -10,14 +10,14 @@ from glob import escape
 
 from passk_cli.text import names_that_fit
 
-# passk suggests a name if its similarity to the word is at least _ALIKE, and at most _CLOSE below
-# the best similarity.
+# passk suggests a name if its similarity to the unknown word is at least _ALIKE, and at most _CLOSE
+# below the best similarity.
 _ALIKE, _CLOSE = 0.65, 0.12
 _PUNCTUATION_PATTERN = r"[\s_.:/\-]"
-# An error suggests the full name of a model if the name has at most _MAX_SUGGESTED_NAME_LENGTH characters. For a longer
-# name, the error suggests a pattern.
+# An error suggests the full name of a model if the name has at most _MAX_SUGGESTED_NAME_LENGTH
+# characters. For a longer name, the error suggests a pattern.
 _MAX_SUGGESTED_NAME_LENGTH = 40
-# Maps words that people use, without punctuation, to names in passk.
+# SYNONYMS maps words that people use, without punctuation, to names in passk.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",
@@ -86,11 +86,11 @@ for _words, _names in SYNONYMS.items():
 
 
 def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
-    """At most `most` names that are similar to a word, with the most similar name first.
+    """Up to `most` known names that are similar to a word, with the most similar name first.
 
-    If the word is a pattern, the names that match it are returned.  Otherwise, the result contains
-    names that differ only in case and punctuation, or else names of synonyms, or else names with
-    many letters in common.
+    If the word is a pattern, the function returns the names that match the pattern.  Otherwise, the
+    function returns names that differ from the word only in case and punctuation, or else synonyms
+    of the word, or else names with many letters in common.
 
     >>> nearest_names("gpt5.5", ["gpt-5.5", "gpt-5"]), nearest_names("--ci", ["--level", "--fit"])
     (['gpt-5.5'], ['--level'])
@@ -119,7 +119,8 @@ def nearest_names(word: str, names: Iterable[str], most: int = 2) -> list[str]:
 
 
 def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -> str:
-    """The question "did you mean …?" if there is a similar name, else a list of all names.
+    """The question "did you mean …?" if a known name is similar to the word, and otherwise a list
+    of all known names.
 
     >>> [did_you_mean_or_list(word, ["task", "model"]) for word in ("tsk", "zzz")]
     ['did you mean task?', 'there are task, model']
@@ -130,12 +131,12 @@ def did_you_mean_or_list(word: str, names: Iterable[str], otherwise: str = "") -
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """The question "did you mean …?" for some names."""
+    """The question "did you mean …?" with the given names."""
     return f"did you mean {' or '.join(names)}?"
 
 
 def respell_metric(metric: str) -> str:
-    """The name of a metric in the notation of passk, for example "pass@10" for "pass_at_10".
+    """The name of a metric as passk writes it, for example "pass@10" for "pass_at_10".
 
     >>> [respell_metric(name) for name in ("pass_at_10", "passhat3", "Pass 1", "gpass@8:0.5")]
     ['pass@10', 'pass^3', 'pass@1', 'gpass@8:0.5']
@@ -146,7 +147,7 @@ def respell_metric(metric: str) -> str:
 
 
 def probable_share(text: str) -> float | None:
-    """The share between 0 and 1 that a number or percentage probably means, or None.
+    """The share between 0 and 1 that a number or percentage such as "95" probably means, or None.
 
     >>> probable_share("95"), probable_share("97.5%"), probable_share("0.95"), probable_share("x")
     (0.95, 0.975, 0.95, None)
@@ -157,7 +158,7 @@ def probable_share(text: str) -> float | None:
 
 
 def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
-    """A pattern for all names that contain a word, and the names that the pattern matches.
+    """A pattern that matches all names that contain a word, and a list of these names.
 
     If only one short name contains the word, the pattern is this name.  If no name or every name
     contains the word, the pattern is "".
@@ -191,7 +192,7 @@ def find_pattern(part: str, names: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def list_known_names(names: Iterable[str]) -> str:
-    """A sentence with the known names, or with the first names and the number of further names.
+    """A phrase with all known names, or with the first known names and the number of further names.
 
     >>> list_known_names("abc"), list_known_names([]), list_known_names(["a" * 60, "b" * 60])[-10:]
     ('there are a, b, c', 'there are none', 'and 1 more')
@@ -208,7 +209,8 @@ def _without_k(name: str) -> str:
 
 
 def _likeness(word: str, name: str) -> float:
-    """The likeness of two words from 0 to 1: the share of common letters in the same order."""
+    """The likeness of two words, from 0 to 1, which is the share of common letters in the same
+    order."""
     shorter, longer = sorted((word, name), key=len)
     begins = len(shorter) > 2 and longer.startswith(shorter)
     matcher = SequenceMatcher(None, name, word)

@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-# Characters in the Unicode categories of _UNSAFE_CATEGORIES move the cursor, end a line, are invisible, or
-# change the direction of text.
+# Characters in the Unicode categories of _UNSAFE_CATEGORIES move the cursor, end a line, are
+# invisible, or change the direction of text.
 _UNSAFE_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 _WORD_PATTERN = re.compile(r"[^-_/ ]+")
 _GAP_PENALTY = 0.25
-# passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words, because more
-# words take too long.
+# passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words,
+# because more words take too long.
 _MAX_WORDS_TO_SHORTEN = 50
 # The invisible characters in _JOINERS are safe, because they join emoji, and letters in Persian and
 # Hindi.
 _JOINERS = "\u200c\u200d"
-# Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width: marks on the previous character,
-# and joiners.
+# Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width: marks on the previous
+# character, and joiners.
 _WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
 
-# In URLs with a scheme in _STORAGE_SCHEMES, a file name may contain a question mark, and the user name is
-# not secret.
+# In URLs with a scheme in _STORAGE_SCHEMES, a file name may contain a question mark, and the user
+# name is not secret.
 _STORAGE_SCHEMES = ("s3", "s3a", "gs", "hf", "abfss", "hdfs", "file", "dbfs")
 # _URL_PATTERN matches a URL in a text, without the punctuation after the URL.
 _URL_PATTERN = re.compile(r"(?i)[a-z][a-z0-9+.-]*://[^\s'\"]+?(?=[:;,.)\]}]*(?:[\s'\"]|$))")
@@ -38,12 +38,12 @@ _LONG_WORD, _LONG_MESSAGE = 400, 3000
 
 
 def printable(text: str) -> str:
-    """The text with unprintable characters as codes, for example "\\n" for a line break.
+    """The text, in which codes replace unprintable characters, for example "\\n" for a line break.
 
-    Codes replace control characters (C0 and C1), U+2028 and U+2029, direction marks, further
-    invisible characters, single surrogates and noncharacters.  Letters of any script, combining
-    marks, emoji and blanks of any width do not change.  XML 1.0 allows every character of the
-    result.
+    The unprintable characters are control characters (C0 and C1), U+2028, U+2029, direction marks,
+    other invisible characters, single surrogates and noncharacters.  Letters of any script,
+    combining marks, emoji and blanks of any width do not change.  XML 1.0 allows every character in
+    the resulting text.
 
     >>> printable("a\\tb"), printable("é 中 👩‍🔬 a\\u202eb")
     ('a\\\\tb', 'é 中 👩‍🔬 a\\\\u202eb')
@@ -56,7 +56,7 @@ def printable(text: str) -> str:
 def quote_if_outer_blank(name: str) -> str:
     """The name, in quotes if it begins or ends with a blank.
 
-    >>> in_quotes("gpt-5"), in_quotes("gpt-5 ")
+    >>> quote_if_outer_blank("gpt-5"), quote_if_outer_blank("gpt-5 ")
     ('gpt-5', '"gpt-5 "')
     """
     return name if name == name.strip() else f'"{name}"'
@@ -65,11 +65,11 @@ def quote_if_outer_blank(name: str) -> str:
 def public_url(address: str) -> str:
     """A URL without its query, user and token, which may contain secrets.
 
-    >>> public_address("https://me:secret@example.org/runs/a.csv?token=x#part")
+    >>> public_url("https://me:secret@example.org/runs/a.csv?token=x#part")
     'https://example.org/runs/a.csv'
-    >>> public_address("https://example.org/a.csv;token=x")
+    >>> public_url("https://example.org/a.csv;token=x")
     'https://example.org/a.csv'
-    >>> public_address("sc://host:443/;token=x"), public_address("abfss://box@account/a.csv")
+    >>> public_url("sc://host:443/;token=x"), public_url("abfss://box@account/a.csv")
     ('sc://host:443/', 'abfss://box@account/a.csv')
     """
     scheme, location = address.split("://", 1)
@@ -87,18 +87,14 @@ def public_url(address: str) -> str:
 
 
 def without_secrets(text: str) -> str:
-    """The text with secrets removed from all URLs.
+    """The text without the parts of URLs that may contain secrets.
 
     >>> without_secrets("new=https://example.org/a.csv?token=x")
     'new=https://example.org/a.csv'
     >>> without_secrets("--rules https://me:pw@h.org/p?token=x: cannot be read")
     '--rules https://h.org/p: cannot be read'
     """
-    return (
-        _URL_PATTERN.sub(lambda address: public_url(address[0]), text)
-        if "://" in text
-        else text
-    )
+    return _URL_PATTERN.sub(lambda address: public_url(address[0]), text) if "://" in text else text
 
 
 def is_github_runner() -> bool:
@@ -107,13 +103,14 @@ def is_github_runner() -> bool:
 
 
 def shield_from_runner(text: str, form: str = "") -> str:
-    """The text, changed so that GitHub Actions does not run any name in the text as a command.
+    """The text, changed so that GitHub Actions does not interpret any part of the text as a
+    command.
 
-    GitHub runs "::stop-commands::x" at the beginning of a line, and "##[command]" anywhere.  passk
-    puts "| " before the first form (in csv and tsv, quotes around the field), and a blank into the
-    second form.  JSON contains a code for the character #.
+    GitHub interprets "::stop-commands::x" at the beginning of a line, and "##[command]" anywhere in
+    a line.  passk puts "| " before the first form (or quotes around the field in csv and tsv), and
+    a blank into the second form.  In JSON, passk writes a code for the character #.
 
-    form : the format of the text; "" for text that people read.
+    form : the format of the text, for example "csv", or "" for text that people read.
     """
     if not is_github_runner() or form == "github":
         return text
@@ -126,10 +123,10 @@ def shield_from_runner(text: str, form: str = "") -> str:
 
 
 def cut_long_words(text: str) -> str:
-    """The message without the middle of any word over 400 characters, at most 3,000 characters
-    long.
+    """The message with at most 3,000 characters, and without the middle of words that have more
+    than 400 characters.
 
-    The beginning and the end of a message are kept, because they contain the file and the remedy.
+    A long message keeps its beginning and its end, because they contain the file and the remedy.
 
     >>> len(cut_long_words("a" * 1000)), cut_long_words("no such file")
     (301, 'no such file')
@@ -155,7 +152,7 @@ def is_unprintable(character: str) -> bool:
 
 
 def decode_name(name: str | os.PathLike[str]) -> str:
-    r"""The name of a file as text, with codes for bytes that are not UTF-8.
+    r"""The name of a file as text, with codes for bytes that are not valid UTF-8.
 
     >>> decode_name("run.csv"), decode_name("run\udcff.csv")
     ('run.csv', 'run\\xff.csv')
@@ -167,7 +164,8 @@ def decode_name(name: str | os.PathLike[str]) -> str:
 
 
 def display_width(text: str) -> int:
-    """The width of a text in columns of a terminal: 2 per wide character, 0 per combining mark."""
+    """The width of a text in columns of a terminal, in which a wide character needs two columns and
+    a combining mark needs none."""
     if text.isascii():
         return len(text)
     standing = (c for c in text if unicodedata.category(c) not in _WIDTHLESS_CATEGORIES)
@@ -175,7 +173,7 @@ def display_width(text: str) -> int:
 
 
 def strict_json(value: Any, indent: int | None = None) -> str:
-    """A value as JSON, with readable letters and with \\u codes for unprintable characters.
+    """A value as JSON, with \\u codes for unprintable characters but not for letters.
 
     >>> strict_json({"a": "é\x9b"})
     '{"a": "é\\\\u009b"}'
@@ -193,9 +191,9 @@ def _beginning_and_end(text: str, first: int, last: int) -> str:
 
 
 def truncated_text(text: str, most: int = 80) -> str:
-    """The text, cut after `most` characters.
+    """The text, cut to at most `most` characters.
 
-    >>> truncated("no such file"), truncated("no such file", 5)
+    >>> truncated_text("no such file"), truncated_text("no such file", 5)
     ('no such file', 'no s…')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -204,9 +202,10 @@ def truncated_text(text: str, most: int = 80) -> str:
 def short_names(
     names: Sequence[str], room: float, extent: Callable[[str], float] = display_width
 ) -> list[str]:
-    """Short forms of names, at most `room` wide if different names can then stay different.
+    """Short forms of names, which have at most the width `room` if different names stay different
+    at this width.
 
-    The least distinctive words of a name are removed first.
+    passk removes the least distinctive words of a name first.
 
     >>> short_names(["org/model-a-2026", "org/model-b-2026"], 13)
     ['…model-a-2026', '…model-b-2026']
@@ -249,11 +248,12 @@ def _shorten(
 
 
 def _word_weights(name: str, words: Mapping[str, Counter[str]]) -> list[float]:
-    """Weights of the words of a name, which are larger for distinctive words.
+    """The weight of each word of a name, which is larger for more distinctive words.
 
-    A word is distinctive if few similar names contain the word.  Words with letters are more
-    distinctive than numbers.  Repeated words, and words with which all names begin or end, have
-    little weight.  Similar names have at least a third of their words in common.
+    A word of a name is distinctive if few similar names contain this word.  Words with letters are
+    more distinctive than numbers.  Repeated words, and words with which all names begin or end,
+    have little weight.  Two names are similar if they have at least a third of their words in
+    common.
     """
     own, weights = words[name], list[float]()
     similar = [
@@ -292,7 +292,8 @@ def _matches_only_one_name(text: str, names: Iterable[str]) -> bool:
 
 
 def _name_matches_parts(parts: Sequence[str], name: str) -> bool:
-    """Whether a name consists of these parts in this order, with any text between two parts."""
+    """Whether a name consists of the given parts in their order, with any text between two
+    parts."""
     if len(parts) == 1:
         return name == parts[0]
     end = len(name) - len(parts[-1])
@@ -306,13 +307,13 @@ def _name_matches_parts(parts: Sequence[str], name: str) -> bool:
 def _without_middle(
     text: str, names: Iterable[str], room: float, extent: Callable[[str], float]
 ) -> str:
-    """The text without its middle, which is at most `room` wide if it stays unambiguous.
-
-    Otherwise, the shortest text that matches only one name.
+    """The text without its middle.  The result has at most the width `room` if such a text matches
+    only one name, and is otherwise the shortest text that matches only one name.
     """
 
     def cut(length: int) -> str:
-        """The text with this length if it matches only one name, and otherwise an empty text."""
+        """The text, cut to this length, if the cut text matches only one name, and otherwise an
+        empty text."""
         for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1)):
             end = text[len(text) - length + 1 + head :]
             shorter = f"{text[:head].rstrip('…')}…{end.lstrip('…')}"
@@ -330,10 +331,10 @@ def _without_middle(
 def wrap_text(
     text: str, room: float, extent: Callable[[str], float] = display_width, joint: str = " "
 ) -> list[str]:
-    """The text in lines of at most the width `room`.
+    """The text, broken into lines of at most the width `room`.
 
-    Lines break at `joint` if possible.  Otherwise, lines break at blanks, or in a word after
-    hyphens, slashes and underscores, or anywhere.
+    Lines break at the separator `joint` if possible.  Otherwise, lines break at blanks, or else in
+    a word after a hyphen, slash or underscore, or else anywhere.
 
     >>> wrap_text("org/some-long_name again", 10), wrap_text("a b · c d", 5, joint=" · ")
     (['org/some-', 'long_name', 'again'], ['a b', 'c d'])
@@ -360,7 +361,7 @@ def wrap_text(
 
 
 def balance_lines(text: str, room: int) -> list[str]:
-    """The text in as few lines as possible, with similar widths, broken at " · ".
+    """The text, broken at " · " into as few lines as possible, which have similar widths.
 
     >>> balance_lines("one · two · three · four", 20)
     ['one · two', 'three · four']
@@ -382,7 +383,7 @@ def plural(count: int, noun: str) -> str:
 
 
 def all_in_words(counted: str) -> str:
-    """A count as a phrase with "all" or "both".
+    """A count as a phrase that begins with "all" or "both".
 
     >>> all_in_words("2 models"), all_in_words("3 models")
     ('both models', 'all 3 models')
@@ -391,7 +392,7 @@ def all_in_words(counted: str) -> str:
 
 
 def join_clauses(*parts: str) -> str:
-    """The clauses that are not empty, joined by semicolons, or by a blank after a question mark.
+    """All clauses that are not empty, joined by semicolons, or by a blank after a question mark.
 
     >>> join_clauses("from what value does it pass?", "", "use --threshold X", "or -m mean")
     'from what value does it pass? use --threshold X; or -m mean'
@@ -409,7 +410,8 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def first_few(names: Sequence[str]) -> str:
-    """Up to four names, or the first three names and the number of further names.
+    """All names if there are at most four, and otherwise the first three names and the number of
+    further names.
 
     >>> first_few("abcde"), first_few("abcd")
     ('a, b, c and 2 more', 'a, b, c, d')
@@ -418,9 +420,10 @@ def first_few(names: Sequence[str]) -> str:
 
 
 def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int = 0) -> str:
-    """The names that fit into a line, and the number of further names.
+    """As many names as fit into a line, and the number of further names.
 
-    joint : the separator; by default a blank, or a comma if some names contain blanks.
+    joint : the separator of names.  By default, the separator is a blank, or a comma if some names
+        contain blanks.
 
     >>> names_that_fit(["1", "2", "30"], 9), names_that_fit(["one task", "other", "third"], 9)
     ('1 2 30', 'one task and 2 more')
@@ -429,7 +432,7 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
     ends = accumulate(len(name) + len(joint) for name in names)
     fitting = max(1, sum(end <= width + len(joint) for end in ends))
     fitting = min(fitting, most or fitting)
-    if fitting == len(names):
+    if fitting >= len(names):
         return joint.join(names)
     more = f"{joint.join(names[:fitting])} and {len(names) - fitting:,} more"
     return NameList(more, joint.join(names))
@@ -438,7 +441,7 @@ def names_that_fit(names: Sequence[str], width: int, joint: str = "", most: int 
 class NameList(str):
     """The first names of a list, and the number of further names.
 
-    all_names : the complete list, which a report page shows after a click.
+    all_names : the complete list of names, which a report page shows after a click.
     """
 
     all_names: str
@@ -450,7 +453,8 @@ class NameList(str):
 
 
 class Category(str):
-    """A value of an ordered category, which is sorted by its position in the order.
+    """A string that is a value of an ordered category, such as "low", and is sorted by its position
+    in the order.
 
     >>> order = ("low", "mid", "high")
     >>> sorted((Category(text, order) for text in ("high", "", "low")))
@@ -466,7 +470,7 @@ class Category(str):
 
     @property
     def place(self) -> int:
-        """The position of the value in the order.  An unknown value comes last."""
+        """The position of the value in the order of the category.  An unknown value comes last."""
         return self.order.index(self) if self in self.order else len(self.order)
 
     def __lt__(self, other: str) -> bool:

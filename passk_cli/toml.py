@@ -15,10 +15,11 @@ _LONG_KEY_PATTERN = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % M
 def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     """The text and the parsed tables of a TOML file.
 
-    name : name of the error. remedy : advice in the error.
-    Errors: DataError for a file that does not exist.  ParameterError, if possible with the line,
-        for a file that cannot be read, is not TOML, is too long or nested too deeply, or contains a
-        whole number of more than 64 bits.
+    name : the name of the error if the file cannot be read.
+    remedy : the advice in this error.
+    Errors: DataError for a file that does not exist.  ParameterError for a file that cannot be
+        read, is not TOML, is too long or nested too deeply, or contains a whole number of more than
+        64 bits.  If possible, the error names the line.
     """
     import tomllib
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# RELEASE is the version that reports show: the newest release, or the next release before the first
-# release. RELEASE does not change with each commit, so reports do not change either.
+# RELEASE is the version that reports show. After a release, RELEASE is the newest release. Before
+# the first release, RELEASE is the planned first release. RELEASE does not change with each commit,
+# so reports do not change either.
 RELEASE = "0.1.0"
 
 
 def read_version(file: Path) -> str:
     """The version that `packaging/version.py` wrote into a wheel or sdist, or else RELEASE.
 
-    A source tree has no version file, because its files may differ from every commit.
+    A source tree has no such version file, because the files of a source tree may differ from every
+    commit.
     """
     try:
         return file.read_text(encoding="utf-8").strip() or RELEASE
@@ -21,7 +23,7 @@ def read_version(file: Path) -> str:
 
 
 def commit_of(version: str) -> str:
-    """The commit that a version names, or "" for a release.
+    """The commit that the version string names, or "" for the version of a release.
 
     >>> commit_of("0.1.0.dev1662+gfd56ea4b"), commit_of("0.1.0")
     ('fd56ea4b', '')

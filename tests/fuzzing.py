@@ -433,7 +433,10 @@ def command_line(chance: random.Random, file: str) -> list[str]:
     options = [*command.options(), *edge]
     words = [name, *[file] * (chance.random() < 0.95), *NEEDED.get(name, [])]
     for _, option, _, _, base, _ in chance.choices(options, k=chance.choice([1, 1, 2, 3])):
-        own_values = [*option.allowed_values, *(f"{v}" for v in (option.low, option.high) if v is not None)]
+        own_values = [
+            *option.allowed_values,
+            *(f"{v}" for v in (option.low, option.high) if v is not None),
+        ]
         # A million resamples are allowed, and take their time.
         own_values = [value for value in own_values if value != "1000000"]
         value = (

@@ -21,7 +21,11 @@ from typing import Any, Literal
 
 def text() -> str:
     """The stub as it should be."""
-    names = {name: module for name, module in passk_cli._MODULE_BY_PUBLIC_NAME.items() if name not in COMMANDS}
+    names = {
+        name: module
+        for name, module in passk_cli._MODULE_BY_PUBLIC_NAME.items()
+        if name not in COMMANDS
+    }
     imports = [f"from passk_cli.{module} import {name} as {name}" for name, module in names.items()]
     listed = ["__all__ = [", *(f'    "{name}",' for name in passk_cli.__all__), "]"]
     return "\n".join(

@@ -22,7 +22,9 @@ TAU = SAMPLES / "tau_airline.csv"
 
 
 def test_a_metric_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> None:
-    new = replace(FAMILIES["pass@"], meaning="Probability of {k} wonders.", citation_keys="miller2024")
+    new = replace(
+        FAMILIES["pass@"], meaning="Probability of {k} wonders.", citation_keys="miller2024"
+    )
     monkeypatch.setitem(FAMILIES, "wonder@", new)
     result = passk("estimate", TAU, "-m", "wonder@2", "-f", "csv")
     assert ",wonder@2,2," in result.out, result.err
@@ -40,7 +42,9 @@ def test_an_interval_is_one_line(passk: Passk, monkeypatch: pytest.MonkeyPatch) 
     assert "by a wonder (Miller 2024)" in findings.methods
     assert set(findings.frame["interval"]) == {"wonder"}
     assert "interval wonder: a wonder." in passk("help", "wonder").out
-    assert "jackknife, wonder, none. Default" in " ".join(passk("help", "--interval").out.split())
+    assert "jackknife, wonder, none. The default" in " ".join(
+        passk("help", "--interval").out.split()
+    )
     assert "did you mean wonder?" in passk("estimate", TAU, "--interval", "wnder").err
 
 
@@ -61,7 +65,9 @@ def test_a_format_is_one_file(passk: Passk, monkeypatch: pytest.MonkeyPatch) -> 
     assert "wonder" in {item.name for item in known_formats()}
     assert "wonder" in passk("formats").out
     with pytest.raises(TypeError, match="example"):
-        type(new)("wonder", new.pass_rule, new.layout_documentation, new.recognises, new.read_contents)  # type: ignore[call-arg]
+        type(new)(
+            "wonder", new.pass_rule, new.layout_documentation, new.recognises, new.read_contents
+        )  # type: ignore[call-arg]
 
 
 # Calls that together fill every field that a command declares; MODEL stands for models' names.

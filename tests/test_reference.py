@@ -29,7 +29,9 @@ def test_every_metric_is_compared() -> None:
     tests/inference/test_cover_range.py compares."""
     compared = {re.match("[a-z-]+[@^]?", name)[0] for name in OF_ATTEMPTS}  # type: ignore[index]
     assert compared == {
-        name for name, kind in FAMILIES.items() if not (kind.amount_unit or kind.is_known_only_as_range)
+        name
+        for name, kind in FAMILIES.items()
+        if not (kind.amount_unit or kind.is_known_only_as_range)
     }
 
 

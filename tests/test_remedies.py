@@ -511,7 +511,10 @@ def test_an_option_in_a_text_is_a_value() -> None:
     for _, node in package_nodes():
         if isinstance(node, ast.Call) and kinds.fullmatch(getattr(node.func, "id", "")):
             texts += [text for argument in node.args for text in _texts(argument)]
-        elif isinstance(node, ast.FunctionDef) and node.name in ("context", "details"):
+        elif isinstance(node, ast.FunctionDef) and node.name in (
+            "footer_parts",
+            "full_footer_parts",
+        ):
             texts += [text for item in ast.walk(node) if isinstance(item, ast.Yield)
                       for text in _texts(item)]  # fmt: skip
     foreign_options = {

@@ -114,7 +114,7 @@ def test_links_in_a_folder(tmp_path: Path) -> None:
     os.mkfifo(inside / "pipe.jsonl")
     assert read(inside).n.tolist() == [1]
     (inside / "broken.jsonl").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"broken\.jsonl: cannot be read"):
+    with pytest.raises(DataError, match=r"broken\.jsonl: this path cannot be read"):
         read(inside)
 
 

@@ -15,7 +15,7 @@ _MOST_TICKS, _DIGITS = 12, 4
 # On a time axis in minutes, each tick is about four times the previous tick: 1 s, 4 s, 15 s, 1 min
 # …
 _TIME_TICKS_IN_MINUTES = (1 / 60, 1 / 15, 1 / 4, 1, 4, 15, 60, 240, 960, 3840, 15000, 60000)
-# Maps the unit of an axis to the function that writes the label of a tick.
+# _TICK_FORMATTER_BY_UNIT maps the unit of an axis to the function that writes the label of a tick.
 _TICK_FORMATTER_BY_UNIT: Mapping[str, Callable[[float], str]] = {
     "min": duration_text,
     "year": "{:g}".format,
@@ -29,7 +29,8 @@ class Axis:
     """A linear or logarithmic axis of a chart.
 
     tick_values : values that have ticks if there is enough room.
-    required_ticks : values that always have ticks.  Other ticks are left out without enough room.
+    required_ticks : values that always have ticks.  Other ticks are left out if there is not enough
+        room.
     unit : "$" for money, "min" for times in minutes, "year" for dates.
     """
 
@@ -60,7 +61,7 @@ def axis_from_values(
     values: Iterable[float | None], title: str = "", *, log: bool | None = False,
     zero: bool = False, margin: float = 0.0, at_values: bool = False, share: bool = False,
 ) -> Axis:  # fmt: skip
-    """The axis that contains all defined values.
+    """An axis with a range that contains all finite values.
 
     log : whether the axis is logarithmic and ignores values that are not positive.  None makes the
         axis logarithmic if the values span two decades.
@@ -123,10 +124,10 @@ def spread_positions(
 def tick_labels(
     axis: Axis, percent: bool = False, extent: Callable[[str], float] = lambda _: 0.0
 ) -> dict[float, str]:
-    """Position of a tick on the axis → its label.
+    """Maps the position of each tick on the axis to the label of the tick.
 
-    Ticks are at `axis.tick_values` if these values are few, or else at round values.  Labels do not
-    touch.
+    Ticks are at `axis.tick_values` if there are few of these values, and otherwise at round values.
+    The labels of two ticks never touch each other.
     """
     for required_ticks, values in product((axis.required_ticks, ()), _tick_choices(axis)):
         inside = [v for v in values if axis.low <= v <= axis.high]
@@ -160,7 +161,9 @@ def _tick_choices(axis: Axis) -> Iterator[Sequence[float]]:
     gaps = [b - a for a, b in pairwise(axis.tick_values)]
     if gaps and max(gaps) < 1.01 * min(gaps) and not axis.log:
         yield from (axis.tick_values[::step] for step in (2, 5) if len(gaps) % step == 0)
-        choices = [axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.tick_names) + 1)]
+        choices = [
+            axis.tick_values[::-step] for step in range(2, len(gaps) * bool(axis.tick_names) + 1)
+        ]
         yield from sorted(choices, key=lambda choice: not {*axis.required_ticks} <= {*choice})
     if axis.log and axis.high >= 10 * axis.low:
         decades = range(math.floor(math.log10(axis.low)), math.ceil(math.log10(axis.high)) + 1)

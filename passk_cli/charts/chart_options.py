@@ -21,21 +21,23 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# A picture with more than 8 models shows only the models in its title in colour, or the first 5
-# models if the title names no model, because readers cannot distinguish more colours.
+# A picture with more than 8 models shows only the models in its title in colour. If the title names
+# no model, the picture shows only the first 5 models in colour. Readers cannot distinguish more
+# colours.
 MOST_MODELS, _LEADING = 8, 5
-# A panel with more than 4 bands keeps only the first 3 bands, because many bands hide each other.
+# A panel with more than 4 bands shows only the first 3 bands, because many bands would hide each
+# other.
 _MOST_BANDS, _BANDED = 4, 3
 # A chart shortens the name of a model to at most _MAX_MODEL_NAME_LETTERS letters.
 _MAX_MODEL_NAME_LETTERS = 40
 _LIMIT_ROLES = ("low", "high")
-# Maps each unit of length to the number of pixels per unit.
+# _PIXELS_PER_UNIT maps each unit of length to the number of pixels per unit.
 _PIXELS_PER_UNIT = {"px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
-# HALF_PAGE_WIDTH is half the width of a printed page. In a picture with the width HALF_PAGE_WIDTH, letters have
-# a size of 7 to 8 points.
+# HALF_PAGE_WIDTH is half the width of a printed page. In a picture with the width HALF_PAGE_WIDTH,
+# letters have a size of 7 to 8 points.
 HALF_PAGE_WIDTH = 3.25 * _PIXELS_PER_UNIT["in"]
-# A side of a picture has at most _MAX_PIXELS_PER_SIDE pixels. Larger pictures take minutes to draw, and few
-# programs can open them.
+# A side of a picture has at most _MAX_PIXELS_PER_SIDE pixels. Larger pictures take minutes to draw,
+# and few programs can open them.
 _MAX_PIXELS_PER_SIDE = 10_000
 # A picture for a screen is _SCREEN_SCALE_FACTOR times as large as a picture for paper.
 _SCREEN_SCALE_FACTOR = 1.5
@@ -54,7 +56,7 @@ class PictureSize:
 
     @staticmethod
     def parse(text: str) -> PictureSize:
-        """The size that a string such as "3.25in", "8cmx5cm" or "800x500" contains.
+        """The size of a picture, parsed from a string such as "3.25in", "8cmx5cm" or "800x500".
 
         Errors: ParameterError if the string is not a size, or if a side is too long.
         """
@@ -101,8 +103,8 @@ class PictureSize:
         return f"{math.ceil(round(size * 10**digits, 6)) / 10**digits:g}{self.unit}"
 
 
-# If a panel has more than _MAX_MODELS_WITH_LINE_KINDS models, passk draws each kind of line in a separate
-# panel.
+# If a panel has more than _MAX_MODELS_WITH_LINE_KINDS models, passk draws each kind of line in a
+# separate panel.
 _MAX_MODELS_WITH_LINE_KINDS = 4
 # DEFAULT_PICTURE_SIZE is the size of a picture if --chart-size is not set.
 DEFAULT_PICTURE_SIZE = PictureSize(HALF_PAGE_WIDTH * _SCREEN_SCALE_FACTOR)
@@ -113,7 +115,7 @@ class Appearance:
     """How charts look.
 
     highlight : models, or patterns of names, that have colours.  All other models are grey.
-    panel : a column of --by; a chart has one panel per value of this column.
+    panel_column : a column of --by; a chart has one panel per value of this column.
     """
 
     has_title: bool = True
@@ -124,12 +126,12 @@ class Appearance:
 
 
 def with_appearance(report: Report, appearance: Appearance) -> Report:
-    """The report with plots that have this appearance."""
+    """The report, with plots that have the appearance which these options set."""
     return replace(report, make_plots=lambda: plots_with_appearance(report.plots, appearance))
 
 
 def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
-    """The plots of a report, in which a model has the same colour and name everywhere.
+    """The plots of a report; each model has the same colour and the same name in all plots.
 
     Errors: ParameterError if no model matches a name in `highlight`, or if the column for panels
     does not split the models.
@@ -155,8 +157,14 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
     plots = [_grey_out_nonleading_models(plot, highlighted) for plot in plots]
     hues = assign_hues(all_models)
     if len(all_models) > MOST_MODELS:
-        best = [name for plot in plots for name in plot.leading_models[:_LEADING] or _models_of_plot(plot)]
-        hues = assign_hues((name for plot in plots for name in plot.leading_models), assign_hues(best))
+        best = [
+            name
+            for plot in plots
+            for name in plot.leading_models[:_LEADING] or _models_of_plot(plot)
+        ]
+        hues = assign_hues(
+            (name for plot in plots for name in plot.leading_models), assign_hues(best)
+        )
     short = _short_models(all_models)
     return tuple(
         _apply_appearance(_with_short_names(replace(plot, hues=hues), short), appearance)
@@ -165,7 +173,7 @@ def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tupl
 
 
 def _short_models(models: Iterable[str]) -> dict[str, str]:
-    """Model → short name, for models with long names."""
+    """Maps each model that has a long name to a short name."""
     models_sorted = sorted({*models})
     names = zip(models_sorted, short_names(models_sorted, _MAX_MODEL_NAME_LETTERS), strict=True)
     return {name: text for name, text in names if text != name}
@@ -222,7 +230,11 @@ def _split_into_panels(plot: Plot, column: str) -> Plot:
         name = row.get("series") or row.get("label")
         return [natural_key(part) for part in getattr(name, "parts", ())[place : place + 1]]
 
-    names = {**plot.printed_name_by_role, "panel": "panel"} if plot.kind != "heat" else plot.printed_name_by_role
+    names = (
+        {**plot.printed_name_by_role, "panel": "panel"}
+        if plot.kind != "heat"
+        else plot.printed_name_by_role
+    )
     rows, points = (
         map(move_to_panel, sorted(group, key=setting)) for group in (plot.rows, plot.points)
     )
@@ -244,12 +256,16 @@ def _split_line_kinds_into_panels(plot: Plot) -> Plot:
         for group in (plot.rows, plot.points)
     )  # fmt: skip
     return replace(
-        plot, rows=rows, points=points, printed_name_by_role={**names, "panel": plot.printed_name_by_role["kind"]}, y_title=""
+        plot,
+        rows=rows,
+        points=points,
+        printed_name_by_role={**names, "panel": plot.printed_name_by_role["kind"]},
+        y_title="",
     )
 
 
 def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Name of a model → index of its colour and of the shape of its points.
+    """Maps the name of each model to the index of its colour and of the shape of its points.
 
     The index is a hash of the name, so that a model has the same colour in all commands.  If two
     names have the same hash, the second name in alphabetical order gets the next free index.
@@ -272,11 +288,11 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
 
 def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot with grey models, if some models are highlighted or if there are too many models.
+    """The plot, with models in grey if models are highlighted or if there are too many models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
-    leading models of the plot and the models in the answer are coloured.  Without such models, the
-    five highest models are coloured.
+    leading models of the plot and the models in the answer are coloured.  If a plot has no leading
+    models and the answer names no model, the five highest models are coloured.
     """
     models = _models_of_plot(plot)
     if not models:
@@ -342,5 +358,7 @@ def _apply_appearance(plot: Plot, appearance: Appearance) -> Plot:
         return plot
     rows, points = (tuple({r: v for r, v in row.items() if r not in _LIMIT_ROLES} for row in group)
                     for group in (plot.rows, plot.points))  # fmt: skip
-    names = {role: name for role, name in plot.printed_name_by_role.items() if role not in _LIMIT_ROLES}
+    names = {
+        role: name for role, name in plot.printed_name_by_role.items() if role not in _LIMIT_ROLES
+    }
     return replace(plot, rows=rows, points=points, printed_name_by_role=names)

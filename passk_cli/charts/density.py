@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# The bandwidth of a density is at least _MIN_BANDWIDTH_PER_GAP times the gap between evenly spaced values.
+# A kernel density has a bandwidth of at least _MIN_BANDWIDTH_PER_GAP times the gap between evenly
+# spaced values.
 _MIN_BANDWIDTH_PER_GAP = 0.6
 
 
@@ -23,7 +24,7 @@ def density(
     within : the range of possible draws, to which the density is limited.
     Returns (positions, heights), both of shape (points,).  If all draws are equal except for
     rounding, both arrays are empty.
-    Source: Silverman 1986, Density Estimation, eq. 3.31 and section 2.10 (reflection).
+    Source: Silverman 1986, Density Estimation, equation 3.31 and section 2.10 (reflection).
 
     >>> places, heights = density(np.random.default_rng(0).normal(size=10_000))
     >>> bool(abs(heights.max() - 0.399) < 0.02)

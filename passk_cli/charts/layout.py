@@ -16,8 +16,8 @@ from passk_cli.text import display_width, short_names
 
 RowType = TypeVar("RowType", bound=Row)
 
-# Maps the kind of a line to the lengths of its dashes and gaps. Any other kind of line gets an
-# unused pattern from DASHES.
+# _DASHES_BY_LINE_KIND maps the kind of a line to the lengths of its dashes and gaps. Any other kind
+# of line gets an unused pattern from DASHES.
 _DASHES_BY_LINE_KIND = {
     "pass@k": (1, 0),
     "pass^k": (6, 4),
@@ -25,8 +25,8 @@ _DASHES_BY_LINE_KIND = {
     "frontier of all groups": (2, 3),
 }
 DASHES = ((1, 0), (6, 4), (2, 3), (10, 3, 2, 3), (14, 4))
-# A chart has at most _MOST_LABELS labels at line ends, and moves a label by at most _MOVABLE text
-# lines.
+# A chart labels at most _MOST_LABELS lines at their ends, and moves a label up or down by at most
+# the height of _MOVABLE text lines.
 _MOST_LABELS, _MOVABLE = 12, 8.0
 
 
@@ -43,12 +43,12 @@ def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
 
 
 def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The defined values of the given roles, for example "x" and "low", row by row."""
+    """The values of the given roles (such as "x" and "low") in all rows, if they are defined."""
     return [row.get(role) for row in rows for role in roles]
 
 
 def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]]:
-    """(series, kind, panel) → the rows of a line."""
+    """Maps the series, the kind and the panel of each line to the rows of the line."""
     lines: dict[tuple[Any, ...], list[RowType]] = {}
     for row in rows:
         key = tuple(row.get(role) for role in ("series", "kind", "panel"))
@@ -59,7 +59,7 @@ def rows_by_line(rows: Iterable[RowType]) -> dict[tuple[Any, ...], list[RowType]
 def short_series_names(
     plot: Plot, names: Iterable[Any], room: float, extent: Callable[[str], float]
 ) -> dict[Any, str]:
-    """Name of a series → its label in the picture, with a shortened model if necessary."""
+    """Maps the name of each series to its label in the picture, which may be shortened."""
     models = {name: name.parts[0] if isinstance(name, SeriesName) else str(name) for name in names}
     ends = {name: str(name).removeprefix(model) for name, model in models.items()}
     remaining_room = room - max(map(extent, ends.values()), default=0.0)
@@ -73,9 +73,9 @@ def short_series_names(
 class CurveLayout:
     """The layout of a plot of curves.
 
-    points : the points of the plot, and rows without neighbours, which are not visible in a line.
-    labels : the labels at line ends, or [] if the labels do not fit.  A label has a text, the line
-        end (x, y), and the height `at` of the text.
+    points : the points of the plot, and the rows without neighbours, which a line cannot show.
+    line_end_labels : the labels at line ends, or [] if the labels do not fit.  A label has a text,
+        the line end (x, y), and the height `at` of the text.
     """
 
     x_axis: Axis
@@ -93,7 +93,8 @@ class CurveLayout:
         """The layout of a plot of curves.
 
         room : height of the plot in text lines.
-        most : maximum width of a label.  If a label is wider, the plot has no labels.
+        most : maximum width of a label.  If a label is wider than this maximum, the plot has no
+            labels.
         """
         points = (*plot.points, *_isolated_rows(plot.rows))
         rows = (*plot.rows, *points)
@@ -107,13 +108,18 @@ class CurveLayout:
         )  # fmt: skip
         share = plot.unit == "share"
         if plot.y_limits is None:
-            heights = [*role_values(rows, "y", "low", "high"), *(rule.y for rule in plot.reference_lines)]
+            heights = [
+                *role_values(rows, "y", "low", "high"),
+                *(rule.y for rule in plot.reference_lines),
+            ]
             up = axis_from_values(
                 heights, plot.y_title, log=plot.log_y, zero=True, margin=0.03, share=share
             )
         else:
             up = Axis(*plot.y_limits, plot.y_title, plot.log_y, is_share=share)
-        unlabelled = (rule.y for rule in plot.reference_lines if rule.y is not None and not rule.text)
+        unlabelled = (
+            rule.y for rule in plot.reference_lines if rule.y is not None and not rule.text
+        )
         up = replace(up, required_ticks=tuple(unlabelled), unit=plot.y_unit)
         kinds = distinct_values(rows, "kind")
         fixed: dict[Any, tuple[int, ...]] = {
@@ -173,7 +179,7 @@ def row_label_lines(
 
     A text line is a pair (label of a row, text) or (None, heading).  A heading such as "gpt −"
     names the first model of differences, and the rows below name the second models.
-    room : maximum width of a name, unless names would become equal.
+    room : maximum width of a name, which is exceeded if shortened names would be equal.
     """
     rows = {row["label"]: row for row in reversed(plot.rows)}
     headed = plot.has_roles("head", "tail")
@@ -205,7 +211,7 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """(label, panel) → the outline of the density as points, with a maximum height of 0.85."""
+    """Maps the label and the panel of each density to its outline, which is at most 0.85 high."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from importlib.resources import as_file, files
@@ -18,7 +19,7 @@ from passk_cli.charts.chart_options import PictureSize
 from passk_cli.charts.theme import FONT, THEMES, Theme
 from passk_cli.errors import ParameterError
 from passk_cli.report.data_types import Report, signature_line
-from passk_cli.report.plot import Plot
+from passk_cli.report.plot import Plot, model_of
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import printable
 
@@ -29,12 +30,12 @@ _PAGE_THEME = Theme(
     "var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES_COLOUR_VARIABLES
 )
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
-# A png has _SHARP pixels per pixel of the picture on a screen, and _PRINTED pixels (300 per inch)
-# on paper.
+# A png image for screens has _SHARP pixels per pixel of the picture. A png image for paper has
+# _PRINTED pixels per pixel of the picture, which is 300 pixels per inch.
 _SHARP, _PRINTED = 2.0, 300 / 96
-# One inch has _INCH pixels, and one pixel has _POINT points.
+# An inch has _INCH pixels, and a pixel is _POINT points wide.
 _INCH, _POINT = 96, 0.75
-# In a page, passk replaces the placeholder POLICY by the content security policy.
+# In a page, passk replaces POLICY_PLACEHOLDER by the content security policy of the page.
 POLICY_PLACEHOLDER = "passk-policy"
 _STYLE_ELEMENT_PATTERN = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _PANEL_STYLE_PATTERN = re.compile(r'style="(--panel:[0-9]+px)"')
@@ -73,9 +74,38 @@ def picture_bytes(
     draw = partial(svg.svg_document, report.plots, THEMES[theme], percent, size)
     if suffix == ".svg":
         return draw().encode()
+    _require_fonts(report.plots)
     if suffix == ".pdf":
         return _pdf(draw(_POINT))
     return _png(draw(), _SHARP if size is None else _PRINTED if size.is_for_paper else 1.0)
+
+
+def _require_fonts(plots: Sequence[Plot]) -> None:
+    """Raise an error if no font of this machine contains the letters of a model's name.
+
+    resvg draws a box for each letter that no font contains.  A letter is missing if its picture is
+    equal to the picture of a private letter, which no font contains.
+    Errors: ParameterError if letters are missing.
+    """
+    rows = (row for plot in plots for row in (*plot.rows, *plot.points))
+    names = {str(model) for model in map(model_of, rows) if model}
+    letters = [
+        *dict.fromkeys(letter for name in sorted(names) for letter in name if letter > "\u2e7f")
+    ]
+    missing = [letter for letter in letters[:3] if _letter_png(letter) == _letter_png("\U0010fffd")]
+    if missing:
+        raise ParameterError(
+            OptionValue("--chart", "FILE"),
+            f"no font on this machine contains {' '.join(missing)}, so the picture would show"
+            f" boxes",
+            "install a font, for example the package fonts-noto-cjk, or write an .html file",
+            name="missing-package",
+        )  # fmt: skip
+
+
+def _letter_png(letter: str) -> bytes:
+    text = f'<text x="2" y="18" font-size="16" font-family="{FONT}">{letter}</text>'
+    return _png(f'<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24">{text}</svg>', 1.0)
 
 
 def _png(svg_text: str, sharp: float) -> bytes:
@@ -138,12 +168,14 @@ def hover_script() -> str:
 
 
 def add_security_policy(page: str, script: str) -> str:
-    """The page with a content security policy: a browser loads nothing and runs only this script.
+    """The page with a content security policy, so that browsers run only the script of the page.
+
+    With this policy, a browser does not load any other file.
 
     The policy contains the SHA-256 of the script and of the styles, so that a script inside the
     data does not run.
 
-    >>> page = f'<meta content="{POLICY}"><script>f()</script><script>bad()</script>'
+    >>> page = f'<meta content="{POLICY_PLACEHOLDER}"><script>f()</script><script>bad()</script>'
     >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]
     "'sha256-GcEEE0IkDzIP5EQ6DXZaDPORqT5RTBELX8Fyzyg9yvo='"
     """

@@ -11,7 +11,7 @@ _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
 # _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
 _OBSTACLE_PENALTY = 20.0
-# A point covers a square, and _POINT_HALF_WIDTH is half the width of the square.
+# _POINT_HALF_WIDTH is half the width of the square that a point covers.
 _POINT_HALF_WIDTH = 3.2
 
 Box = tuple[float, float, float, float]
@@ -19,10 +19,11 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class PlacedName:
-    """The position of a name in a scatter plot: the name's box (left, top, right, bottom) and
-    point.
+    """The position of a name in a scatter plot.
 
-    leader : end of the leader line at the name, or None for a name next to its point.
+    The name has a box (left, top, right, bottom) and the point that it names.
+
+    leader_end : end of the leader line at the name, or None for a name next to its point.
     """
 
     point_index: int
@@ -50,12 +51,14 @@ def place_names(
     points: Sequence[tuple[float, float]], widths: Sequence[float], height: float, frame: Box,
     obstacles: Iterable[Box] = (),
 ) -> list[PlacedName]:  # fmt: skip
-    """Positions without overlap for as many names as fit.  Earlier names have priority.
+    """Positions for as many names as fit into a scatter plot without overlap.
+
+    Names that come first in the list have priority.
 
     points : (x, y) of the points to name.  widths, height : sizes of the names.
     frame : the box that must contain all names. obstacles : boxes that names should not cover.
 
-    >>> [name.place for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
+    >>> [name.point_index for name in place_names([(5, 5), (5, 6)], [20, 20], 8, (0, 0, 60, 30))]
     [0, 1]
     """
     circles = [

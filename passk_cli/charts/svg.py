@@ -1,8 +1,9 @@
 """Draws plots as svg, for files, html pages and pictures in Markdown.
 
 The unit of a drawing is 1/96 inch, so that letters have a size of 7 to 8 points.  A chart consists
-of a legend and panels.  In a file, the panels of a line share row names and y-axis labels.  On an
-html page, each panel is a separate drawing, so that the browser can arrange the panels in lines.
+of a legend and panels.  In a picture file, the panels in one line share row names and y-axis
+labels.  On an html page, each panel is a separate drawing, so that the browser can arrange the
+panels in lines.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from passk_cli.report.plot import Plot, ReferenceLine, Row, distinct_values
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.text import short_names
 
-# Axis numbers have a text size of 7 points, names of 7.5 points, and titles of 8 points.
+# The text size is 7 points for the numbers of an axis, 7.5 points for names, and 8 points for
+# titles.
 _SMALL, _NAME, _TITLE = 9.4, 10.0, 10.6
 # _LINE is the height of a text line in pixels, _ROOM is the margin of a drawing, and _TICK is the
 # length of a tick. _PANEL_GAP is the gap between panels, and _GAP is the gap between legend items.
@@ -36,14 +38,15 @@ _LINE, _ROOM, _TICK, _PANEL_GAP, _GAP = 12.0, 5.0, 3.0, 14.0, 14.0
 # Row names use at most 45 % of the width in a plot with one panel, and at most 42 % in a plot with
 # several panels.
 _MAX_ROW_NAME_SHARES = 0.45, 0.42
-# A picture becomes at most _GROWTH times as wide to show full row names. Names at line ends use at
-# most a share of _MOST_ENDS of the width.
+# A picture becomes at most _GROWTH times as wide to show row names in full. The names at the ends
+# of lines use at most the share _MOST_ENDS of the width of a picture.
 _GROWTH, _MOST_ENDS = 1.5, 0.48
 # _LOWEST_ROW is the minimum height of a row, and _LOWEST is the minimum height of a panel with
 # curves. The minimum width of a panel is _SLIMMEST without tick labels, _LEGIBLE with tick labels,
 # and _LEGIBLE_ESTIMATES with estimates.
 _LOWEST_ROW, _LOWEST, _SLIMMEST, _LEGIBLE, _LEGIBLE_ESTIMATES = 9.4, 60.0, 30.0, 54.0, 84.0
-# A picture without --chart-size is wider if it names more than _MOST_NAMED_POINTS points.
+# If --chart-size is not set, a picture that names more than _MOST_NAMED_POINTS points becomes
+# wider.
 _MOST_NAMED_POINTS = 8
 # _POINT is the radius of a point, and _HOVER_RADIUS is the radius of its tooltip area. _STROKE,
 # _INTERVAL and _FINE are the stroke widths of lines, intervals and fine lines.
@@ -93,7 +96,9 @@ def draw_legend_and_panels(
     plot: Plot, theme: Theme, percent: bool, room: float
 ) -> tuple[list[SvgFragment], list[SvgFragment]]:
     """The legend items and the panels of a plot, for an html page with tooltips."""
-    drawer = _DRAWERS[plot.kind](plot, theme, percent, room, has_no_tooltips=False, panels_per_line=1)
+    drawer = _DRAWERS[plot.kind](
+        plot, theme, percent, room, has_no_tooltips=False, panels_per_line=1
+    )
     return list(drawer.legend()), [drawer.panel(panel) for panel in drawer.panels]
 
 
@@ -167,9 +172,10 @@ def _chart(
 class _PlotDrawer:
     """Base class for drawing any kind of plot.
 
-    room : width of a line of panels.  If `size` is None, long names may increase this width.
-    still : whether the drawing has no tooltips.
-    columns : number of panels per line, or 0 for as many panels as fit.
+    available_width : width of a line of panels.  If `size` is None, long names may increase this
+        width.
+    has_no_tooltips : whether the drawing has no tooltips.
+    panels_per_line : number of panels per line, or 0 for as many panels as fit.
     """
 
     plot: Plot
@@ -184,8 +190,8 @@ class _PlotDrawer:
     right_margin: float = field(init=False, default=10.0)
     panel_height: float = field(init=False, default=0.0)
     min_panel_width: ClassVar[float] = 84.0
-    # Without --chart-size, a picture is widened at most by the factor `growth` to keep its panels
-    # in one line.
+    # If --chart-size is not set, a picture becomes at most `growth` times as wide to keep its
+    # panels in one row.
     growth: ClassVar[float] = 1.0
     min_panel_height: float = field(init=False, default=_LOWEST)
 
@@ -196,14 +202,18 @@ class _PlotDrawer:
             self.panels_per_line, count = 1, len(self.panels)
             self.measure_panel()
             least = self.min_panel_width + self.right_margin + _PANEL_GAP
-            widest = max(self.available_width, self.growth * self.default_width * (self.size is None))
+            widest = max(
+                self.available_width, self.growth * self.default_width * (self.size is None)
+            )
             fitting = int((widest - self.left_margin + _PANEL_GAP) // least)
             self.panels_per_line = 2 if count == 4 and fitting == 3 else max(1, min(count, fitting))
         lines = -(-len(self.panels) // self.panels_per_line)
         self.measure_panel()
         self.panel_height += self.spare_height / lines
         gaps = _PANEL_GAP * (self.panels_per_line - 1)
-        self.width = (self.available_width - self.left_margin - gaps) / self.panels_per_line - self.right_margin
+        self.width = (
+            self.available_width - self.left_margin - gaps
+        ) / self.panels_per_line - self.right_margin
         for lacking, side, parameter in (
             ((self.min_panel_height - self.panel_height) * lines, "height", "height"),
             ((_SLIMMEST - self.width) * self.panels_per_line, "width", "size"),
@@ -266,7 +276,9 @@ class _PlotDrawer:
         lines = [
             f"{self.plot.printed_name_by_role[role]}: {self._value_text(role, row[role])}"
             for role in roles
-            or [role for role in self.plot.printed_name_by_role if role not in _ROLES_NOT_IN_TOOLTIP]
+            or [
+                role for role in self.plot.printed_name_by_role if role not in _ROLES_NOT_IN_TOOLTIP
+            ]
             if row.get(role) is not None
         ]
         return f' data-say="{"&#10;".join(map(escape, lines))}"'
@@ -281,7 +293,7 @@ class _PlotDrawer:
         return f"{round(value, 6) if share else float(f'{value:.4g}'):,g}"
 
     def heading_lines(self, panel: Any) -> list[tuple[str, float, str]]:
-        """The lines of a panel's name and settings, with text size and weight."""
+        """The text lines for a panel's name and settings, each with its text size and weight."""
         if panel is None:
             return []
         _, *settings = str(panel).split(" · ")
@@ -290,14 +302,17 @@ class _PlotDrawer:
         short = short_names(names, 1.8 * room, partial(text_width, size=_NAME, bold=True))
         name = short[self.panels.index(panel)]
         lines = [(line, _NAME, "bold") for line in wrapped_chart_text(name, _NAME, room, bold=True)]
-        x_axis_height = [line for part in settings for line in wrapped_chart_text(part, _SMALL, room)]
+        x_axis_height = [
+            line for part in settings for line in wrapped_chart_text(part, _SMALL, room)
+        ]
         return lines + [(line, _SMALL, "") for line in x_axis_height]
 
     def titled_panel(self, panel: Any, first: bool, height: float, elements: str) -> SvgFragment:
-        """A panel with its name and all margins."""
+        """The drawing of a panel with its name and all margins."""
         x = self.left_margin if first else _PANEL_GAP
         names = [_text(x, _NAME + _LINE * place, line, self.theme.text, size=size, weight=weight)
-                 for place, (line, size, weight) in enumerate(self.heading_lines(panel))]  # fmt: skip
+                 for place, (line, size,
+                     weight) in enumerate(self.heading_lines(panel))]  # fmt: skip
         top = self.name_height + 3 * bool(self.name_height)
         inside = _translated_group(x, top, elements)
         return SvgFragment(
@@ -316,14 +331,19 @@ class _PlotDrawer:
         )
         wide = self.available_width - self.left_margin - self.right_margin
         title = "".join(
-            _text(axis.length / 2 if self.panels_per_line == 1 else wide / 2, height + _LINE * number,
+            _text(axis.length / 2 if self.panels_per_line == 1 else wide / 2,
+                height + _LINE * number,
                    text, self.theme.text, anchor="middle")
             for number, text in enumerate(self.axis_title_lines(axis) if first else (), 1)
         )  # fmt: skip
         return line + words + title
 
     def axis_title_lines(self, axis: Axis) -> list[str]:
-        room = axis.length + _PANEL_GAP if self.panels_per_line == 1 else self.available_width - self.left_margin
+        room = (
+            axis.length + _PANEL_GAP
+            if self.panels_per_line == 1
+            else self.available_width - self.left_margin
+        )
         return wrapped_chart_text(axis.title, _NAME, room) if axis.title else []
 
     def x_axis_height(self, axis: Axis) -> float:
@@ -338,7 +358,9 @@ class _CurveDrawer(_PlotDrawer):
     def measure_panel(self) -> None:
         series = distinct_values((*self.plot.rows, *self.plot.points), "series")
         crowded = self.plot.is_scatter_plot and len(series) > _MOST_NAMED_POINTS
-        self.available_width = self.default_width * (_GROWTH if crowded and self.size is None else 1.0)
+        self.available_width = self.default_width * (
+            _GROWTH if crowded and self.size is None else 1.0
+        )
         self.panel_height = max(0.5 * self.available_width / self.panels_per_line, 90.0)
         inner = self.panel_height + self.spare_height / -(-len(self.panels) // self.panels_per_line)
         usual, extent = _MOST_ENDS * self.default_width, partial(text_width, size=_NAME)
@@ -362,7 +384,9 @@ class _CurveDrawer(_PlotDrawer):
         self.axis = replace(self.lines.x_axis, length=self.width)
         self.rule_labels: dict[ReferenceLine, tuple[float, list[str], int]] = {}
         line_ends: list[float] = []
-        for rule in sorted((r for r in self.plot.reference_lines if r.x is not None), key=lambda r: r.x or 0):
+        for rule in sorted(
+            (r for r in self.plot.reference_lines if r.x is not None), key=lambda r: r.x or 0
+        ):
             x = self.axis.position_of(rule.x or 0)
             room = max(x, self.width - x + self.right_margin) - 2
             lines = wrapped_chart_text(rule.text, _SMALL, room, joint=" · ")
@@ -435,7 +459,8 @@ class _CurveDrawer(_PlotDrawer):
             _texts(ticks, self.theme.faint, "end") if first else "",
             *map(self._labelled_reference_line, self.plot.reference_lines), *self._lines(rows),
             *self._points(rows, points),
-            *self._line_end_labels(), *self._point_names(), self.draw_x_axis(self.axis, height, first),
+            *self._line_end_labels(), *self._point_names(), self.draw_x_axis(self.axis, height,
+                first),
         ])  # fmt: skip
         title = ""
         if self.up.title and first:
@@ -459,10 +484,12 @@ class _CurveDrawer(_PlotDrawer):
                 paint = self.colour_of(line[0])
                 yield f'<path d="{_path(edge)}z" fill="{paint}" fill-opacity="0.14"/>'
         for line in lines:
-            path = "".join(_path(map(self._position_of_row, run)) for run in _runs_of_defined_rows(line, "y"))
+            path = "".join(
+                _path(map(self._position_of_row, run)) for run in _runs_of_defined_rows(line, "y")
+            )
             dash = _dash_attribute(self.lines.dashes.get(line[0].get("kind"), ()))
-            # In a scatter plot, the points are the data, so the line through the points of a model
-            # is thin.
+            # In a scatter plot, the points show the data, so the line that connects the points of a
+            # model is thin.
             fine = self.plot.is_scatter_plot and self.plot.colour_index(line[0]) is not None
             style = f'stroke-width="{_FINE if fine else _STROKE}"'
             if self.plot.is_grey(line[0]):
@@ -474,7 +501,9 @@ class _CurveDrawer(_PlotDrawer):
         width = _FINE if self.plot.is_scatter_plot else _INTERVAL
         for row in points:
             if row.get("low") is not None and row.get("high") is not None:
-                ends = _path([self._position_of_row(row, "low"), self._position_of_row(row, "high")])
+                ends = _path(
+                    [self._position_of_row(row, "low"), self._position_of_row(row, "high")]
+                )
                 yield f'<path d="{ends}" stroke="{self.colour_of(row)}" stroke-width="{width}"/>'
         for row in points:
             if row["y"] is not None:
@@ -500,7 +529,7 @@ class _CurveDrawer(_PlotDrawer):
 
     @cached_property
     def _placed_names(self) -> list[tuple[Row, str, PlacedName]]:
-        """The points of a scatter plot that have a name, with the name and its place."""
+        """The named points of a scatter plot, each with its name and the place of the name."""
         if not (self.plot.is_scatter_plot and self.several and len(self.panels) == 1):
             return []
         points = panel_rows(self.lines.points, self.panels[0])
@@ -512,7 +541,8 @@ class _CurveDrawer(_PlotDrawer):
         )  # fmt: skip
         texts = [short[row["series"]] for row in named]
         bars = [
-            (x - 0.5, self._position_of_row(row, "high")[1], x + 0.5, self._position_of_row(row, "low")[1])
+            (x - 0.5, self._position_of_row(row, "high")[1], x + 0.5, self._position_of_row(row,
+                "low")[1])
             for row in named if row.get("low") is not None for x, _ in [self._position_of_row(row)]
         ]  # fmt: skip
         for line in layout.rows_by_line(panel_rows(self.plot.rows, self.panels[0])).values():
@@ -521,7 +551,8 @@ class _CurveDrawer(_PlotDrawer):
                 bars.append((left, y - 0.5, right, y + 0.5))
         frame = (0.0, 0.0, self.width + self.right_margin, self.up.length)
         names = place_names(
-            [self._position_of_row(row) for row in named], [text_width(text, _SMALL) for text in texts],
+            [self._position_of_row(row) for row in named], [text_width(text,
+                _SMALL) for text in texts],
             _SMALL, frame, bars,
         )  # fmt: skip
         return [(named[name.point_index], texts[name.point_index], name) for name in names]
@@ -607,13 +638,13 @@ class _RowDrawer(_PlotDrawer):
 class _ForestDrawer(_RowDrawer):
     """Draws forest plots, with one interval and one point per row.
 
-    A plot of estimates, which has no reference lines, also shows the number of each row if there is
-    enough space: if the picture has one panel, or if the width may grow.
+    A plot of estimates, which has no reference lines, also shows the estimate of each row as a
+    number if the picture has only one panel or may become wider.
     """
 
     numbers_width: float = field(init=False, default=0.0)
 
-    def measure(self) -> None:
+    def measure_panel(self) -> None:
         roomy = self.size is None or len(self.panels) == 1
         if self.plot.kind in ("forest", "ranking") and not self.plot.reference_lines and roomy:
             numbers = {self._number(row) for row in self.plot.rows}
@@ -622,7 +653,7 @@ class _ForestDrawer(_RowDrawer):
         super().measure_panel()
 
     def letters_width(self) -> float:
-        """The width of the letters of ties, which only a ranking shows."""
+        """The width of the letters that mark ties; only a ranking shows these letters."""
         return 0.0
 
     def _number(self, row: Row) -> str:
@@ -646,7 +677,9 @@ class _ForestDrawer(_RowDrawer):
     def panel(self, panel: Any, first: bool = True) -> SvgFragment:
         height, axis = self.panel_height, self.axis(panel)
         rules = "".join(
-            _reference_line(axis.position_of(rule.x), 0, axis.position_of(rule.x), height, rule, self.theme)
+            _reference_line(
+                axis.position_of(rule.x), 0, axis.position_of(rule.x), height, rule, self.theme
+            )
             for rule in self.plot.reference_lines
             if rule.x is not None
         )
@@ -699,7 +732,7 @@ class _RankingDrawer(_ForestDrawer):
         extent = partial(text_width, size=_SMALL)
         rows = self.plot.rows
         self.places_width = max((extent(row["place"] or "") for row in rows), default=0.0) + 6
-        super().measure()
+        super().measure_panel()
         self.left_margin += self.places_width
 
     def letters_width(self) -> float:
@@ -764,12 +797,12 @@ class _BarDrawer(_ForestDrawer):
 
 @dataclass
 class _DensityDrawer(_ForestDrawer):
-    """Draws densities, with one row per name: a density above an interval."""
+    """Draws densities: one row per name, which shows a density above an interval."""
 
     row_limit_and_heights: ClassVar[tuple[int, float, float]] = 12, 28.0, 14.0
 
     def measure_panel(self) -> None:
-        super().measure()
+        super().measure_panel()
         self.places = {label: at + self.step / 2 - 4 for label, at in self.places.items()}
         self.outlines = layout.density_outlines(self.plot)
 
@@ -811,7 +844,8 @@ class _HeatDrawer(_RowDrawer):
             (
                 low,
                 high,
-            ): f' x="{_length_text(axis.position_of(low))}" height="{_length_text(self.step + 0.3)}"'
+            ): f' x="{_length_text(axis.position_of(low))}"'
+            f' height="{_length_text(self.step + 0.3)}"'
             f' width="{_length_text(axis.position_of(high) - axis.position_of(low) + 0.3)}"'
             for low, high in {(r["low"], r["high"]) for r in rows}
         }
@@ -864,7 +898,7 @@ class _HeatDrawer(_RowDrawer):
         return foot + _LINE + 2, f"<g {style}>{''.join(parts)}</g>" + title
 
 
-# A tooltip leaves out roles that the drawing already shows by colour or position.
+# A tooltip does not repeat what the drawing already shows by colour or position.
 _ROLES_NOT_IN_TOOLTIP = ("filled", "draws", "series", "head", "tail", "scale", "tied")
 _DRAWERS: dict[str, type[_PlotDrawer]] = {
     "heat": _HeatDrawer,

@@ -7,7 +7,8 @@ from functools import partial
 
 from passk_cli.text import display_width, wrap_text
 
-# Maps each letter to its width in Liberation Sans and Arial, as a share of the font size.
+# _LETTER_WIDTHS maps each letter to its width in Liberation Sans and Arial, as a share of the font
+# size.
 _LETTER_WIDTHS = {
     letter: width / 1000
     for width, letters in {
@@ -31,6 +32,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def wrapped_chart_text(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text in lines of at most the given width, without a line break inside "p = 0.03"."""
+    """The text, split into lines of at most the given width; text like "p = 0.03" is not split."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

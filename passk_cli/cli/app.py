@@ -26,7 +26,7 @@ from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.version import __version__
 
 HELP, MESSAGES, DEMO = "help", "messages", "demo"
-# A shell sets an environment variable in COMPLETING to request completions for `passk` or
+# A shell sets an environment variable in COMPLETION_VARIABLES to request completions for `passk` or
 # `passk-cli`.
 COMPLETION_VARIABLES = ("_PASSK_COMPLETE", "_PASSK_CLI_COMPLETE")
 _TYPER_SETTINGS: Any = {
@@ -149,7 +149,7 @@ def build_app(names: Iterable[str] = (), *, completing: bool = False) -> typer.T
 
 
 def _command_without_options(name: str, completing: bool) -> Callable[[], None]:
-    """A typer function without options, for a command that is only listed."""
+    """A typer function without options, for a command that appears only in the list of commands."""
 
     def stand() -> None:
         raise NotImplementedError(name)
@@ -164,8 +164,8 @@ def _typer_function(
 ) -> Callable[..., None]:
     """The typer function of a command, with parameters for files and options.
 
-    words : the command line.  Only its options are declared, because declaring a hundred options is
-        slow in typer.  None declares all options.
+    words : the command line.  Only the options in the command line are declared, because declaring
+        a hundred options is slow in typer.  If `words` is None, all options are declared.
     completing : whether a shell asks for completions, so that typer needs completion functions.
     """
     from passk_cli.cli.output import output_option_groups
@@ -187,8 +187,8 @@ def _typer_function(
             continue
         flag = option.base_type is bool
         # typer collects the values of an option in a list, so that passk can report a repeated
-        # The library typer collects the values of an option in a list, so that passk can report a
-        # repeated option.
+        # The library typer collects the values of each option in a list, so that passk can report
+        # an option that is given twice.
         value_type: Any = bool if flag else list[str]
         completion = completion_function(option.option) if completing else None
         info: Any = (
@@ -326,7 +326,7 @@ def _usage_error(error: Any, words: list[str]) -> ParameterError:
 
 
 def _no_files_error(path: str, options: list[str]) -> ParameterError:
-    """The error for a command without files.
+    """The error for a command line in which the data files are missing.
 
     passk reads standard input only for the argument -, because a job with an empty list of files
     must not wait for input forever.

@@ -1,4 +1,4 @@
-"""Shell completion of option values: fixed choices, and the models in small files."""
+"""Completes option values in the shell: fixed choices, and the models in small files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from passk_cli.errors import PasskError
 from passk_cli.option import Option, load_object
 
-# passk completes names of models only if the files have at most MAX_COMPLETION_FILE_BYTES bytes in total.
+# passk completes names of models only if the files have at most MAX_COMPLETION_FILE_BYTES bytes in
+# total.
 MAX_COMPLETION_FILE_BYTES = 4_000_000
 
 CompletionFunction = Callable[[str], list[str]]

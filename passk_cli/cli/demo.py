@@ -23,8 +23,9 @@ and prints the path of the data, so that you can go on with your own commands.""
 
 
 def run_demo(run: Callable[[Sequence[str]], int]) -> int:
-    """Print and run each command in the folder of the sample data; the first exit code that is not
-    0, or 0.
+    """Print and run each command in the folder of the sample data.
+
+    The result is the first exit code that is not 0, or 0 if all commands succeed.
 
     run : runs the words of a command line after `passk`, and returns the exit code.
     """

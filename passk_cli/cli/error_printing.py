@@ -28,9 +28,11 @@ def write_error(error: PasskError, words: Sequence[str]) -> int:
 def requested_json_format(words: Sequence[str]) -> str | None:
     """The value of --format if it is "json" or "jsonl", even if the command line is not valid.
 
-    >>> json_form(["estimate", "x.csv", "-f", "json"]), json_form(["gate", "--format=jsonl"])
+    >>> requested_json_format(["estimate", "x.csv", "-f", "json"]), requested_json_format(["gate",
+        "--format=jsonl"])
     ('json', 'jsonl')
-    >>> json_form(["estimate", "x.csv", "-qfjson"]), json_form(["estimate", "json"])
+    >>> requested_json_format(["estimate", "x.csv", "-qfjson"]), requested_json_format(["estimate",
+        "json"])
     ('json', None)
     """
     options = list(words[: words.index("--")] if "--" in words else words)

@@ -50,7 +50,7 @@ def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnost
 def applicable_fixes(
     settles: Sequence[SuggestedFix], words: Sequence[str]
 ) -> tuple[SuggestedFix, ...]:
-    """The fixes that use only options of the command and files in the command line."""
+    """The fixes that use only options of this command and files that the command line contains."""
     return tuple(
         settle
         for settle in settles
@@ -60,7 +60,7 @@ def applicable_fixes(
 
 
 def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) -> tuple[str, ...]:
-    """One complete command per fix without placeholders.
+    """One complete command for each fix that has no placeholders.
 
     If passk read the data from a pipe, the commands begin with |, because every command needs the
     same input.
@@ -86,9 +86,9 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     """The command line with the options of a fix.
 
     The fix adds values to repeatable options, and replaces the values of other options.  For
-    --field, the fix replaces only columns of its own roles.  If the fix changes the command,
-    options and output formats that the new command lacks are removed.  If the fix names a file to
-    write, all earlier outputs are removed.
+    --field, the fix replaces only the columns of the roles that it sets.  If the fix changes the
+    command, options and output formats that the new command lacks are removed.  If the fix names a
+    file to write, all earlier outputs are removed.
 
     >>> settle = SuggestedFix({"--field": {"task": "case"}, "--records": "runs", "--by": ("arm",)})
     >>> given = "estimate a.json --field task=x --records=all --by y -k1"
@@ -102,7 +102,7 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     >>> " ".join(apply_fix("convert a.csv -o b.csv".split(), draft))
     'describe a.csv --init passk.toml'
     >>> " ".join(apply_fix("compare a.csv b.csv".split(), SuggestedFix({},
-    ...     labels={"a.csv": "old"})))
+    ...     label_by_file={"a.csv": "old"})))
     'compare old=a.csv b.csv'
     >>> " ".join(apply_fix("record a.csv h.parquet".split(), SuggestedFix({"--to": "h.parquet"})))
     'record a.csv --to h.parquet'
@@ -120,7 +120,9 @@ def apply_fix(words: Sequence[str], settle: SuggestedFix) -> list[str]:
     for option, text, parts in _parse_options(arguments, flags):
         counterpart = option and other_flags.get(option.option.name)
         applies = counterpart and (
-            counterpart is option or counterpart.base_type is bool or accepts_value(counterpart, text)
+            counterpart is option
+            or counterpart.base_type is bool
+            or accepts_value(counterpart, text)
         )
         if option is not None and option.field == "output":
             suffix = Path(text).suffix.lower()
@@ -167,6 +169,6 @@ def _parse_options(
 
 
 def options_by_flag(command: str) -> Mapping[str, DeclaredOption]:
-    """Flag → option, for all options of a command."""
+    """Maps each flag to its option, for all options of a command."""
     options = options_with_titles(load_command(command)) if command in COMMANDS else ()
     return declared_options_by_flag(option for _, option in options)

@@ -25,8 +25,8 @@ def command_help(name: str, *, full: bool = False) -> str:
         return _help_with_sections(
             name, [*_option_sections(declaration), *_result_sections(declaration)]
         )
-    # If a command has pages or verdicts, the help of the command lists --output first, because
-    # users usually write files.
+    # If a command can write a page or gives a verdict, the help of the command lists --output
+    # first, because users usually write files with such commands.
     first = ("output",) if declaration.writes_page or declaration.gives_verdict else ()
     shared = list(dict.fromkeys((*first, *_SHARED)))
     count = len(list(options_with_titles(declaration)))
@@ -99,13 +99,17 @@ def message_parts(message: DiagnosticType) -> list[tuple[str, str]]:
 
 def message_list(messages: Iterable[DiagnosticType]) -> str:
     """A list of the names and texts of all messages."""
-    rows = [(message.name, f"{message.severity}: {message.readable_template}") for message in messages]
+    rows = [
+        (message.name, f"{message.severity}: {message.readable_template}") for message in messages
+    ]
     return "\n".join(two_columns(rows, LEFT + GAP, terminal_width()))
 
 
 def usage(name: str, declaration: Command) -> str:
     """The usage line of a command, for example "passk gate FILE... [OPTIONS]"."""
-    files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[declaration.file_requirement]
+    files = {"needed": " FILE...", "optional": " [FILE...]", "none": ""}[
+        declaration.file_requirement
+    ]
     flags = "".join(f" [{o.flags}]" for _, o, *_ in declaration.options() if o.is_positional)
     return f"passk {name}{files}{flags} [OPTIONS]"
 
@@ -124,7 +128,7 @@ def _option_sections(
     """The titles and rows of the groups of options in a help text.
 
     shared : fields of the shared options in a short help text, which leaves out rare options.
-        None explains all options in full.
+        If `shared` is None, the text explains all options in full.
     """
     own_titles = declaration.option_names_by_title
     rows: dict[str, list[Row]] = {title: [] for title in own_titles}

@@ -20,7 +20,7 @@ from passk_cli.text import first_few
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Maps the role of a column to the question that passk asks about the role.
+# _QUESTIONS maps the role of a column to the question that passk asks about the role.
 _QUESTIONS = {
     "task": "Which column contains the task?",
     "outcome": "Which column contains the outcome of an attempt (pass or fail)?",
@@ -31,14 +31,14 @@ _MAX_LISTED_CHOICES = 12
 
 
 def can_ask(values: Mapping[str, Any]) -> bool:
-    """Whether passk may ask questions: passk runs in a terminal, without --no-input."""
+    """Whether passk may ask questions: only in a terminal, and only without --no-input."""
     return not values["no_input"] and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask_and_write_map(files: Sequence[str], values: Mapping[str, Any]) -> str:
     """Ask about undecided columns, write the map, and return the path of the map.
 
-    If you stop the questions, passk writes no map and returns "".
+    If you cancel the questions, passk writes no map and returns "".
     """
     from rich.console import Console
 
@@ -69,7 +69,9 @@ def switch_to_estimate_command(files: Sequence[str], path: str) -> dict[str, Any
     edge = (option for _, options in output_option_groups(declaration) for option in options)
     options = [*declaration.options(), *edge]
     unset: dict[str, Any] = {}
-    unset |= {o.field: False if o.base_type is bool else [] if o.repeatable else None for o in options}
+    unset |= {
+        o.field: False if o.base_type is bool else [] if o.repeatable else None for o in options
+    }
     return {**unset, "map": path}
 
 
@@ -101,7 +103,10 @@ def _ask_about_role(console: Console, draft: MapDraft, role: str) -> None:
         names = [*draft.likeliest_candidates.summary_by_column]
         question = did_you_mean_or_list(reply, names, f"the columns are {first_few(names)}")
         if role == "passes" and draft.outcome_candidate:
-            question = f"the data has no outcome {reply}; its outcomes are {draft.outcome_candidate.values_summary}"
+            question = (
+                f"the data has no outcome {reply}; its outcomes are"
+                f" {draft.outcome_candidate.values_summary}"
+            )
         console.print(f"  {question}", markup=False)
 
 
@@ -112,7 +117,8 @@ def _choices_for_role(draft: MapDraft, role: str) -> Iterator[tuple[SuggestedFix
         return
     for name in (role, *["counts"] * (role == "outcome")):
         yield from (
-            (candidate.option, candidate.values_summary) for candidate in draft.likeliest_candidates.get(name, ())
+            (candidate.option, candidate.values_summary)
+            for candidate in draft.likeliest_candidates.get(name, ())
         )
     if role == "outcome" and draft.all_flags_fix:
         yield draft.all_flags_fix, "all of these words mean pass"
@@ -130,7 +136,9 @@ def _fix_of_reply(draft: MapDraft, role: str, reply: str) -> SuggestedFix | None
                 {"--threshold": str(float(reply))}, f"scores of {reply} or more pass"
             )
         except ValueError:
-            tally = draft.outcome_candidate.values_summary.lower() if draft.outcome_candidate else ""
+            tally = (
+                draft.outcome_candidate.values_summary.lower() if draft.outcome_candidate else ""
+            )
             occurs = all(
                 word.lower() in re.split(r"\W*[,×]?\s", tally) for word in split_at_commas(reply)
             )

@@ -54,7 +54,7 @@ from passk_cli.text import cut_long_words, is_github_runner, printable, shield_f
 if TYPE_CHECKING:
     from passk_cli.charts.chart_options import Appearance, PictureSize
 
-# Maps the severity of a message to the escape code of its colour in a terminal.
+# _COLOURS maps the severity of a message to the escape code of its colour in a terminal.
 _COLOURS = {"note": "1", "warning": "1;33", "error": "1;31"}
 
 
@@ -74,16 +74,18 @@ class ChartOptions:
     # fmt: off
     chart: Annotated[tuple[str, ...], Option(
         "--chart", "FILE", "Write a chart to a file.",
-        detail=f"The suffix names the format: {', '.join(PICTURE_SUFFIXES)}. Repeatable.")] = ()
+        detail=f"The suffix of the file sets the format: {', '.join(PICTURE_SUFFIXES)}."
+            f" Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"
     chart_size: Annotated[str, Option(
         "--chart-size", "W[xH]", "Size of the whole picture, such as 3.25in or 800x500.",
-        detail="Units are in, cm, mm, pt and px (the default). In a size for paper, text has 7 to 8"
-        " points. The charts on a page (.html) fit the browser's window.")] = ""
+        detail="Units are in, cm, mm, pt and px (the default). If the size is in inches, cm, mm or"
+        " pt, the text in the picture has a size of 7 to 8 points. The charts on a page (.html) fit"
+        " the browser's window.")] = ""
     no_title: Annotated[bool, Option("--no-title", help="Omit the title and the subtitle.")] = False
-    no_bands: Annotated[bool, Option("--no-bands", help="Omit the interval bands of"
+    no_bands: Annotated[bool, Option("--no-bands", help="Omit the interval bands around"
     " lines.")] = False
     highlight: Annotated[tuple[str, ...], Option(
         "--highlight", "MODEL", "Colour only these models.",
@@ -165,8 +167,8 @@ class OutputOptions:
     # fmt: off
     form: Annotated[str | None, Option(
         "-f --format", "NAME", "Format.", choices=tuple(WRITER_BY_FORMAT),
-        detail="By default, the suffix of the output file sets the format. Without a file, the"
-        " format is table in a terminal and plain in a pipe.",
+        detail="By default, the suffix of the output file sets the format. Without an output file,"
+        " the format is table in a terminal and plain in a pipe.",
     )] = None
     output: Annotated[tuple[str, ...], Option(
         "-o --output", "FILE", "Write the result to this file.",
@@ -174,7 +176,7 @@ class OutputOptions:
         " of each file sets the file's format. For a file with an unknown suffix, -f sets the"
         " format. Use - for stdout.")] = ()
     digits: Annotated[int | None, Option(
-        "--digits", "N", "Number of decimal places of shares (default: 3, or 1 for percentages).",
+        "--digits", "N", "Number of decimal places for shares (default: 3, or 1 for percentages).",
         low=0, high=15,
     )] = None
     percent: Annotated[bool, Option("--percent", help="Show shares as percentages.")] = False
@@ -188,14 +190,14 @@ class OutputOptions:
         "--stacked", help="In LaTeX, put each interval below its estimate.")] = False
     safe_csv: Annotated[bool, Option(
         "--safe-csv", help="Make csv and tsv files safe to open in a spreadsheet.",
-        detail="passk puts an apostrophe before strings that begin with =, +, - or @, also if this"
-        " sign is a full-width character or follows blanks and control characters. Cells with"
-        " numbers do not change.")] = False
+        detail="passk puts an apostrophe before strings that begin with =, +, - or @, even if this"
+        " sign is a full-width character or comes after spaces or control characters. passk does"
+        " not change cells with numbers.")] = False
     methods: Annotated[bool, Option(
         "--methods", help="Explain the methods in sentences for a paper.",
         detail="The methods text appears below the tables, with BibTeX entries for its sources. In"
-        " LaTeX output, the methods text cites sources with \\cite. In JSON output, the key methods"
-        " contains the methods text.")] = False
+        " LaTeX output, the methods text cites sources with \\cite. In JSON output, the key"
+        " 'methods' contains the methods text.")] = False
     quiet: Annotated[bool, Option("-q --quiet", help="Print only warnings on stderr.")] = False
     # fmt: on
 
@@ -261,8 +263,9 @@ class OutputOptions:
     def _format_of_target(self, target: str | None, *, paged: bool = False) -> str:
         """The format of an output.
 
-        --format sets the format of a single output.  If there are several outputs, the suffix of
-        each file sets its format, and --format is used only for files with unknown suffixes.
+        --The option --format sets the format of a single output.  If there are several outputs, the
+        suffix of each file sets its format, and --format is used only for files with unknown
+        suffixes.
         """
         suffixes = {
             **FORMAT_BY_SUFFIX,
@@ -353,7 +356,9 @@ class OutputOptions:
             return
         messages = warnings_first(report.messages)
         if not (self.full or self.verbose):
-            late = {name for name, message in DIAGNOSTIC_TYPE_BY_NAME.items() if message.only_with_full}
+            late = {
+                name for name, message in DIAGNOSTIC_TYPE_BY_NAME.items() if message.only_with_full
+            }
             messages = [message for message in messages if message.name not in late]
         if self.quiet:
             messages = [message for message in messages if message.severity != NOTE]
@@ -366,15 +371,16 @@ class OutputOptions:
             print(f"{len(further)} more: -v{f' ({names})' if names else ''}", file=sys.stderr)
 
     def _style(self, wide: bool, coloured: bool) -> Style:
-        """The style that the options set.
+        """The text style that the options set, such as the number of digits and colours.
 
         wide : whether tables must fit the terminal.
         """
         width = shutil.get_terminal_size((80, 24)).columns if wide else 0
-        colour = coloured and _colours_are_allowed()
+        colour = coloured and _environment_allows_colours()
         return Style(
             self.digits, self.percent, width, colour, safe_csv=self.safe_csv, full=self.full,
-            with_signature=self.verbose, intervals_below_estimates=self.stacked, with_methods=self.methods,
+            with_signature=self.verbose, intervals_below_estimates=self.stacked,
+            with_methods=self.methods,
         )  # fmt: skip
 
     def write_gate_error(self, error: PasskError, *, file: bool) -> None:
@@ -436,7 +442,7 @@ def output_option_groups(declaration: Command) -> Iterator[tuple[str, list[Decla
     without += [] if declaration.has_methods_text else ["methods"]
     for group, options in options_by_group(edge, without):
         if not declaration.gives_verdict:
-            # The formats junit, github and gitlab are only for commands with verdicts.
+            # The formats junit, github and gitlab are only for commands that give verdicts.
             plain = tuple(name for name in WRITER_BY_FORMAT if name not in VERDICT_FORMATS)
             options = [
                 option._replace(option=replace(option.option, choices=plain))
@@ -465,11 +471,11 @@ def print_message(text: str, severity: str) -> None:
         width = shutil.get_terminal_size((80, 24)).columns
         folded = wrap(sentence, width, break_long_words=False, break_on_hyphens=False)
         text = "\n".join((*folded, *below))
-        if _colours_are_allowed():
+        if _environment_allows_colours():
             label, _, words = text.partition(": ")
             text = f"\x1b[{_COLOURS[severity]}m{label}:\x1b[0m {words}"
     print(shield_from_runner(text), file=sys.stderr)
 
 
-def _colours_are_allowed() -> bool:
+def _environment_allows_colours() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

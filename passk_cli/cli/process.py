@@ -95,11 +95,11 @@ def _exit_by_signal(number: int) -> None:
 
 @contextmanager
 def robust_standard_streams() -> Iterator[None]:
-    """Replace stdin, stdout and stderr by streams that work even if they are closed.
+    """Replace stdin, stdout and stderr with streams that work even if they are closed.
 
     If the process that reads a stream ends, further text is dropped, so that the exit code of the
     command does not change.  A closed stdin is empty.  If the encoding of a stream lacks a
-    character, a code is written for the character.
+    character, the stream contains an escape code instead.
     """
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
@@ -138,7 +138,7 @@ class _RobustDescriptor(io.FileIO):
         self._shown, self._lost, self._last = name, False, last
 
     def write(self, data: Any) -> int:
-        """Write the data, or drop the data after an earlier error."""
+        """Write the data, or drop the data if an earlier write has failed."""
         if not self._lost:
             try:
                 return super().write(data)

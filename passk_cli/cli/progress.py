@@ -17,7 +17,7 @@ _SECONDS_BETWEEN_UPDATES = 0.2
 
 @contextmanager
 def show_activity(text: str) -> Iterator[None]:
-    """Show a text and the elapsed time on the terminal if the block needs more than one second.
+    """Show a text and the elapsed time on the terminal if the block takes more than one second.
 
     While an inner activity runs (from `report_activity` or `show_activity`), its text is shown.
     """

@@ -15,8 +15,8 @@ from passk_cli.cli.output import ChartOptions, OutputOptions, output_option_grou
 from passk_cli.cli.process import exit_if_signalled
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command, load_command
-from passk_cli.commands.runner import command_report
 from passk_cli.commands.message_filter import MessageOptions
+from passk_cli.commands.runner import command_report
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import is_file_argument
@@ -38,7 +38,7 @@ from passk_cli.text import (
 def run_command(declaration: Command, files: Sequence[str], values: Mapping[str, Any]) -> int:
     """Run a command on files, write its report, and return the exit code.
 
-    values : field of an option → its text, its list of texts, or True for a flag.
+    values : maps the field of each option to its text, to a list of texts, or to True for a flag.
     """
     with shared_downloads():
         if values.get("init"):
@@ -97,7 +97,9 @@ def _run_and_write_report(
             settles=[SuggestedFix({"--format": None} | ({} if has_page else {"-o": "report.html"}),
                             "writes it")],
         )  # fmt: skip
-    for option in (option for _, options in output_option_groups(declaration) for option in options):
+    for option in (
+        option for _, options in output_option_groups(declaration) for option in options
+    ):
         if option.field == "form" and edge["form"] not in (None, *WRITER_BY_FORMAT):
             parse_option_value(option, edge["form"])
     output, charting = fill_options(OutputOptions, edge), fill_options(ChartOptions, edge)
@@ -129,7 +131,12 @@ def _run_and_write_report(
         )
         if question.additional_input_files:
             writable = False
-            output.check([*inputs, *question.additional_input_files], named_files["written"], charting, declaration)
+            output.check(
+                [*inputs, *question.additional_input_files],
+                named_files["written"],
+                charting,
+                declaration,
+            )
             writable = True
         with show_activity("computing"):
             report = command_report(

@@ -15,17 +15,18 @@ from passk_cli.suggestions import did_you_mean_or_list, respell_metric
 from passk_cli.text import join_names
 
 _TERM_PATTERN = re.compile(r"\*\*(.+?)\*\* —")
-# GLOSSARY is the path of the glossary, which is also a page of the documentation.
+# GLOSSARY_PATH is the path of the glossary, which is also a page of the documentation.
 GLOSSARY_PATH = Path(__file__).with_name("glossary.md")
-# Maps topics of `passk help` to their texts. Glossary terms and names of messages are also topics
-# of `passk help`, but they need no entry in TOPICS.
+# TOPICS maps topics of `passk help` to their texts. Glossary terms and names of messages are also
+# topics of `passk help`, but they need no entry in TOPICS.
 TOPICS = {
     "exit": "Exit codes: 0 done · 1 a check of passk gate or --max-false-alarms failed · 2 wrong"
     " usage, for example an unknown option, column or model · 3 data that cannot be used, or a"
     " message that --error turns into an error · 4 an internal error · 5 not yet decided, because"
     " passk watch needs more attempts of the run. A script can distinguish a gate that failed (1)"
     " from a gate that could not be checked (2 or 3).",
-    "files": f"FILE...: {FILE_ARGUMENT_HELP} A folder is read completely, except for hidden folders in it. You"
+    "files": f"FILE...: {FILE_ARGUMENT_HELP} A folder is read completely, except for hidden"
+    f" folders in it. You"
     " need not unpack compressed files (.gz, .bz2, .xz, .zst, .zip, .tar). `passk describe FILE`"
     " shows how a file is read, and `passk formats` lists the formats of harnesses.",
     "ci": "In CI: `passk gate FILE --baseline OLD --no-regression` ends with exit code 1 if the"
@@ -99,7 +100,7 @@ def explain_word(word: str, commands_and_messages: Sequence[str]) -> str:
 
 
 def glossary() -> dict[str, str]:
-    """Term of the glossary in lower case → the paragraph that explains the term."""
+    """Maps each term of the glossary, in lower case, to the paragraph that explains the term."""
     terms = {}
     for paragraph in GLOSSARY_PATH.read_text(encoding="utf-8").split("\n\n"):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", paragraph)
@@ -117,7 +118,7 @@ def _command_names_text(commands: Sequence[str]) -> str:
 
 
 def _declared_words() -> Iterator[tuple[str, str, str]]:
-    """Each declared word in lower case, with its explanation, and with its command or ""."""
+    """Each declared word in lower case, with its explanation and the name of its command or ""."""
     from passk_cli.files.formats import FORMAT_NAMES
     from passk_cli.files.roles import ROLES
     from passk_cli.metrics.registry import FAMILIES, family_patterns
@@ -156,6 +157,8 @@ def _declared_words() -> Iterator[tuple[str, str, str]]:
             for value in option.option.allowed_values:
                 yield value.lower(), f"value of {option.option.name}: {text}", name
         question = declaration.runner_class
-        tables = [column for _, columns in question.column_meanings_by_table() for column in columns]
+        tables = [
+            column for _, columns in question.column_meanings_by_table() for column in columns
+        ]
         for header, meaning in (*tables, *question.data_field_meanings().items()):
             yield header.lower(), f"column {header}: {meaning}", name

@@ -20,8 +20,8 @@ DEFAULT_OPTIONS_TITLE = "Options"
 # A paragraph of a docstring that starts with "# " is an example, which consists of a comment and a
 # command line.
 _EXAMPLE_PREFIX = "# "
-# Earlier versions had the options in _REMOVED_OPTION_ADVICE in every command. If you use a removed option, an
-# error explains what to use instead.
+# Earlier versions had the options in _REMOVED_OPTION_ADVICE in every command. If you use a removed
+# option, an error explains what to use instead.
 _CLUSTER_COUNT_ADVICE = "count on the cluster first: "
 _CONVERT_SHELL_COMMAND = (
     "passk convert ADDRESS --counts --engine spark --map passk.toml -o counts.parquet"
@@ -50,16 +50,16 @@ class Command:
 
     options_type : dataclass of the options that only this command has; the docstring of the class
         is the help.
-    groups : which of Request, Metrics, Confidence and Rules the command has in addition to
+    option_groups : which of Request, Metrics, Confidence and Rules the command has in addition to
         MessageOptions. A field of options_type replaces a field of the same name.
-    files : whether you must, can or cannot give files: "needed", "optional" or "none".
-    streams : whether the command writes its table to the file of the option `output`, so that the
-        report only describes the table.
-    judges : whether the report is a verdict. Errors are then also written as a verdict, for example
-        to the JUnit file that a pipeline reads.
-    lacking : option of another command, as written on the command line or in Python → why this
-        command does not have the option, and what to use instead.
-    view : "module:class" of the class that computes the report.
+    file_requirement : whether you must, can or cannot give files: "needed", "optional" or "none".
+    writes_table_to_output : whether the command writes its table to the file of the option
+        `output`, so that the report only describes the table.
+    gives_verdict : whether the report is a verdict. Errors are then also written as a verdict, for
+        example to the JUnit file that a pipeline reads.
+    absent_option_reasons : option of another command, as written on the command line or in Python →
+        why this command does not have the option, and what to use instead.
+    runner_path : "module:class" of the class that computes the report.
     """
 
     options_type: type
@@ -87,9 +87,14 @@ class Command:
 
     @property
     def examples(self) -> list[HelpExample]:
-        """The examples of the help. You can run them in a folder that contains `sample_data`."""
+        """The examples of the help.
+
+        You can run the examples in a folder that contains `sample_data`.
+        """
         texts = (
-            text.split("\n", 1) for text in self._docstring_paragraphs if text.startswith(_EXAMPLE_PREFIX)
+            text.split("\n", 1)
+            for text in self._docstring_paragraphs
+            if text.startswith(_EXAMPLE_PREFIX)
         )
         return [HelpExample(comment, " ".join(line.split())) for comment, line in texts]
 
@@ -98,11 +103,16 @@ class Command:
         return (inspect.getdoc(self.options_type) or "").split("\n\n")
 
     def options(self) -> list[DeclaredOption]:
-        groups = options_by_group((self.options_type, *self.option_groups, MessageOptions), self.excluded_options)
+        groups = options_by_group(
+            (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
+        )
         return [option for _, options in groups for option in options]
 
     def option_sections(self) -> Iterator[tuple[str, list[DeclaredOption]]]:
-        """Title and options of each group. Groups that only this command has come first."""
+        """The title and the options of each group of options.
+
+        Option groups that only this command has come first.
+        """
         own_section, *shared = options_by_group(
             (self.options_type, *self.option_groups, MessageOptions), self.excluded_options
         )
@@ -135,11 +145,13 @@ def load_command(name: str) -> Command:
 def option_suggestion(
     command: str, word: str, value: Any, spelled: Callable[[str], Mapping[str, DeclaredOption]]
 ) -> str:
-    """What to write instead of an option that a command lacks; "" if nothing is similar.
+    """What to write instead of an option that a command lacks, or "" if no option is similar.
 
     spelled : returns the options of a command by their spelling on the command line or in Python.
     """
-    if reason := {**_REMOVED_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(word):
+    if reason := {**_REMOVED_OPTION_ADVICE, **load_command(command).absent_option_reasons}.get(
+        word
+    ):
         return reason
     if have := [name for name in COMMANDS if word in spelled(name)]:
         return f"{first_few(have)} {'have' if have[1:] else 'has'} it"

@@ -18,7 +18,8 @@ _MODULES_WITH_MESSAGES = (
     "passk_cli.error_names", "passk_cli.files.counting.raw_text_checks",
     "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",
     "passk_cli.files.reading.schema_detection", "passk_cli.files.reading.column_choice_errors",
-    "passk_cli.files.load", "passk_cli.files.attempts.cost_checks", "passk_cli.files.attempts.labels",
+    "passk_cli.files.load", "passk_cli.files.attempts.cost_checks",
+    "passk_cli.files.attempts.labels",
     "passk_cli.study.baseline", "passk_cli.study.history", "passk_cli.study.missing_outcomes",
     "passk_cli.study.benchmarks", "passk_cli.study.completeness", "passk_cli.study.duplicate_runs",
     "passk_cli.study.dependence", "passk_cli.study.data_notes",
@@ -42,7 +43,7 @@ def all_answers() -> dict[str, Answer]:
 
 
 def find_message(name: str) -> DiagnosticType:
-    """The message with this name; a ParameterError with the most similar name if there is none."""
+    """The message with this name; if there is none, a ParameterError suggests a similar name."""
     declared = all_messages()
     if name in declared:
         return declared[name]
@@ -65,6 +66,8 @@ def parse_note_and_warning_names(names: Any) -> tuple[str, ...]:
 
 
 def parse_message_names_or_all(names: Any) -> tuple[str, ...]:
-    """Parse comma-separated names of messages. The word "all" replaces all names."""
-    message_names = parse_note_and_warning_names([name for name in split_at_commas(names) if name != "all"])
+    """Parse comma-separated names of messages. The word "all" means the names of all messages."""
+    message_names = parse_note_and_warning_names(
+        [name for name in split_at_commas(names) if name != "all"]
+    )
     return ("all",) if "all" in split_at_commas(names) else message_names

@@ -21,13 +21,13 @@ class MessageOptions:
     # fmt: off
     error: Annotated[tuple[str, ...], Option(
         "--error", "NAME|all", "Make a message an error (exit code 3).",
-        detail="NAME is the name of a message, or all for all warnings. You can repeat the option."
-        " `passk help NAME` explains a message.",
+        detail="NAME is the name of a message, or the word 'all' for all warnings. You can repeat"
+        " --error. `passk help NAME` explains a message.",
         parse="passk_cli.commands.diagnostic_lookup:parse_message_names_or_all")] = ()
     ignore: Annotated[tuple[str, ...], Option(
         "--ignore", "NAME", "Do not print this message.",
-        detail="NAME is the name of a message. You can repeat the option. The last line of"
-               " the report lists the ignored messages.",
+        detail="NAME is the name of a message. You can repeat --ignore. The last line of the report"
+               " lists the ignored messages.",
         parse="passk_cli.commands.diagnostic_lookup:parse_note_and_warning_names")] = ()
     # fmt: on
 
@@ -42,10 +42,12 @@ class MessageOptions:
                 raise DataError("", text, name=message.name, settles=message.fixes)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """The report without the messages of --ignore; a DataError for a message of --error."""
+        """The report without the messages of --ignore; DataError if --error names one of them."""
         if not self.error and not self.ignore:
             return report
         self.raise_errors(report.messages, words)
         messages = tuple(message for message in report.messages if message.name not in self.ignore)
         ignored = {"ignore": ",".join(self.ignore)} if self.ignore else {}
-        return replace(report, messages=messages, make_signature=lambda: {**report.signature, **ignored})
+        return replace(
+            report, messages=messages, make_signature=lambda: {**report.signature, **ignored}
+        )

@@ -39,10 +39,10 @@ class CountsReader(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedOptions:
-    """The options that commands share, by group, and the data that the user gave.
+    """The options that commands share, by option group, and the user's data.
 
     source : paths, rows, columns, a table or Counts; None if the user gave no data.
-    earlier : label of the first run if the user gave exactly two labelled runs; else "".
+    earlier_run_label : label of the first run if the user gave exactly two labelled runs; else "".
     """
 
     request: Request
@@ -67,36 +67,39 @@ class SharedOptions:
 
 
 class CommandRunner:
-    """Base class of the classes that read the data of a command and compute its report."""
+    """The base class of the classes that read the data of a command and compute its report."""
 
     sections: ClassVar[tuple[type[Section[Any]], ...]] = ()
 
-    # `tolerant` is true if the command allows outcomes that neither pass nor fail.
+    # `tolerates_invalid_data` is true if the command allows outcomes that neither pass nor fail.
     tolerates_invalid_data: ClassVar[bool] = False
-    # `reads_again` is true if passk reads the data again when Counts lack required data, for
-    # example the order of attempts.
+    # `rereads_incomplete_counts` is true if passk reads the files again when the counts lack data
+    # that the command needs, for example the order of attempts.
     rereads_incomplete_counts: ClassVar[bool] = False
-    # `of_metrics` is true if the command reports metrics at a single k, unlike commands about tasks
-    # or curves.
+    # `reports_metrics` is true if the command reports metrics at a single k, unlike commands about
+    # tasks or curves.
     reports_metrics: ClassVar[bool] = True
-    # `unbounded` is the reason why the command does not support --missing bounds, or "" if the
-    # command supports it.
+    # `missing_bounds_refusal` is the reason why the command does not support --missing bounds, or
+    # "" if the command supports --missing bounds.
     missing_bounds_refusal: ClassVar[str] = ""
-    # Maps each option that does not support --missing bounds to the reason.
+    # `missing_bounds_refusal_by_option` maps each option that does not support --missing bounds to
+    # the reason.
     missing_bounds_refusal_by_option: ClassVar[Mapping[OptionValue, str]] = {}
-    # `uncorrected` is the reason why labels cannot correct the result of the command, or "" if
-    # labels can correct it.
+    # `label_refusal` is the reason why labels cannot correct the result of the command, or "" if
+    # labels can correct the result.
     label_refusal: ClassVar[str] = (
         "labels correct pass rates of a judge, but this result uses each single verdict"
     )
-    # Maps an option to the reason why labels cannot correct the results of the option.
+    # `label_refusal_by_option` maps an option to the reason why labels cannot correct the results
+    # of the option.
     label_refusal_by_option: ClassVar[Mapping[str, str]] = {}
-    # `most_groups` is the maximum number of groups of --by, because more groups would take minutes.
+    # `max_groups` is the maximum number of groups of --by, because more groups would take minutes.
     max_groups: ClassVar[float] = math.inf
-    # `ranged` is true if the command supports metrics that are ranges, for example cover@0.8.
+    # `supports_range_metrics` is true if the command supports metrics that are ranges, for example
+    # cover@0.8.
     supports_range_metrics: ClassVar[bool] = False
-    # `sampled` is true if passk tests the assumption of the intervals that attempts and tasks are
-    # independent.
+    # `checks_independence` is true if passk tests whether attempts and tasks are independent,
+    # because the intervals of the command assume independence.
     checks_independence: ClassVar[bool] = False
 
     @classmethod
@@ -105,7 +108,7 @@ class CommandRunner:
     ) -> tuple[Self, SharedOptions]:
         """The question and the shared options, from the values of their fields.
 
-        values : field → value, as text from the command line or as a Python value.
+        values : maps each field to its value, as text from the command line or as a Python value.
         Errors: ParameterError if the value of an option is invalid or if required data is missing.
         """
         own_fields = options_by_field(cls)
@@ -132,10 +135,12 @@ class CommandRunner:
 
     @classmethod
     def column_meanings_by_table(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Title of each table → headers and meanings of the columns that no earlier table has."""
+        """Maps the title of each table to the headers and meanings of its new columns."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
-            columns = [column.with_example for column in section.columns if column.visibility != DATA]
+            columns = [
+                column.with_example for column in section.columns if column.visibility != DATA
+            ]
             rows = [(c.header, c.meaning) for c in columns if c.meaning]
             if new := [row for row in dict.fromkeys(rows) if row not in columns_before]:
                 yield f'of "{section.title}"' if section.title else section.shown_when, new
@@ -143,7 +148,7 @@ class CommandRunner:
 
     @classmethod
     def data_field_meanings(cls) -> dict[str, str]:
-        """Name → meaning of each field of a row in csv, json and Python.
+        """Maps the name of each field of a row in csv, json and Python to its meaning.
 
         If several sections have a field of the same name, the first section defines the meaning.
         """
@@ -151,7 +156,9 @@ class CommandRunner:
         meanings: dict[str, str] = {}
         for column in (column for section in cls.sections for column in section.columns):
             if column.field_name:
-                meanings.setdefault(column.field_name, column.meaning or common.get(column.field_name, ""))
+                meanings.setdefault(
+                    column.field_name, column.meaning or common.get(column.field_name, "")
+                )
         facts = not cls.sections or any(
             (section.results, section.results_of) != (Section.results, Section.results_of)
             for section in cls.sections
@@ -166,7 +173,9 @@ class CommandRunner:
 
     def request(self, options: SharedOptions) -> Request:
         return replace(
-            options.request, cluster=options.confidence.cluster, **options.metric_options.request_arguments
+            options.request,
+            cluster=options.confidence.cluster,
+            **options.metric_options.request_arguments,
         )
 
     @property
@@ -175,7 +184,7 @@ class CommandRunner:
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report if the command needs no data for it, else None."""
+        """The report, if the command can compute it without data, or else None."""
         return None
 
     def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
@@ -189,7 +198,8 @@ class CommandRunner:
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         """Read the data and combine it with the metrics, confidence level and rules."""
-        # Reading the method raises the error for an invalid --interval before passk reads files.
+        # passk checks --interval before it reads files, so that an invalid value raises an error at
+        # once.
         _ = options.confidence.method
         counts = read(self.request(options))
         metrics = self.selected_metrics(options, counts)
@@ -215,7 +225,8 @@ class CommandRunner:
         names = changed_option_names(self)
         raise_first_applicable_error(
             "no-bounds",
-            (self.missing_bounds_refusal, OptionValue("--missing", BOUNDS), self.missing_bounds_refusal, MISSING_FIXES),
+            (self.missing_bounds_refusal, OptionValue("--missing", BOUNDS),
+                self.missing_bounds_refusal, MISSING_FIXES),
             *((option.option in names, option,
             f"with bounds of missing outcomes, {reason}",
                (*MISSING_FIXES, SuggestedFix({option.option: None})))
@@ -250,7 +261,8 @@ def _without_bounds_fixes(question: CommandRunner, report: Report) -> Report:
 def require_known_names(names: Collection[tuple[str, str]], data: Sequence[Counts]) -> None:
     """Raise a ParameterError if an option names a model or task that is not in the data."""
     nearest_names = {
-        name: [c.read_facts.option_name_suggestions.get(name, "there are none") for c in data] for name in names
+        name: [c.read_facts.option_name_suggestions.get(name, "there are none") for c in data]
+        for name in names
     }
     require_existing_names(
         sorted(names), {name: texts[0] for name, texts in nearest_names.items() if all(texts)}
@@ -292,7 +304,10 @@ def command_report(
             refuse_labels(question)
         suits = partial(question.require_sufficient_data, options)
         request = replace(
-            request, supports_bounds=not question.missing_bounds_refusal, require_suitable_counts=suits, keeps_sampled_rows=question.checks_independence
+            request,
+            supports_bounds=not question.missing_bounds_refusal,
+            require_suitable_counts=suits,
+            keeps_sampled_rows=question.checks_independence,
         )
         counts = options.metric_options.counts_with_required_attempts(read(request, source))
         if counts.missing is not None:

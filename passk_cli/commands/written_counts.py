@@ -30,7 +30,8 @@ class WrittenCountsTable(Section[WrittenModelCounts]):
         MODEL_COLUMN, GROUP_COLUMN,
         Column("tasks", "count", field_name="tasks", cell_of_record=lambda model: model.tasks,
                meaning="Tasks with attempts."),
-        Column("attempts", "count", field_name="attempts", cell_of_record=lambda model: model.attempts,
+        Column("attempts", "count", field_name="attempts",
+            cell_of_record=lambda model: model.attempts,
                meaning="Number of attempts that were written."),
         Column("passed", "count", field_name="passed", cell_of_record=lambda model: model.passed,
                meaning="Number of written attempts that passed; empty for scores, which neither"

@@ -1,1 +1,1 @@
-"""Models of pass@k over temperature, and their fits. They take and return arrays."""
+"""Models of pass@k over temperature, and their fits. The functions take and return arrays."""

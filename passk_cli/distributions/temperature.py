@@ -16,9 +16,10 @@ FEWEST_TEMPERATURES = 3
 def best_temperature_index_by_k(values: Floats) -> Ints:
     """The index of the best temperature at each k; the lowest temperature if several are tied.
 
-    values : (… × temperatures × k's), for increasing temperatures.  Returns ints (… × k's).
+    values : pass@k at each temperature and k, (… × temperatures × k's). The temperatures increase.
+         Returns integer indices, (… × k's).
 
-    >>> best_temperature_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
+    >>> best_temperature_index_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
     [0, 0, 1]
     """
     highest = values.max(axis=-2, keepdims=True)
@@ -26,13 +27,16 @@ def best_temperature_index_by_k(values: Floats) -> Ints:
     return places
 
 
-def fit_power_law_to_switches(temperatures: Floats, ks: Ints, values: Floats) -> tuple[Floats, Floats]:
+def fit_power_law_to_switches(
+    temperatures: Floats, ks: Ints, values: Floats
+) -> tuple[Floats, Floats]:
     """Fit the power law T* = factor · k^exponent to the switches of the best temperature.
 
-    With only a few temperatures, T*(k) is a step function. Its first and last step are only bounds,
-    but its switches are informative. If T* switches from T to T' between k and the next k', its
-    curve passes √(T·T') near √(k·k'). The power law is the least-squares line through the
-    logarithms of these points. A switch from or to T = 0 has no logarithm and is left out.
+    With only a few temperatures, T*(k) is a step function. The first and the last step of T*(k) are
+    only bounds, but the switches between steps are informative. If T* switches from T to T' between
+    k and the next k', the curve T*(k) has the value √(T·T') near √(k·k'). The power law is the
+    least-squares line through the logarithms of these points. A switch from or to T = 0 has no
+    logarithm and is left out.
 
     temperatures : in increasing order.  ks : in increasing order.
     values : (rows × temperatures × k's), where a row is a resample.
@@ -41,7 +45,7 @@ def fit_power_law_to_switches(temperatures: Floats, ks: Ints, values: Floats) ->
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
     >>> temperatures, ks = np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16])
-    >>> exponent, factor = power_law_of_switches(temperatures, ks, at)
+    >>> exponent, factor = fit_power_law_to_switches(temperatures, ks, at)
     >>> exponent.round(6).tolist(), factor.round(6).tolist()
     ([0.4], [0.214355])
     """

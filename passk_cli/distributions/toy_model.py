@@ -1,11 +1,12 @@
-"""The toy model of pass@k and temperature: the best temperature for each k, exactly.
+"""The toy model of pass@k and temperature, and the exact best temperature for each k.
 
 A generation is an integer g, drawn at temperature T with probability ∝ exp(−g² / 2T). A task is an
 integer c, and a generation passes if g = c. Tasks with a large |c| are hard. An eval set is a
-distribution of tasks. If it contains tasks of different difficulty, the best temperature increases
-with k.
+distribution of tasks. If an eval set contains tasks of different difficulty, the best temperature
+increases with k.
 
-Source: "Scaling Laws for pass@k and temperature", 2025 (the article): model, families, grid.
+Source: "Scaling Laws for pass@k and temperature", 2025. The model, the families of tasks and the
+grid are from this article.
 """
 
 from __future__ import annotations
@@ -23,28 +24,29 @@ from passk_cli.errors import ParameterError
 from passk_cli.suggestions import did_you_mean_or_list
 
 TASK_FAMILIES = ("gaussian", "exponential", "power-law")
-# GRID_SCALES and GRID_KS are the scales and values of k in the article's grid. The article finds a
-# power law of T* if pass@k is in FIT_PASS_AT_K_RANGE.
+# GRID_SCALES and GRID_KS are the scales and values of k in the grid of the article "Scaling Laws
+# for pass@k and temperature" (2025). In the article, the best temperature T* follows a power law if
+# pass@k is in FIT_PASS_AT_K_RANGE.
 GRID_SCALES = tuple(2.0**i for i in range(10))
 GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_PASS_AT_K_RANGE = (0.03, 0.98)
 POWER_LAW_FIT_ABOVE_K = 20
 LARGEST_TASK = 1 << 20
-# Larger parameter values are refused, because sums over tasks would grow without limit.
+# passk refuses larger parameter values, because sums over tasks would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
-# The tasks that are left out have a total weight of _NEGLIGIBLE_TASK_WEIGHT, which is below the rounding error
-# of a sum.
+# The tasks that passk leaves out have a total weight of _NEGLIGIBLE_TASK_WEIGHT, which is below the
+# rounding error of a sum.
 _NEGLIGIBLE_TASK_WEIGHT = 2.0**-60
-# The search for the best temperature uses steps of _LOG_TEMPERATURE_STEP in log T, because a peak of pass@k is
-# wider than one step.
+# The search for the best temperature uses steps of _LOG_TEMPERATURE_STEP in log T, because a peak
+# of pass@k is wider than one step.
 _LOG_TEMPERATURE_STEP = 0.4
 _ALL_PASS_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class ToyTasks:
-    """An eval set of the toy model: the values |c| of its tasks, increasing, and their weights.
+    """An eval set of the toy model: increasing values |c| of the tasks, and weights of the tasks.
 
     The tasks c and −c are equally hard and share one entry. The weights sum to 1.
     """
@@ -54,15 +56,15 @@ class ToyTasks:
 
     @property
     def spread(self) -> float:
-        """The standard deviation √(Σ w c²) of the signed c."""
+        """The standard deviation √(Σ w c²) of the tasks c, with weights w for the tasks."""
         return math.sqrt(float(self.weights @ self.task_integers**2))
 
 
 class BestTemperature(NamedTuple):
     """The temperature T* with the highest pass@k, and pass@k at this temperature.
 
-    T* is 0 if the likeliest answer is best. T* is NaN if all tasks pass except for a share of
-    1e-12, because T* would then depend on tasks that the computation leaves out.
+    T* is 0 if it is best to always generate the likeliest answer. T* is NaN if all but a share of
+    1e-12 of the tasks pass, because T* would then depend on tasks that the computation leaves out.
     """
 
     temperature: float
@@ -93,7 +95,7 @@ def log_probability(c: ArrayLike, temperature: float) -> Floats:
 
 
 def second_moment(temperature: float) -> float:
-    """E g² of a generation at temperature T; from T = 1 on, it equals T except for 3e-7.
+    """The mean of g² over generations at temperature T. For T ≥ 1, this mean equals T up to 3e-7.
 
     Since d/dT log p(c|T) = (c² − E g²) / 2T², a higher T helps a task exactly if E g² < c².
 
@@ -104,10 +106,12 @@ def second_moment(temperature: float) -> float:
 
 
 def temperature_of_moment(moment: float) -> float:
-    """The temperature at which E g² equals `moment`. For c², it is the best T of a single task c.
+    """The temperature at which E g² equals `moment`.
 
-    pass@k = 1 − (1−p)^k increases with p for every k. T* of a single task therefore maximises
-    p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
+    If the moment is c², this temperature is the best T of a single task c.
+
+    For every k, pass@k = 1 − (1−p)^k increases with the success rate p. T* of a single task
+    therefore maximises p(c|T) and does not depend on k. The temperature is 0 for a moment of 0.
 
     >>> temperature_of_moment(0), round(temperature_of_moment(1), 6), temperature_of_moment(30**2)
     (0.0, 1.0, 900.0)
@@ -123,7 +127,8 @@ def temperature_of_moment(moment: float) -> float:
 
 
 def gaussian_tasks(scale: float) -> ToyTasks:
-    """Tasks ∝ exp(−c² / 2·scale²) over the integers. The spread equals a scale ≥ 1 up to 1e-7.
+    """Tasks c with weights ∝ exp(−c² / 2·scale²) over all integers.
+    If the scale is at least 1, the standard deviation of c equals the scale up to 1e-7.
 
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
@@ -135,7 +140,7 @@ def gaussian_tasks(scale: float) -> ToyTasks:
 
 
 def exponential_tasks(scale: float) -> ToyTasks:
-    """Tasks ∝ exp(−|c| / scale) over the integers, with spread 1 / (√2 sinh(1 / 2·scale)).
+    """Tasks c with weights ∝ exp(−|c| / scale), and with spread 1 / (√2 sinh(1 / 2·scale)).
 
     >>> round(exponential_tasks(16.0).spread, 6)
     22.623735
@@ -145,7 +150,8 @@ def exponential_tasks(scale: float) -> ToyTasks:
 
 
 def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
-    """Tasks ∝ |c|^−γ for 1 ≤ |c| ≤ largest. Without a limit, γ ≤ 3 has infinite variance.
+    """Tasks c with weights ∝ |c|^−γ for 1 ≤ |c| ≤ `largest`.
+    Without a largest |c|, the variance would be infinite for γ ≤ 3.
 
     >>> tasks = power_law_tasks(2.0, 2)
     >>> tasks.weights.tolist(), tasks.spread**2
@@ -156,14 +162,14 @@ def power_law_tasks(gamma: float, largest: int) -> ToyTasks:
 
 
 def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
-    """The tasks of a family with this standard deviation.
+    """The tasks of a family with a given standard deviation of c (the spread).
 
     A power law of tasks is cut off at the smallest |c| for which the spread is at least the
     requested spread.
     Errors: ParameterError for an unknown family, a spread outside (0, 16384], γ outside (0, 20], or
     a spread that the power law does not reach for |c| up to 2²⁰.
 
-    >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in FAMILIES]
+    >>> [round(tasks_of_spread(name, 16.0).spread, 3) for name in TASK_FAMILIES]
     [16.0, 16.0, 16.01]
     """
     if family not in TASK_FAMILIES:
@@ -185,7 +191,7 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
     largest = 1 + int(np.searchsorted(variance, spread**2))
     if spread < 1 or largest > LARGEST_TASK:
         raise ParameterError(
-            f"a power law with gamma {gamma:g} has a spread from 1 to"
+            f"a power law with gamma {gamma:g} allows a spread from 1 to"
             f" {math.floor(10 * math.sqrt(variance[-1])) / 10:g}; got {spread:g}; choose a smaller"
             " spread or a smaller gamma"
         )
@@ -193,9 +199,10 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
 
 
 def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
-    """E pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
+    """The mean pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
 
-    k : ≥ 1.  temperature : T ≥ 0; at 0, every generation is 0. Small values are accurate, too.
+    k : ≥ 1.  temperature : T ≥ 0. At T = 0, every generation is g = 0.
+        Small values of pass@k are accurate too.
 
     >>> round(expected_pass_at_k(gaussian_tasks(16.0), 64, 188.2), 4)
     0.6477
@@ -210,13 +217,14 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
 
 
 def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperature]:
-    """T*(k), the temperature that maximises E pass@k, for each k.
+    """T*(k), the temperature that maximises the mean pass@k, for each k.
 
-    Every maximum is at a T for which E g² is between the smallest and the largest c². Outside this
-    range, moving T towards the range makes all tasks easier. log T is scanned in steps of 0.4. Next
-    to the best step, Brent's method finds the zero of the derivative Σ w (1−p)^(k−1) p (c² − E g²).
-    T* is therefore accurate to about 1e-12, and not only to the square root of this. If all tasks
-    have one |c|, all k have the same T*; see `temperature_of_moment`.
+    At every maximum of pass@k, E g² is between the smallest and the largest c² of the tasks. If E
+    g² is outside this range, a T closer to the range makes all tasks easier. The search evaluates
+    log T in steps of 0.4. Next to the best step, Brent's method finds the zero of the derivative Σ
+    w (1−p)^(k−1) p (c² − E g²). T* is therefore accurate to about 1e-12. A search for the maximum
+    would be accurate only to about 1e-6. If all tasks have the same |c|, T* is the same for all k;
+    see `temperature_of_moment`.
 
     ks : whole numbers from 1 to 10⁹.
     Errors: ParameterError for a k above 10⁹.
@@ -241,14 +249,14 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
 
 
 def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLawFit:
-    """Ordinary least squares of log T* on log k and log s.
+    """Fit the power law of T* by ordinary least squares of log T* on log k and log s.
 
     k, s, temperature : (points,), all > 0.
     Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
     >>> fit = fit_power_law(k, s, 0.5 * k**0.7 * s**1.3)
-    >>> [round(v, 6) for v in (fit.factor, fit.k_exponent, fit.s_exponent, fit.r2)]
+    >>> [round(v, 6) for v in (fit.factor, fit.k_exponent, fit.spread_exponent, fit.r2)]
     [0.5, 0.7, 1.3, 1.0]
     """
     logs = [np.log(np.asarray(v, dtype=np.float64)) for v in (k, s, temperature)]
@@ -269,8 +277,8 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
 class BestTemperaturePoint(NamedTuple):
     """T*(k) of one set of tasks, and pass@k at T*.
 
-    T* is None if every task passes at the best temperatures. The exponent `gamma` and the largest
-    |c| are None if the family is not a power law.
+    The temperature T* is None if every task passes at the best temperatures. The exponent `gamma`
+    and the value `largest_task` of |c| are None if the family is not a power law.
     """
 
     family: str
@@ -283,7 +291,7 @@ class BestTemperaturePoint(NamedTuple):
 
     @property
     def is_in_fit(self) -> bool:
-        """Whether the regression uses this point, which is in the range with a power law of T*."""
+        """Whether the point is in the range of k and pass@k that the regression uses."""
         scaling = self.largest_task is None or self.k > POWER_LAW_FIT_ABOVE_K
         return scaling and FIT_PASS_AT_K_RANGE[0] < self.pass_at_k < FIT_PASS_AT_K_RANGE[1]
 
@@ -292,7 +300,9 @@ def best_temperature_points(
     family: str, tasks: ToyTasks, ks: Sequence[int], gamma: float
 ) -> list[BestTemperaturePoint]:
     """T* of a set of tasks at each k ≥ 1.  gamma : exponent of a power law of tasks."""
-    exponent, largest = (gamma, int(tasks.task_integers[-1])) if family == "power-law" else (None, None)
+    exponent, largest = (
+        (gamma, int(tasks.task_integers[-1])) if family == "power-law" else (None, None)
+    )
     spread = tasks.spread
     return [
         BestTemperaturePoint(
@@ -303,7 +313,7 @@ def best_temperature_points(
 
 
 def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
-    """The tasks of a family at each scale of the grid; for a power law, at each possible spread."""
+    """The tasks of a family at each scale of the grid (of a power law, at each possible spread)."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {
         "gaussian": gaussian_tasks,
         "exponential": exponential_tasks,
@@ -333,10 +343,10 @@ def _symmetric_tasks(c: Floats, log_weights: Callable[[Floats], Floats]) -> ToyT
 
 
 def _log_sum_and_second_moment(t: float) -> tuple[float, float]:
-    """log Σ_g exp(−g²/2T) over the integers, and E g² with these weights.
+    """The logarithm of Σ_g exp(−g²/2T) over all integers g, and the mean of g² with these weights.
 
-    For T ≥ 1/2π, the sum uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). In both cases, the
-    fourth term is below exp(−16π) = 1.5e-22.
+    For T ≥ 1/2π, the sum uses Poisson summation: √(2πT) Σ_m exp(−2π²T m²). For every T, the fourth
+    term of the sum is below exp(−16π) = 1.5e-22.
     """
     m = np.arange(1.0, 5.0)
     if t < 1 / (2 * math.pi):
@@ -349,7 +359,7 @@ def _log_sum_and_second_moment(t: float) -> tuple[float, float]:
 
 
 def _log_failure_probability(c: Floats, t: float) -> Floats:
-    """log(1 − p(c|T)), accurate both for p near 0 and for p near 1."""
+    """The logarithm of 1 − p(c|T), which is accurate for p near 0 and for p near 1."""
     logs = log_probability(c, t)
     above_half = logs > -math.log(2)
     failing = np.log1p(-np.exp(np.where(above_half, -math.inf, logs)))

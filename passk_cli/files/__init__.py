@@ -1,8 +1,10 @@
-"""Read files and tables into Counts. DuckDB is used only in this folder.
+"""Read files and tables, and count the attempts and passes per model and task. DuckDB is used only
+in this folder.
 
-`load` runs all steps. `sources` turns arguments, web addresses, archives and data frames into
-sources. `reading` finds the layout of files and the roles of columns. `checks` looks for
-contradictions in the data. `counting` counts passes with one SQL statement. `attempts` adds further
-facts about attempts, for example costs. `formats` contains one module per harness, and `spark`
-counts on a Spark cluster.
+The module `load` runs all steps of reading. The folder `sources` finds the data in files, archives,
+web addresses and data frames. The folder `reading` finds the layout of files and the roles of
+columns. The folder `checks` looks for contradictions in the data. The folder `counting` counts
+passes with one SQL statement. The folder `attempts` adds further facts about attempts, for example
+costs. The folder `formats` contains one module per harness, and the folder `spark` counts attempts
+on a Spark cluster.
 """

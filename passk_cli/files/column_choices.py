@@ -1,4 +1,5 @@
-"""List the columns of the files, with the options that select them. Used columns come first."""
+"""List the columns of the files, with the options that select them. The columns that passk uses
+come first."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def column_choices(
     context: CheckContext,
     findings: Sequence[CheckFinding],
 ) -> Iterator[ColumnChoice]:
-    """Yield the used columns, then candidates for each role, pooled settings and other columns.
+    """Yield the columns that passk uses, then the candidates for each role, then pooled settings,
+    and finally all other columns.
 
     Columns in a harness file have no options, because the format defines their roles.
     """
@@ -71,11 +73,15 @@ def column_choices(
                 yield ColumnChoice(role, candidate.column, candidate.option, values)
                 used_columns |= candidate_columns
     pooled = {
-        str(f.message_fields["column"]) for f in findings if f.message_type is POOLED_SETTINGS_WARNING
+        str(f.message_fields["column"])
+        for f in findings
+        if f.message_type is POOLED_SETTINGS_WARNING
     } - used_columns
     for column in sorted(pooled):
         option = SuggestedFix({"--by": (column,)})
-        yield ColumnChoice("setting", column, option, tallies.get(column, ""), varies_within_tasks=True)
+        yield ColumnChoice(
+            "setting", column, option, tallies.get(column, ""), varies_within_tasks=True
+        )
     for column in tallies:
         if column not in used_columns | pooled:
             yield ColumnChoice("", column, None, tallies[column])

@@ -1,7 +1,7 @@
 """Write the counted attempts to a table in passk's own layout.
 
-The first columns are always the same, so passk recognises the table. Columns for groups, settings,
-path fields and requested columns follow.
+The first columns are always the same, so passk recognises the table. The first columns are followed
+by columns for groups, settings and path fields, and by requested columns.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ from passk_cli.files.roles import (
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# A JSON parser does not change numbers that match _PLAIN_NUMBER_PATTERN (unlike 0.80, which becomes 0.8).
+# A JSON parser does not change numbers that match _PLAIN_NUMBER_PATTERN (unlike 0.80, which becomes
+# 0.8).
 _PLAIN_NUMBER_PATTERN = r"0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]{0,9})\.(0|[0-9]{0,3}[1-9])"
 _RESERVED_ROLE_COLUMNS = ("task", "attempt", "outcome", "score")
 
@@ -50,7 +51,7 @@ def write_attempts_table(
     it. Without a threshold, a numeric outcome stays a number.
 
     Errors: ParameterError if a column does not exist or has a reserved name. DataError if the
-    output format cannot store a value. duckdb.Error.
+    output format cannot store a value, and duckdb.Error if the query fails.
     """
     request, batches = statement.request, statement.batches
     conversion = request.conversion
@@ -69,7 +70,8 @@ def write_attempts_table(
     con.execute("SET preserve_insertion_order = true")
     disable_join_reordering(con)
     kept_amounts = _amounts_to_write(con, statement)
-    sql = _attempts_table_sql(statement, conversion.file_format, tally.kept_duplicate, graded=bool(tally.cell_columns["graded"].any(
+    sql = _attempts_table_sql(statement, conversion.file_format, tally.kept_duplicate,
+        graded=bool(tally.cell_columns["graded"].any(
     )),
                kept_amounts=kept_amounts)  # fmt: skip
     write_query_rows(con, sql, conversion.file, conversion.file_format)
@@ -109,7 +111,8 @@ def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> l
 
 def _attempts_table_sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
-    """The SQL for the table. DuckDB streams the rows unless the SQL contains a join."""
+    """The SQL that selects the rows of the table. DuckDB streams the rows unless the SQL contains a
+    join."""
     request = statement.request
     all_models = statement.with_changes(request=request.with_all_models())
     # If there is only one file, the SQL needs no join to find the name of the model.
@@ -185,7 +188,8 @@ def _finite_number_sql(number: str) -> str:
 
 
 def _json_value_sql(text: str) -> str:
-    """SQL that writes a string as JSON, as a number if a JSON parser does not change it."""
+    """SQL that writes a string as JSON. A number becomes a JSON number only if a JSON parser would
+    not change the spelling of the number."""
     plain = f"regexp_full_match({text}, '{_PLAIN_NUMBER_PATTERN}')"
     return f"CASE WHEN {plain} THEN CAST({text} AS JSON) ELSE to_json({text}) END"
 
@@ -195,8 +199,12 @@ def _copied_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ..
     names: dict[str, None] = {}
     for batch in batches:
         layout, pairs = batch.layout, batch.roles.columns().items()
-        roles = {part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds_by_column)}
-        facts = layout.kinds_by_column.keys() >= set(ATTEMPTS_TABLE_COLUMNS) or layout.is_harness_format
+        roles = {
+            part for role, c in pairs for part, _ in amount_addends(role, c, layout.kinds_by_column)
+        }
+        facts = (
+            layout.kinds_by_column.keys() >= set(ATTEMPTS_TABLE_COLUMNS) or layout.is_harness_format
+        )
         usual = {*SETTING_COLUMN_NAMES, *layout.constant_columns, *request.copied_columns}
         # Input and output tokens are left out if passk read them only to compute their sum.
         halves = {"tokens_in", "tokens_out"} if layout.normalized_rows_file else set()

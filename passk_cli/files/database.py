@@ -23,8 +23,8 @@ FILE_COLUMN = "#source"
 PLACE_COLUMN = "#place"
 # The column ROW_NUMBER_COLUMN contains the number of a row in its file, from 1.
 ROW_NUMBER_COLUMN = "#number"
-# Without the option NO_HIVE_PARTITIONING_SQL, DuckDB would replace columns of the file by columns from folders
-# named key=value.
+# Without the option NO_HIVE_PARTITIONING_SQL, DuckDB would replace columns of the file by columns
+# from folders named key=value.
 NO_HIVE_PARTITIONING_SQL = ", hive_partitioning=false"
 
 
@@ -34,7 +34,7 @@ def quote_name(name: str) -> str:
 
 
 def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
-    """SQL that replaces the aliases of --alias by the names of models.
+    """SQL that replaces model names in the data by the names that --alias gives to the models.
 
     >>> alias_sql("model", {"new": "old"})
     "CASE model WHEN 'new' THEN 'old' ELSE model END"
@@ -44,7 +44,8 @@ def alias_sql(model: str, aliases: Mapping[str, str]) -> str:
 
 
 def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> str:
-    """SQL condition for tasks to keep and rows without a task, or "" if all tasks are kept."""
+    """SQL condition that is true for the tasks to keep and for rows without a task, or "" if passk
+    keeps all tasks."""
     conditions = [
         f"{task} {word} ({', '.join(map(quote_text, names))})"
         for word, names in (("IN", only), ("NOT IN", without)) if names
@@ -53,7 +54,7 @@ def tasks_condition(task: str, only: Sequence[str], without: Sequence[str]) -> s
 
 
 def column_sql(name: str) -> str:
-    """The name of a column as written in a condition, in quotes only if necessary.
+    """The name of a column in the form that a condition needs, with quotes only if necessary.
 
     >>> column_sql("task_id"), column_sql("exit status"), column_sql("end")
     ('task_id', '"exit status"', '"end"')
@@ -69,7 +70,7 @@ def _reserved_words() -> frozenset[str]:
 
 
 def models_condition(model: str, models: Sequence[str], exclude_models: Sequence[str]) -> str:
-    """SQL condition for the models to keep, or "" if all models are kept."""
+    """SQL condition that is true for the models to keep, or "" if passk keeps all models."""
 
     def fits(patterns: Sequence[str]) -> str:
         return " OR ".join(
@@ -91,12 +92,14 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-# passk locks all settings of DuckDB except for the settings in SETTABLE, which passk changes later.
+# passk locks all settings of DuckDB except for the settings in UNLOCKED_DUCKDB_SETTINGS, which
+# passk changes later.
 UNLOCKED_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "memory_limit")
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# After a result with at least _MEMORY_RELEASE_ROWS rows, DuckDB must return memory to the operating system.
+# After a result with at least _MEMORY_RELEASE_ROWS rows, DuckDB must return memory to the operating
+# system.
 _MEMORY_RELEASE_ROWS = 1 << 14
 _BYTES_BY_UNIT = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -132,7 +135,8 @@ def connect(
         # DuckDB must detect the type of a pandas column from all values, not only from 1,000
         # values.
         "pandas_analyze_sample": str(1 << 40),
-        # Unless in_clause is disabled, DuckDB turns a long list of words into a join with all rows.
+        # Unless the optimizer in_clause is disabled, DuckDB turns a long list of words into a join
+        # with all rows.
         "disabled_optimizers": "'in_clause'",
     }
     if spool is not None:
@@ -150,7 +154,7 @@ def connect(
 
 
 def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
-    """From now on, keep the right table of each join in memory.
+    """Make DuckDB keep the right table of each join in memory from now on.
 
     DuckDB underestimates the number of rows in a text file. Without this setting, a join would keep
     the rows of the file in memory instead of the smaller table.
@@ -162,8 +166,9 @@ def disable_join_reordering(con: duckdb.DuckDBPyConnection) -> None:
 class TextColumn:
     """A column of strings that stores each distinct string once. Values may be missing.
 
-    codes : for each row, the index of its string in `names`, as int32, or −1 for a missing value.
-    names : the distinct strings, sorted.
+    codes : for each row, the index of its string in `distinct_texts`, as int32, or −1 for a missing
+        value.
+    distinct_texts : the distinct strings, sorted.
 
     >>> import numpy as np
     >>> column = TextColumn(np.array([1, -1, 0]), ("a", "b"))
@@ -175,7 +180,7 @@ class TextColumn:
     distinct_texts: tuple[str, ...]
 
     def __getitem__(self, rows: NDArray[Any]) -> TextColumn:
-        """The column for a selection of rows, which is a mask or an array of indices."""
+        """The column restricted to a selection of rows, which is a mask or an array of indices."""
         return replace(self, codes=self.codes[rows])
 
     def text_at(self, row: int) -> str | None:
@@ -190,7 +195,8 @@ class TextColumn:
 
     @property
     def texts_and_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """The names and codes, with "" for a missing value. A name may occur twice."""
+        """The names, and the integer codes of the rows, with "" for a missing value. The same name
+        may occur twice in the names."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.distinct_texts)
         return (*self.distinct_texts, ""), codes
@@ -217,13 +223,13 @@ def retry_without_memory_limit(
 def coded_columns(
     con: duckdb.DuckDBPyConnection, query: str, texts: Sequence[str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Run a query. Return its columns of strings as TextColumn and its other columns as arrays.
+    """Run a query, and return its columns of strings as TextColumn and all other columns as arrays.
 
-    DuckDB computes the codes, so Python never stores one string per row. A column with only one
-    value is a read-only broadcast of this value.
+    DuckDB computes the integer codes of the strings, so Python never stores one string per row. A
+    column with only one value is a read-only broadcast of this value.
 
     texts : the names of the columns of strings.
-    keys : the columns of strings by which the rows are sorted. Missing values come last.
+    keys : the columns of strings by which the rows are sorted. Missing values are sorted last.
     Errors: duckdb.Error.
     """
     import numpy as np
@@ -271,7 +277,8 @@ def coded_columns(
         varying = con.execute(f"SELECT {', '.join(selection)} FROM answer_{joins}").fetchnumpy()
     if rows > _MEMORY_RELEASE_ROWS:
         con.execute("DROP TABLE answer_; DROP TABLE texts_")
-        # Setting a memory limit makes DuckDB return the memory of dropped tables to the system.
+        # If passk sets a memory limit, DuckDB returns the memory of dropped tables to the operating
+        # system.
         ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
         con.execute(f"SET memory_limit = '{limit}'")
     codes = [np.asarray(varying[key]) for key in reversed(keys) if key in varying]
@@ -299,8 +306,8 @@ def missing_mask(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> list[str]:
-    """The names of columns and nested fields ("doc.id") in a Parquet file. Empty if the file is
-    damaged.
+    """The names of columns and nested fields ("doc.id") in a Parquet file. The result is empty if
+    the file is damaged.
 
     con : a connection that can read the file. The default is the shared connection.
     """
@@ -321,7 +328,7 @@ def parquet_keys(path: str, con: duckdb.DuckDBPyConnection | None = None) -> lis
 
 
 def shared_connection() -> duckdb.DuckDBPyConnection:
-    """A connection to a database that the process shares, for statements without user input.
+    """A connection that all code in the process shares, for statements without user input.
 
     Creating a new database takes as long as reading a small file.
     """

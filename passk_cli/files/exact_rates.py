@@ -43,7 +43,7 @@ RATE_COLUMN = "rate"
 class TasksWithExactRates:
     """A named set of tasks with exactly known success rates.
 
-    rates : one success rate per task, in [0, 1], with shape (tasks,).
+    success_rates : one success rate per task, in [0, 1], with shape (tasks,).
     """
 
     name: str
@@ -53,9 +53,10 @@ class TasksWithExactRates:
 def rates_from_option_or_data(
     families: Sequence[TasksWithExactRates], data: Any, request: Request
 ) -> tuple[TasksWithExactRates, ...]:
-    """The families of --rates or in the data. Empty if the data contains outcomes.
+    """The families of tasks in --rates or in the data. The result is empty if the data contains
+    outcomes instead of rates.
 
-    data, request : the arguments of `read_rates`. Without data, both are None.
+    data, request : the arguments of `read_rates`. Both are None if the user gave no data.
     Errors: ParameterError if the user gave both families and data, gave neither, or used a reading
     option that does not apply.
     """
@@ -79,7 +80,8 @@ def rates_from_option_or_data(
 def parse_rates(texts: Sequence[str]) -> tuple[TasksWithExactRates, ...]:
     """Parse families of tasks from strings like "0.2,0.8" or "name=0.2,0.8".
 
-    >>> [(family.name, family.rates.tolist()) for family in parse_rates(["mixed=0,1", "0.5"])]
+    >>> [(family.name, family.success_rates.tolist()) for family in parse_rates(["mixed=0,1",
+        "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
     """
     families: dict[str, TasksWithExactRates] = {}
@@ -140,7 +142,7 @@ def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
 
 
 def _rereadable_sources(data: Any, spool: Path) -> list[Source]:
-    """The files to read. Empty for data from a pipe, which can be read only once."""
+    """The files to read. The result is empty for data from a pipe, which can be read only once."""
     files = paths_in_data(data)
     if not files:
         source = source_with_column(RATE_COLUMN, data, spool)

@@ -29,7 +29,8 @@ _ALL_COPY_OPTIONS_BY_FORMAT = COPY_OPTIONS_BY_FORMAT | {
 
 
 def output_format(path: Path, form: str | None = None) -> str:
-    """The format of an output file: `form`, or otherwise the format that the file's suffix names.
+    """The format of an output file: `form` if it is given, or otherwise the format that belongs to
+    the suffix of the file.
 
     Errors: ParameterError if the format is unknown or the file cannot be created.
     """
@@ -67,7 +68,7 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
     """Write arrays of equal length as the columns of a file, completely or not at all.
 
     path : the output file, with the suffix .csv, .jsonl or .parquet unless `form` is given.
-    columns : name → numpy array of numbers or strings.
+    columns : maps names to numpy arrays of numbers or strings.
     Errors: ParameterError for an unknown suffix, or if the file cannot be written.
     """
     form = output_format(path, form)
@@ -78,7 +79,8 @@ def write_columns(path: Path, columns: Mapping[str, Any], form: str | None = Non
 
 
 def write_query_rows(con: duckdb.DuckDBPyConnection, query: str, file: str, form: str) -> None:
-    """Write the rows of a query to a file. Errors: OSError if the disk is full. duckdb.Error."""
+    """Write the rows of a query to a file. Errors: OSError if the disk is full, or duckdb.Error if
+    the query fails."""
     import duckdb
 
     try:
@@ -100,9 +102,10 @@ def translate_write_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def exclusive_access(path: Path, lock: Path, *, wait: bool) -> Iterator[None]:
-    """Allow only one process at a time to run the block, on systems that support file locks.
+    """Allow only one process at a time to run the `with` block, on systems that support file locks.
 
-    lock : the lock file. It exists while the block runs, and remains if the process is killed.
+    lock : the lock file. The lock file exists while the block runs, and remains if the process is
+        killed.
     Errors: ParameterError if another process has the lock and `wait` is False.
     """
     with ExitStack() as opened:

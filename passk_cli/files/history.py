@@ -45,7 +45,8 @@ RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *ATTEMPT_LIST_COLUMN_BY_ROLE.val
 
 
 def is_folder_history(to: str) -> bool:
-    """Whether the path of a history is a folder: it exists as a folder, or ends with a slash."""
+    """Whether the path of a history is a folder, because it exists as a folder or ends with a
+    slash."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
 
@@ -73,8 +74,9 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     Processes that write to the same history wait for each other. A new complete file replaces the
     old file, so a killed process leaves the old file unchanged.
 
-    columns : name → array with the rows of one run: run, at, revision, suite, model, groups, task,
-        n, c, settings, and some columns of ATTEMPT_LIST_COLUMN_BY_ROLE with lists.
+    columns : maps names to arrays with the rows of one run. The names are run, at, revision, suite,
+        model, the groups, task, n, c, settings, and some names in ATTEMPT_LIST_COLUMN_BY_ROLE, for
+        columns with lists.
     Errors: DataError if the run is already recorded, if the history has other groups, or if the
     file is not a history. ParameterError if the history cannot be written.
     """
@@ -153,7 +155,8 @@ def _require_new_run(con: Any, files: list[Path], columns: Mapping[str, Any]) ->
             )
     same = " AND ".join(
         f"old.{quote_name(name)} IS NOT DISTINCT FROM run_.{quote_name(name)}"
-        for name in columns if name in ("run", "suite", "model") or name not in RESERVED_HISTORY_COLUMNS
+        for name in columns if name in ("run", "suite",
+            "model") or name not in RESERVED_HISTORY_COLUMNS
     )  # fmt: skip
     place = files[0] if len(files) == 1 else files[0].parent
     with _translate_history_errors(place):

@@ -1,8 +1,8 @@
 """Read files or a data frame, and count attempts and passes.
 
-`sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known formats from
-tables. `detect_batches` finds the layout of files and the roles of columns, and `run_statement`
-counts with one SQL statement. `run_checks` looks for contradictions in the data.
+The function `sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known
+formats from tables. `detect_batches` finds the layout of files and the roles of columns, and
+`run_statement` counts with one SQL statement. `run_checks` looks for contradictions in the data.
 `policies.build_counts` builds the result, and `with_attempts` adds facts about attempts that a
 metric needs.
 """
@@ -31,7 +31,6 @@ from passk_cli.files.checks import (
     finding_error,
     finding_warning,
 )
-from passk_cli.files.toml_map import apply_maps
 from passk_cli.files.counting.counts_from_tally import build_counts
 from passk_cli.files.counting.diagnosis import explained_error
 from passk_cli.files.counting.outcome_word_messages import outcome_option_messages
@@ -56,6 +55,7 @@ from passk_cli.files.roles import AMOUNT_UNITS, TRUTH_ROLE, find_column
 from passk_cli.files.roles import column_name_words as words_of
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source, shortened_source
+from passk_cli.files.toml_map import apply_maps
 from passk_cli.files.vocabulary import CORRECT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
@@ -88,8 +88,8 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
 
     data : files, rows or a table, like the first argument of `passk_cli.read`.
     tolerant : whether invalid data is reported in `facts` instead of raising an error.
-    Errors: ParameterError for an invalid request. DataError (`place: problem; remedy`) for unusable
-    data.
+    Errors: ParameterError for an invalid request. DataError, with a message of the form `place:
+    problem; remedy`, for unusable data.
     """
     if request.truth_from is not None:
         from passk_cli.files.attempts.labels import read_with_judge_error_rates
@@ -171,9 +171,10 @@ def _count_files(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _CountsReader:
-    """Reads files with the user's options, and again with changed options to try fixes.
+    """Reads files with the user's options, and reads them again with changed options to try
+    suggested fixes.
 
-    folder : the folder for temporary files.
+    temporary_folder : the folder for temporary files.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -284,7 +285,8 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def count_with_exact_models(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files. Count again if the name of a model looks like a pattern in --model."""
+        """Count the files. Count the attempts again if the name of a model looks like a pattern in
+        --model."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
@@ -294,7 +296,8 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files. Count again if a column with a role first occurs in later records."""
+        """Count the files. Count the attempts again if a column with a role first occurs in later
+        records."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -307,7 +310,10 @@ class _CountsReader:
                     ):
                         con.execute(sql)
                 statement, tally = run_statement(con, statement)
-                numbered, attempts = tally.cell_columns_with_repeats["numbered"], tally.cell_columns_with_repeats["attempts"]
+                numbered, attempts = (
+                    tally.cell_columns_with_repeats["numbered"],
+                    tally.cell_columns_with_repeats["attempts"],
+                )
                 empty = ["outcome"] * bool(tally.cell_columns_with_repeats["missing"].any())
                 empty += ["attempt"] * bool(numbered.any() and (numbered < attempts).any())
                 queries = (sql for role in empty for sql in statement.renamed_column_queries(role))
@@ -321,14 +327,17 @@ class _CountsReader:
                 require_original_spelling(batch, tally)
                 require_complete_rows(batch.layout, batch.sources, request)
             return statement, tally
-        raise AssertionError("a complete layout has no columns that appear further down")
+        raise AssertionError(
+            "a complete layout must contain all columns, including columns that appear further down"
+        )
 
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[CheckFinding]]:
-        """Run the checks. Count again if the checks find a column with attempt numbers.
+        """Run the checks. Count the attempts again if the checks find a column with attempt
+        numbers.
 
-        first : whether the checks stop at the first certain finding.
+        first : whether the checks stop at the first finding that is certain.
         """
         try:
             context = self.check_context(statement, tally)
@@ -346,8 +355,8 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempt_count:
-            # Repeated attempt numbers suggest that attempts also differ in a setting, which has a
-            # column of its own.
+            # Repeated attempt numbers suggest that attempts also differ in a setting, and that
+            # another column contains this setting.
             reported = [
                 replace(f, certain=f.certain or f.message_type in DISTINGUISHING_COLUMN_WARNINGS)
                 for f in reported
@@ -355,15 +364,25 @@ class _CountsReader:
         return statement, tally, context, reported
 
     def check_context(self, statement: Statement, tally: Tally) -> CheckContext:
-        request, batches, tasks = statement.request, statement.batches, tally.cell_columns_with_repeats["task"]
-        columns = {"file", *(column for batch in batches for column in batch.layout.kinds_by_column)}
+        request, batches, tasks = (
+            statement.request,
+            statement.batches,
+            tally.cell_columns_with_repeats["task"],
+        )
+        columns = {
+            "file",
+            *(column for batch in batches for column in batch.layout.kinds_by_column),
+        }
         for name in request.pool:
             if find_column(name, {column: set() for column in columns}) is None:
                 problem = (
                     f"no such column; {did_you_mean_or_list(name, sorted(columns - {'file'}))}"
                 )
                 raise ParameterError(OptionValue("--pool", name), problem, name="no-such-column")
-        rows, size = int(tally.cell_columns_with_repeats["attempts"].sum()), len(tasks.distinct_texts)
+        rows, size = (
+            int(tally.cell_columns_with_repeats["attempts"].sum()),
+            len(tasks.distinct_texts),
+        )
         one_in = max(1, size // FULLY_READ_TASKS, min(rows // _ENOUGH_ROWS, size // _FEWEST_TASKS))
 
         def refined(columns: Sequence[str]) -> DataProfile:
@@ -375,7 +394,7 @@ class _CountsReader:
     def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
         """Raise DataError if the outcome has an unusual name in some file of a folder.
 
-        Without this error, passk would skip the file as a file without results.
+        Without this error, passk would skip the file, because the file seems to contain no results.
         """
         passed_over = inputs.normalized_files.skipped_file_errors
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
@@ -405,7 +424,12 @@ class _CountsReader:
             write_attempts_table(con, statement, tally)
             return counts
         numbering = _may_show_early_stopping(statement, tally, counts)
-        if not (numbering or request.attempts or request.uses_attempt_order or request.labelling_seed is not None):
+        if not (
+            numbering
+            or request.attempts
+            or request.uses_attempt_order
+            or request.labelling_seed is not None
+        ):
             return counts
         from passk_cli.files.attempts import query as attempts
 
@@ -427,14 +451,17 @@ class _CountsReader:
         if request.labelling_seed is not None:
             from passk_cli.files.attempts.labels import unlabelled_attempts
 
-            facts = replace(counts.read_facts, unlabelled_attempts=unlabelled_attempts(query, counts))
+            facts = replace(
+                counts.read_facts, unlabelled_attempts=unlabelled_attempts(query, counts)
+            )
             counts = replace(counts, read_facts=facts)
         return counts
 
     def missing_outcome_error(
         self, counts: Counts, request: Request, tolerant: bool
     ) -> DataError | None:
-        """The error if missing outcomes may be in another column, otherwise None.
+        """The error for missing outcomes that may be in another column, or None if there is no such
+        error.
 
         There is an error only if a model has no outcome at all, or if `describe` reads the files.
         """
@@ -458,7 +485,8 @@ class _CountsReader:
 def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
     """Whether attempt numbers may show that a model stopped after its first pass at a task.
 
-    Numbers must have gaps, or a model must have different n but at most one pass per task.
+    The numbers must have gaps, or a model must have different numbers of attempts per task but at
+    most one pass per task.
     """
     if statement.has_counts or not tally.cell_columns["numbered"].any():
         return False

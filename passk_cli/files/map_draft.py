@@ -15,7 +15,6 @@ from typing import Any
 
 from passk_cli.cleanup import file_moved_at_end, temporary_folder
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.toml_map import TABLE, map_folders
 from passk_cli.files.database import shared_connection
 from passk_cli.files.export import require_folder
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
@@ -24,6 +23,7 @@ from passk_cli.files.request import Request
 from passk_cli.files.roles import column_name_words
 from passk_cli.files.sources.memory import sources_of
 from passk_cli.files.sources.source import Source
+from passk_cli.files.toml_map import TABLE, map_folders
 from passk_cli.files.vocabulary import BAD_EVENT_WORDS
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.text import plural
@@ -34,12 +34,14 @@ _VERDICT_ROLES = ("outcome", "counts")
 
 @dataclass
 class MapDraft:
-    """A draft of a map. The user answers its questions before passk writes it.
+    """A draft of a map. The user answers the questions of the draft before passk writes the map.
 
-    name : the name of the data, which the first line of the map shows.
-    files : patterns of the file names that the map covers.
-    places : the candidate columns in each list of records, the likeliest list first.
-    choices : role, or "passes" → the user's choice, which replaces a certain candidate.
+    data_name : the name of the data, which the first line of the map shows.
+    file_patterns : patterns of the file names that the map covers.
+    candidates_per_record_list : the candidate columns in each list of records, the likeliest list
+        first.
+    choices : maps a role, or "passes", to the user's choice, which replaces a candidate that is
+        certain.
     """
 
     data_name: str
@@ -77,7 +79,8 @@ class MapDraft:
         return self.candidates_per_record_list[0]
 
     def chosen_options(self, role: str) -> SuggestedFix | None:
-        """The options that define a role, or None if it is neither certain nor chosen."""
+        """The options that define a role, or None if the role is neither certain nor chosen by the
+        user."""
         if role in self.choices:
             return self.choices[role]
         if len(likely_record_lists(self.candidates_per_record_list)) > 1:
@@ -85,7 +88,8 @@ class MapDraft:
         models = self.likeliest_candidates.get("model", ())
         settings = [setting.column for setting in self.likeliest_candidates.get("setting", ())]
         if role == "model":
-            # A setting with "model" in its name may be the model.
+            # A column with "model" in its name may contain the model even if it looks like a
+            # setting.
             is_single_model = len(models) == 1 and not any(
                 "model" in column_name_words(column) for column in settings
             )
@@ -99,7 +103,9 @@ class MapDraft:
         """The outcome or counts column that is certain or that the user chose, or None."""
         for role in _VERDICT_ROLES:
             if option := self.chosen_options(role):
-                candidates = (c for r in _VERDICT_ROLES for c in self.likeliest_candidates.get(r, ()))
+                candidates = (
+                    c for r in _VERDICT_ROLES for c in self.likeliest_candidates.get(r, ())
+                )
                 matching = (candidate for candidate in candidates if candidate.option == option)
                 return next(matching, Candidate(role, "", option, ""))
         return None
@@ -108,7 +114,9 @@ class MapDraft:
     def all_flags_fix(self) -> SuggestedFix | None:
         """The option that requires all flags to pass, or None if there are fewer than two flags."""
         outcomes = self.likeliest_candidates.get("outcome", ())
-        flags = [c.column for c in outcomes if not c.pass_definitions or means_bad_if_true(c.column)]
+        flags = [
+            c.column for c in outcomes if not c.pass_definitions or means_bad_if_true(c.column)
+        ]
         terms = tuple(f"not {column}" if means_bad_if_true(column) else column for column in flags)
         fix = SuggestedFix({"--all": terms}, "all of these pass")
         return fix if 2 <= len(terms) <= 6 else None
@@ -126,7 +134,8 @@ class MapDraft:
         """Write the map as TOML. The comment at the top contains the path of the map."""
         outcome = self.outcome_candidate
         lines = [
-            f"# What the columns of {_comment_text(self.data_name)} mean. Check each line, then run:"
+            f"# What the columns of {_comment_text(self.data_name)} mean. Check each line, then"
+            f" run:"
         ]
         lines += [
             f"# passk estimate {_comment_text(self.data_name)} --map {_comment_text(path)}",
@@ -145,7 +154,9 @@ class MapDraft:
             is_outcome_role = outcome is not None and outcome.role == role
             lines += self._role_lines(role, False) if is_outcome_role or outcome is None else []
         if outcome is None and self.all_flags_fix:
-            lines += _option_lines(self.all_flags_fix.options, self.all_flags_fix.effect, comment=True)
+            lines += _option_lines(
+                self.all_flags_fix.options, self.all_flags_fix.effect, comment=True
+            )
         if outcome is not None and outcome.pass_definitions:
             passing = self.choices.get("passes")
             lines += (
@@ -154,7 +165,8 @@ class MapDraft:
                 else ['passes = ""  # choose one']
             )
             lines += [] if passing else [
-                line for way in outcome.pass_definitions for line in _option_lines(way.options, way.effect,
+                line for way in outcome.pass_definitions for line in _option_lines(way.options,
+                    way.effect,
                 True)
             ]  # fmt: skip
         if outcome is not None and outcome.missing_count:
@@ -174,7 +186,9 @@ class MapDraft:
             yield from _option_lines(option.options, "")
         for candidate in sorted(candidates, key=lambda c: c.option != option):
             is_chosen = candidate.option == option
-            yield from _option_lines(candidate.option.options, candidate.values_summary, not is_chosen)
+            yield from _option_lines(
+                candidate.option.options, candidate.values_summary, not is_chosen
+            )
             if not is_chosen and role == "outcome":
                 for way in candidate.pass_definitions:
                     yield from _option_lines(
@@ -183,7 +197,7 @@ class MapDraft:
 
 
 def _file_suffixes(source: Source) -> Sequence[str]:
-    """The suffix of a file. For a compressed file, both suffixes (.jsonl.gz)."""
+    """The suffix of a file, or both suffixes of a compressed file, for example .jsonl.gz."""
     return Path(source.name).suffixes[-1 - (source.packing != "none") :]
 
 

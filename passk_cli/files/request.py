@@ -37,33 +37,33 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix, add_
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import decode_name
 
-# The names in RESERVED cannot be used in --by, because passk writes columns with the reserved names
-# to most outputs.
+# The names in RESERVED_OUTPUT_COLUMNS cannot be used in --by, because passk writes columns with
+# these names to most outputs.
 RESERVED_OUTPUT_COLUMNS = frozenset(
     "model against metric k estimate se low high level interval population tasks n_min n_max note"
     " bias best value resample difference p verdict threshold".split()
 )
-# MISSING contains the choices of --missing. With --missing bounds, a missing outcome can be a pass
-# or a failure.
+# MISSING_CHOICES contains the choices of --missing. With --missing bounds, a missing outcome can be
+# a pass or a failure.
 MISSING_CHOICES = (*_, BOUNDS) = ("error", "fail", "drop", "bounds")
-# passk suggests MISSING_FIXES if a metric does not support --missing bounds.
+# passk suggests the fixes in MISSING_FIXES if a metric does not support --missing bounds.
 MISSING_FIXES = (
     SuggestedFix({"--missing": "fail"}, "counts missing outcomes as failures"),
     SuggestedFix({"--missing": "drop"}, "leaves them out"),
 )
 # passk suggests MORE_LABELS_FIX if there are no labels or too few labels.
 MORE_LABELS_FIX = SuggestedFix({"--list": Placeholder("FILE")}, "writes attempts to label", "judge")
-# passk suggests MISSING_COST_FIXES if some attempts have no cost.
+# passk suggests the fixes in MISSING_COST_FIXES if some attempts have no cost.
 MISSING_COST_FIXES = (
     SuggestedFix({"--missing-cost": BOUNDS}, "gives ranges", "cost"),
     SuggestedFix({"--missing-cost": "drop"}, "uses only the attempts with a cost"),
 )
-# MISSING_COST_CHOICES contains the choices of --missing-cost. With --missing-cost bounds, a missing cost
-# can be any amount.
+# MISSING_COST_CHOICES contains the choices of --missing-cost. With --missing-cost bounds, a missing
+# cost can be any amount.
 MISSING_COST_CHOICES = ("error", "drop", "mean", BOUNDS)
-# The choice KEEP leaves an outcome or a cost missing, for example in a converted table.
+# The choice KEEP_MISSING leaves an outcome or a cost missing, for example in a converted table.
 KEEP_MISSING = "keep"
-# Maps the format of a table to the specification of the format.
+# TABLE_FORMATS maps the format of a table to the specification of the format.
 TABLE_FORMATS = {
     "jsonl": "jsonlines.org",
     "json": "RFC 8259: an array of records, or records one after another",
@@ -77,7 +77,8 @@ ATTEMPT_FACTS = (*ATTEMPT_FACT_ROLES, "attempt", "line")
 
 
 def parse_fields(value: Any) -> Mapping[str, str]:
-    """Parse --field, from ["task=id"] or a mapping, to role → column. Errors: ParameterError."""
+    """Parse --field, which is a list such as ["task=id"] or a mapping, and map each role to its
+    column. Errors: ParameterError."""
     if isinstance(value, Mapping):
         value = [
             f"{role}={','.join(column) if isinstance(column, list | tuple) else column}"
@@ -124,7 +125,8 @@ def parse_fields(value: Any) -> Mapping[str, str]:
 
 
 def parse_aliases(value: Any) -> Mapping[str, str]:
-    """Parse --alias, from ["new=old"] or a mapping, to name in the data → name to use.
+    """Parse --alias, which is a list such as ["new=old"] or a mapping, and map each name in the
+    data to the name to use.
 
     >>> parse_aliases(["agent-v2=agent-v1"])
     {'agent-v2': 'agent-v1'}
@@ -149,8 +151,8 @@ def parse_aliases(value: Any) -> Mapping[str, str]:
 class ListedTask(str):
     """A task name that was read from a line of a file.
 
-    file : the path of the file. If the data contains none of its names, it may be the wrong file,
-        so messages do not show the names.
+    file : the path of the file. If the data contains none of the names in a file, the user may have
+        given the wrong file, so messages do not show the names.
     """
 
     __slots__ = ("file",)
@@ -165,8 +167,8 @@ class ListedTask(str):
 
 
 def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Find files of task names of which the data contains none. Map the path of each file to its
-    number of names."""
+    """Find the files of task names for which the data contains none of the names. Map the path of
+    each such file to the number of its names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, ListedTask):
@@ -184,7 +186,7 @@ def require_existing_names(
     """Raise an error for the first name that the data does not contain.
 
     names : pairs of an option and the name of a model or task.
-    similar : pair → a similar existing name. A pair is not included if its name exists.
+    similar : maps each pair to a similar existing name. A pair is not included if its name exists.
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -294,11 +296,12 @@ def matches_pattern(model: str, pattern: str) -> bool:
 class Conversion:
     """A table of attempts that passk should write.
 
-    file : path of the table.
-    form : "csv", "jsonl" or "parquet".
-    columns : columns of the data that are written in addition to the usual columns.
-    labels : whether the outcomes are labels, which passk later joins to the attempts.
-    amounts : whether the table contains the costs, tokens, durations and turns from the files.
+    file : the path of the table.
+    file_format : "csv", "jsonl" or "parquet".
+    extra_columns : columns of the data that are written in addition to the usual columns.
+    is_label_table : whether the outcomes are labels, which passk later joins to the attempts.
+    includes_amounts : whether the table contains the costs, tokens, durations and turns from the
+        files.
     """
 
     file: str
@@ -321,22 +324,25 @@ class Request:
     similarity : the minimum share of common shingles for two solutions to count as one, or None if
         solutions must be equal.
     conversion : the table to which passk writes the attempts, or None.
-    ends : whether estimates are computed for missing outcomes as passes and as failures.
-    order : whether the command uses the order of attempts, if the files contain it.
-    sampled : whether passk keeps sampled rows to test whether attempts are independent.
-    lowest : the score of a missing outcome that counts as a failure. None means 0, and then any
-        lower score is an error.
-    labelling : the seed for the random order of attempts to label, or None if no order is needed.
-    suits : a function that raises an error if a command cannot use the counts. passk does not
-        suggest fixes for which the function raises an error.
-    given_options : the fields that the user set. They take precedence over a map.
-    is_mapped : whether a map defines the columns. If so, all of its columns must exist.
+    supports_bounds : whether passk computes each estimate twice, with missing outcomes as passes
+        and as failures.
+    uses_attempt_order : whether the command uses the order of attempts, if the files contain it.
+    keeps_sampled_rows : whether passk keeps sampled rows to test whether attempts are independent.
+    lowest_score : the score of a missing outcome that counts as a failure, or None for a score of
+        0, in which case any score below 0 is an error.
+    labelling_seed : the seed for the random order of attempts to label, or None if no order is
+        needed.
+    require_suitable_counts : a function that raises an error if a command cannot use the counts.
+        passk does not suggest fixes for which the function raises an error.
+    given_options : the fields that the user set, which take precedence over a map.
+    is_mapped : whether a map defines the columns, so that all columns that the map names must
+        exist.
     """
 
     title: ClassVar[str] = "Input"
     # fmt: off
     fields: Annotated[Mapping[str, str], Option(
-        "--field", "ROLE=COLUMN", "Column of a role, such as task=id, outcome=passed.",
+        "--field", "ROLE=COLUMN", "Column of a role, such as task=id or outcome=passed.",
         parse=parse_fields,
         detail="The roles are task, outcome, attempt, model, n, c, score, answer, solution; truth"
         " (labels of some attempts, if the outcome is a judge's verdict); cost (in dollars),"
@@ -351,16 +357,17 @@ class Request:
         " scores[name=correct].value is the value of the list entry with this name. task=@position"
         " is the position in a list, and task=@value:TEXT is the same for all rows. passk adds up"
         " amounts over lists (cost=iterations[].cost_usd) and over columns"
-        " (cost=agent_cost+user_cost). The unit of an amount is in the name of the column or after"
-        " a colon: cost_cents, wallMs, duration=latency:ms. Repeatable.",
+        " (cost=agent_cost+user_cost). passk takes the unit of an amount from the name of the"
+        " column, or from the text after a colon: cost_cents, wallMs, duration=latency:ms."
+        " Repeatable.",
     )] = field(default_factory=dict)
     map: Annotated[Any, Option(
         "--map", "FILE", "A TOML file that defines what the columns of your files mean.",
         file_use="read",
-        detail="The tables [data] or [[data]] of the file use roles and these options as keys,"
-        " for example task = \"case\". Without --map, passk reads passk.toml next to the data."
-        " Options on the command line take precedence over a map. `passk describe FILE --init"
-        " passk.toml` writes a map.",
+        detail="The tables [data] or [[data]] of the file contain one key per role or option, for"
+        " example task = \"case\". Without --map, passk reads passk.toml next to the data. Options"
+        " on the command line take precedence over a map. `passk describe FILE --init passk.toml`"
+        " writes a map.",
     )] = None
     all_of: Annotated[tuple[str, ...], Option(
         "--all", "COLUMN[,COLUMN…]", "Columns that must all pass for an attempt to pass.",
@@ -378,7 +385,8 @@ class Request:
         " corrects the estimates with the labels.",
     )] = None
     truth_from: Annotated[Any, Option(
-        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.", file_use="read",
+        "--truth-from", "FILE", "Labels of other models or tasks, for pass@1 only.",
+        file_use="read",
         only_in_full_help=True,
         detail="FILE has the columns outcome and truth. passk assumes that the judge has the same"
         " error rates in your files.",
@@ -395,7 +403,8 @@ class Request:
     )] = ()
     fails: Annotated[tuple[str, ...], Option(
         "--fails", "WORD[,WORD…]", "Outcome words that count as failures.",
-        parse=parse_words, detail="With --passes, a word that neither option names is an error.",
+        parse=parse_words, detail="If you use both --passes and --fails, a word that neither option"
+        " names is an error.",
     )] = ()
     missing: Annotated[str, Option(
         "--missing", help="How to count a missing outcome.", choices=MISSING_CHOICES,
@@ -404,10 +413,10 @@ class Request:
     )] = "error"
     missing_cost: Annotated[str, Option(
         "--missing-cost", help="How to count a missing cost.", choices=MISSING_COST_CHOICES,
-        detail="The option also applies to tokens, durations and turns. A missing cost is never 0."
-        " With drop, passk uses only the outcome of an attempt without a cost. With mean, the"
-        " attempt gets the mean cost of the model's other attempts at the task. With bounds, the"
-        " cost may be any amount, and every estimate becomes a range.",
+        detail="The option also applies to tokens, durations and turns. passk never counts a"
+        " missing cost as 0. With drop, passk uses only the outcome of an attempt without a cost."
+        " With mean, the attempt gets the mean cost of the model's other attempts at the task. With"
+        " bounds, the cost may be any amount, and every estimate becomes a range.",
     )] = "error"
     price: Annotated[Mapping[str, Any], Option(
         "--price", "FILE", "TOML file with token prices, to compute costs.",
@@ -456,7 +465,7 @@ class Request:
         " Repeatable.",
     )] = field(default_factory=dict)
     exclude_tasks: Annotated[tuple[str, ...], Option(
-        "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated ones.",
+        "--exclude-task", "TASKS|FILE", "Leave tasks out, for example contaminated tasks.",
         parse=partial(parse_tasks, "--exclude-task"),
         detail="Give names separated by commas (a,b), or a file with one name per line and no"
         " comments. passk also leaves the tasks out of baselines and histories. Repeatable.",
@@ -477,11 +486,11 @@ class Request:
     records: Annotated[str | None, Option(
         "--records", "KEY", "Key of the records in a JSON document or line.",
         detail="A dot names a nested key: a.b. The records are a list, or a mapping from tasks to"
-        " records. A name in braces means every key, and the keys become a column:"
+        " records. A name in braces stands for every key, and the keys become a column:"
         " results.{model}.",
     )] = None
     path: Annotated[str | None, Option(
-        "--path", "TEMPLATE", "Columns from paths, for example '{model}/{task}.json'.",
+        "--path", "TEMPLATE", "Columns to read from paths, such as '{model}/{task}.json'.",
         detail="The template must match the end of each path, such as"
         " '{model}/{task}/run-{attempt}.json'.",
     )] = None
@@ -553,7 +562,9 @@ class Request:
 
     @property
     def required_attempt_facts(self) -> tuple[str, ...]:
-        """The facts about attempts that files must contain (tokens, for a cost with --price)."""
+        """The facts about attempts that files must contain, for example tokens if --price is
+        used.
+        """
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         other_roles = (role for role in self.attempts if role != "cost")
@@ -562,7 +573,9 @@ class Request:
     @property
     def used_attempt_facts(self) -> tuple[str, ...]:
         """The facts about attempts that passk reads: required facts, and amounts to convert."""
-        amounts = AMOUNT_UNITS if self.conversion is not None and self.conversion.includes_amounts else ()
+        amounts = (
+            AMOUNT_UNITS if self.conversion is not None and self.conversion.includes_amounts else ()
+        )
         return tuple(dict.fromkeys((*self.required_attempt_facts, *amounts)))
 
     def assign_roles(
@@ -570,9 +583,10 @@ class Request:
     ) -> ColumnRoles:
         """Find the column of each role in a file, including the amounts for a converted table.
 
-        kinds : column → the kinds of its values.
-        fields : role → the column that the user named for the role.
-        Errors: DataError at `place` if a required role has no possible column or several.
+        kinds : maps each column to the kinds of its values.
+        fields : maps roles to the columns that the user named for the roles.
+        Errors: DataError at `place` if a required role has no possible column or has several
+        possible columns.
         """
         required, by = self.required_attempt_facts, self.by
         kept_roles = [
@@ -591,7 +605,8 @@ class Request:
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:
-        """The request with which passk reads the files. It includes the labels if they are used.
+        """The request with which passk reads the files. This request includes the labels if passk
+        uses them.
 
         With several thresholds, passk reads only scores, and compares the scores with the
         thresholds later.
@@ -692,7 +707,8 @@ class Request:
 
     @property
     def models_and_tasks_in_options(self) -> set[tuple[str, str]]:
-        """Pairs of an option and a model or task name. The data must contain these names."""
+        """Pairs of an option and the name of a model or task. The data must contain the names in
+        these pairs."""
         return {
             *(("--alias", name) for name in self.alias),
             *(("--exclude-task", name) for name in self.exclude_tasks),
@@ -717,7 +733,8 @@ class Request:
         return replace(self, **changes)
 
     def with_exact_models(self, models: Sequence[str]) -> Request:
-        """A copy of the request in which an existing model name with brackets is not a pattern.
+        """A copy of the request in which an existing model name with brackets is not read as a
+        pattern.
 
         Errors: ParameterError if a model of --model or --exclude-model does not exist, or if no
         model is left.
@@ -738,20 +755,23 @@ class Request:
 
     @cached_property
     def template(self) -> PathTemplate | None:
-        """The template of --path, or None. Raise ParameterError for an invalid template."""
+        """The template of --path, or None if --path is not used. Raise ParameterError for an
+        invalid template."""
         return None if self.path is None else PathTemplate(self.path)
 
     @property
     def copied_columns(self) -> tuple[str, ...]:
         """Existing columns of the data that passk copies to a converted table."""
         return (
-            () if self.conversion is None else ("suite", "run", "reason", *self.conversion.extra_columns)
+            ()
+            if self.conversion is None
+            else ("suite", "run", "reason", *self.conversion.extra_columns)
         )
 
     def joined_columns(self, columns: Mapping[str, set[str]]) -> dict[str, JoinedColumn]:
-        """Map each joined column to its parts, like `roles.joined_columns`."""
-        # If there are several outcome columns, a word is a verdict only if an option names the
-        # word.
+        """Map each joined column to its parts, as `roles.joined_columns` does."""
+        # If there are several outcome columns, a word is a verdict only if an option such as
+        # --passes names the word.
         judged = partial(
             verdict_sql,
             threshold=self.passing_score,
@@ -769,7 +789,8 @@ class Request:
 
     @property
     def passing_score(self) -> float | None:
-        """The minimum score of a pass. Infinity if passk compares no score while it reads."""
+        """The minimum score of a pass, or infinity if passk compares no score with a threshold
+        while it reads files."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

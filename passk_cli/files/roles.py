@@ -19,17 +19,18 @@ from passk_cli.text import truncated_text
 class Role:
     """A role that a column can have, such as the task or the outcome, with the usual column names.
 
-    usual : column names that certainly have this role, separated by spaces.
-    generic : column names that have this role only if no column has a usual name, because many
-        records contain an `id` or a `seed`. Names before a bar take precedence over names after the
-        bar.
-    words : words in column names that suggest the role.
-    doubtful : column names that often mean something else. passk uses a column with such a name
-        only if no other column has the role and the values fit (`checks.attempt_number_column`).
-    values : the kind of values of a fact about attempts, or "" for other roles. passk reads columns
-        of facts only if a metric needs them. The kinds are "number" (or a verdict, as 1 and 0),
-        "text", "solution", "label" (whether an attempt truly passes), "length" (of a task), "date"
-        (of a model's release) and "amount" (in the unit of UNITS).
+    usual_names : column names that certainly have this role, separated by spaces.
+    generic_names : column names that have this role only if no column has a usual name, because
+        many records contain an `id` or a `seed`. Names before a bar take precedence over names
+        after the bar.
+    name_words : words in column names that suggest the role.
+    doubtful_names : column names that often mean something else. passk uses a column with such a
+        name only if no other column has the role and the values fit
+        (`checks.attempt_number_column`).
+    value_kind : the kind of values of a fact about attempts, or "" for other roles. passk reads
+        columns of facts only if a metric needs them. The kinds are "number" (or a verdict, as 1 and
+        0), "text", "solution", "label" (whether an attempt truly passes), "length" (of a task),
+        "date" (of a model's release) and "amount" (in the unit of UNITS).
     """
 
     usual_names: str
@@ -42,7 +43,8 @@ class Role:
     def names_by_likelihood(self) -> tuple[tuple[str, ...], ...]:
         """The column names in order of likelihood: usual names first, then generic names."""
         return tuple(
-            tuple(name_list.split()) for name_list in (self.usual_names, *self.generic_names.split("|"))
+            tuple(name_list.split())
+            for name_list in (self.usual_names, *self.generic_names.split("|"))
         )
 
     @cached_property
@@ -52,10 +54,11 @@ class Role:
         return {name: place for place, names in reversed(ranked_names) for name in names}
 
 
-# Columns with a name in LOOSE may contain tasks, but also occur in files without results.
+# Columns with a name in LOOSE_TASK_NAMES may contain tasks, but also occur in files without
+# results.
 LOOSE_TASK_NAMES = "id name user_input message_id nodeid row_number"
-# Columns with the role TRUTH contain labels, which show whether an attempt truly passes if a judge
-# gave the outcome.
+# Columns with the role TRUTH_ROLE contain labels. If a judge gave the outcome, a label shows
+# whether the attempt truly passes.
 TRUTH_ROLE = "truth"
 ROLES: dict[str, Role] = {
     "task": Role(
@@ -63,7 +66,8 @@ ROLES: dict[str, Role] = {
         " example_id eval_name puzzle_id case_id",
         "task_instance_id scenario_id test_id item_id eval_id query_id case fixture"
         f" | {LOOSE_TASK_NAMES} | prompt_id | sample_id | question idx",
-        name_words="task case test item question problem prompt scenario instance example fixture query"
+        name_words="task case test item question problem prompt scenario instance example fixture"
+        " query"
         " puzzle challenge exercise attack input instruction sentence qid goal ticket issue doc id"
         " uid idx index aufgabe frage tâche tarea pregunta 题目 问题"
         " 编号 任务 問題 課題 문제 질문",
@@ -74,7 +78,8 @@ ROLES: dict[str, Role] = {
         " accuracy graded_list is_eval_success task_success functional_pass oracle_ok golden_match"
         " final_result_reached case_eval_result",
         "verified tests_passed tests_pass matches_expected",
-        name_words="pass passes passed passing correct correctness success succeeded solved resolved"
+        name_words="pass passes passed passing correct correctness success succeeded solved"
+        " resolved"
         " verdict ok score reward grade outcome result acc accuracy right match win good valid"
         " compiles bestanden gelöst richtig réussi résolu aprobado resuelto correcto 正确"
         " 是否正确 是否通过 正解 정확 정답",
@@ -84,7 +89,8 @@ ROLES: dict[str, Role] = {
         " repeat completion_id generation_id rep repetition replicate sample_idx trial_index"
         " attempt_index attempt_number rollout_idx generation_index",
         "run_idx run_number trial_number iter | seed",
-        name_words="attempt run trial rep repeat repetition replicate replica iter iteration try round"
+        name_words="attempt run trial rep repeat repetition replicate replica iter iteration try"
+        " round"
         " seed epoch rollout sample versuch durchlauf essai intento",
         doubtful_names="n idx index iteration round rollout try replica",
     ),
@@ -163,16 +169,16 @@ ROLES: dict[str, Role] = {
     ),
 }
 ROLE_WORDS = {name: {*role.name_words.split()} for name, role in ROLES.items() if role.name_words}
-# A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTE_WORDS is not
-# the name of a model.
+# A column name that contains "system" or "model" and ends with a word in _MODEL_ATTRIBUTE_WORDS is
+# not the name of a model.
 _MODEL_ATTRIBUTE_WORDS = (
     *"hash sha sha256 digest prompt output answer response text message reasoning error status"
     " score cost tokens judge".split(),
 )
 # passk reads columns with the roles in ATTEMPT_FACT_ROLES only if a metric or an option needs them.
 ATTEMPT_FACT_ROLES = tuple(name for name, role in ROLES.items() if role.value_kind)
-# Maps the role of an amount to its unit, and to the SQL that converts numbers from other units to
-# this unit.
+# AMOUNT_UNITS maps the role of an amount to its unit, and to the SQL that converts numbers from
+# other units to this unit.
 AMOUNT_UNITS: dict[str, tuple[str, dict[str, str]]] = {
     "cost": (
         "dollars",
@@ -194,18 +200,18 @@ AMOUNT_UNITS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "turns": ("turns", {}),
 }
-# CANONICAL lists the columns of the tables that `passk convert` writes. Each column in CANONICAL
-# has the name of its role.
+# ATTEMPTS_TABLE_COLUMNS lists the columns of the tables that `passk convert` writes. Each column in
+# ATTEMPTS_TABLE_COLUMNS has the name of its role.
 ATTEMPTS_TABLE_COLUMNS = tuple("model suite task run attempt outcome score reason".split())
 # COUNTS_COLUMNS lists the columns of the tables that `passk convert --counts` writes.
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles in _IDENTIFYING_ROLES identify an attempt, so a column with a role in _IDENTIFYING_ROLES cannot have a second
-# role.
+# Roles in _IDENTIFYING_ROLES identify an attempt, so a column with a role in _IDENTIFYING_ROLES
+# cannot have a second role.
 _IDENTIFYING_ROLES = {"task", "attempt", "model"}
-# passk warns if it pools attempts with different values of a setting in SETTINGS, because these
-# settings change how a model behaves.
+# passk warns if it pools attempts with different values of a setting in SETTING_COLUMN_NAMES,
+# because these settings change how a model behaves.
 SETTING_COLUMN_NAMES = (
     *"temperature temp top_p prompt prompt_id mode reasoning_effort agent user_model".split(),
 )
@@ -223,14 +229,14 @@ FAIL_WORDS = (
     *"错误 錯誤 未通过 失败 失敗 否 错 不正解 불합격 오류 오답 실패".split(),
     "not resolved",
 )
-# The words in ENDED_WITHOUT_VERDICT_WORDS mean that an attempt ended without a verdict. Each word is a reason for a
-# missing outcome.
+# The words in ENDED_WITHOUT_VERDICT_WORDS mean that an attempt ended without a verdict. Each word
+# is a reason for a missing outcome.
 ENDED_WITHOUT_VERDICT_WORDS = (
     *"error errored exception crash crashed timeout timed_out killed aborted".split(),
     *"cancelled canceled skipped infra_error infrastructure_error".split(),
     "timed out",
 )
-# A column with a word in ENDINGS in its name describes how an attempt ended.
+# A column with a word in ATTEMPT_END_COLUMN_WORDS in its name describes how an attempt ended.
 ATTEMPT_END_COLUMN_WORDS = frozenset(
     "error errors err exception exit status state reason stop finish termination terminated failure"
     " fault crash ended".split()
@@ -239,20 +245,22 @@ MISSING_OUTCOME_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WITHOUT_
 THRESHOLD_SLACK = 1e-9
 # The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# A name has at most SHORT characters. Texts with more than SHORT characters are questions or
-# answers.
+# A name has at most MAX_NAME_CHARACTERS characters. Texts with more than MAX_NAME_CHARACTERS
+# characters are questions or answers.
 MAX_NAME_CHARACTERS = 100
 # passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
 # these columns.
 REPORT_COLUMNS = {"metric", "estimate", "low", "high", "level", "interval", "population"}
 
 CONTAINS_COUNTS_PROBLEM = "the file contains counts"
-# In the path of a nested field, the brackets EACH mean every entry of a list.
+# In the path of a nested field, the brackets in EACH_ENTRY_KEY mean every entry of a list.
 EACH_ENTRY_KEY = "[]"
-# PICK matches the part of a path that selects one list entry by a key: scores[name=correct].value.
+# NAMED_ENTRY_PATTERN matches the part of a path that selects one list entry by a key:
+# scores[name=correct].value.
 NAMED_ENTRY_PATTERN = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]")
 _LIST_KEY_START_PATTERN = re.compile(rf"(?=\[\]|{NAMED_ENTRY_PATTERN.pattern})")
-# _KEY_SEPARATOR_PATTERN matches the dots that separate the keys of a path. A dot in brackets is part of a key.
+# _KEY_SEPARATOR_PATTERN matches the dots that separate the keys of a path. A dot in brackets is
+# part of a key.
 _KEY_SEPARATOR_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
 EQUALITY_OPERATOR = "=="
@@ -272,11 +280,11 @@ _ROLE_PLURALS = {
     "minutes": "lengths of tasks",
 }
 
-# In LangSmith tables, the names of evaluator columns begin with FEEDBACK
+# In LangSmith tables, the names of evaluator columns begin with LANGSMITH_FEEDBACK_PREFIX
 # (github.com/langchain-ai/langsmith-sdk, MIT licence, python/langsmith/evaluation/_runner.py).
 LANGSMITH_FEEDBACK_PREFIX = "feedback."
-# A table with all of the columns in _LANGSMITH_COLUMNS is from LangSmith. The status in a LangSmith table
-# only shows that the run ended.
+# A table with all of the columns in _LANGSMITH_COLUMNS is from LangSmith. The status in a LangSmith
+# table only shows that the run ended.
 _LANGSMITH_COLUMNS = {"inputs", "outputs", "reference_outputs", "status"}
 # Result files of human-eval contain `passed`, and repeat it in words ("passed", "failed: …") in the
 # column `result` (github.com/openai/human-eval, execution.py).
@@ -287,9 +295,10 @@ _HUMAN_EVAL_COLUMNS = {"task_id", "completion", "passed", "result"}
 class ColumnRoles:
     """The column with each role, or None if no column has the role.
 
-    shape : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or "counts".
-    of_attempts : pairs (role, column) of further facts about attempts that passk reads, such as the
-        cost.
+    row_type : "attempts" (one row per attempt), "lists" (one list of outcomes per record) or
+        "counts".
+    attempt_fact_columns : pairs (role, column) of further facts about attempts that passk reads,
+        such as the cost.
     """
 
     row_type: str
@@ -321,12 +330,13 @@ def assign_roles(
 ) -> ColumnRoles:
     """Find the column of each role, by the usual column names and by --field.
 
-    columns : column → the kinds of its values (bool, number, text, list, record, null).
-    overrides : role → the column that the user named for the role.
+    columns : maps each column to the kinds of its values (bool, number, text, list, record, null).
+    overrides : maps roles to the columns that the user named for the roles.
     attempt_roles : facts about attempts that the command needs in addition to outcomes: score,
         answer, solution, attempt, line.
     scores_only : whether scores are used instead of outcomes.
-    by : columns of --by. Such a column has a role only if no other column can have the role.
+    by : columns of --by. A column of --by has another role only if no other column can have this
+        role.
     Errors: DataError at `place` if a required role has no possible column or several.
     """
     for role, column in overrides.items():
@@ -344,7 +354,8 @@ def assign_roles(
             if name == COLUMN_NAME_AS_MODEL:
                 raise NoResultsError(
                     place,
-                    f"{COLUMN_NAME_AS_MODEL} needs several outcome columns, but there is only one outcome column",
+                    f"{COLUMN_NAME_AS_MODEL} needs several outcome columns, but there is only one"
+                    f" outcome column",
                     name="no-such-column",
                     settles=[SuggestedFix({"--field": {"outcome": Placeholder("A,B")}},
                     "names one column per model")],
@@ -525,8 +536,10 @@ def _require_attempt_roles(
             lists = [c for c, kinds in columns.items() if "list" in kinds and role in AMOUNT_UNITS]
             lists = [column for column in lists if column not in derived]
             # A column of answers can be the solution, because solutions are compared as strings.
-            answer_columns = [column for column in columns if role == "solution"
-                      and normalized_column_name(column) in ROLES["answer"].names_by_likelihood[0]]  # fmt: skip
+            answer_names = ROLES["answer"].names_by_likelihood[0] if role == "solution" else ()
+            answer_columns = [
+                column for column in columns if normalized_column_name(column) in answer_names
+            ]
             entries = [Placeholder(f"{column}{EACH_ENTRY_KEY}.KEY") for column in lists[:1]]
             settles = [_column_fix(role, *answer_columns[:1])]
             settles += [
@@ -541,7 +554,9 @@ def _require_attempt_roles(
         in_lines = SuggestedFix({"--order-from-lines": True}, "uses the order of lines", "order")
         if shape == "lists":
             problem = "the data does not show whether lists are in the order of the attempts"
-            column_fix = replace(column_fix, effect="names a list of the attempts' numbers or times")
+            column_fix = replace(
+                column_fix, effect="names a list of the attempts' numbers or times"
+            )
             in_lines = replace(in_lines, effect="uses the order of lists")
         raise DataError(
             place, problem, _columns_text(columns), name="unordered-attempts",
@@ -556,8 +571,8 @@ def _column_fix(role: str, column: str = Placeholder("COLUMN")) -> SuggestedFix:
 def find_column(column: str, columns: Mapping[str, set[str]]) -> tuple[str, list[str]] | None:
     """Find a column or a nested field. Return (column, keys inside the column), or None.
 
-    The key "[]" means every entry of a list, for example in "a.b[].c". It is optional: "a.b" also
-    works if a is a list.
+    The key "[]" means every entry of a list, for example in "a.b[].c". This key is optional: "a.b"
+    also works if a is a list.
 
     >>> (find_column("a.b[].c", {"a": {"record"}}), find_column("a.b", {"a": {"list"}}),
     ...  find_column("b", {}))
@@ -600,7 +615,8 @@ def column_parts(column: str, columns: Container[str] = ()) -> list[str]:
 
 
 def split_columns(column: str) -> list[str]:
-    """Split the value of a --field into columns, and keep "not". Text in brackets is not divided.
+    """Split the value of --field into columns, and keep the word "not". Text in brackets is not
+    divided.
 
     >>> split_columns("given==gold,a"), split_columns("compiles and not slow")
     (['given', 'gold', 'a'], ['compiles', 'not slow'])
@@ -622,7 +638,9 @@ def _path_keys(column: str) -> list[str]:
 
 
 def list_key_index(keys: Sequence[str]) -> int:
-    """The index of the first key that means list entries, or the number of keys."""
+    """The index of the first key that selects list entries, or the number of keys if no key
+    does.
+    """
     into = (
         at
         for at, key in enumerate(keys)
@@ -669,11 +687,11 @@ class JoinedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
-    relation : the meaning of each part: "a part" of a text, "an attempt", "a model", "an answer"
-        that is compared with the second part, "the one there is" (the only value of a row), a
-        verdict ("all" must pass, or "the opposite"), or a separator of lists ("a place").
-    kinds : the kinds of the computed values.
-    verdict_of : a function from SQL for an outcome to SQL for its verdict.
+    meaning_of_parts : the meaning of each part: "a part" of a text, "an attempt", "a model", "an
+        answer" that is compared with the second part, "the one there is" (the only value of a row),
+        a verdict ("all" must pass, or "the opposite"), or a separator of lists ("a place").
+    value_kinds : the kinds of the computed values.
+    verdict_sql_function : a function that converts SQL for an outcome to SQL for its verdict.
     """
 
     parts: list[str]
@@ -682,18 +700,18 @@ class JoinedColumn(NamedTuple):
     verdict_sql_function: Callable[[str], str] | None = None
 
 
-# In "model=@column", the model is the name of the outcome column.
+# With "model=@column", the name of the model is the name of the outcome column.
 COLUMN_NAME_AS_MODEL = "@column"
 # A list with a word in FAILED_LIST_WORDS in its name contains only failed tasks.
 FAILED_LIST_WORDS = frozenset("failed failures errors incorrect wrong missed".split())
-# A list with a word in SUMMARY_LIST_WORDS in its key contains summaries, for example with one record per
-# model.
+# A list with a word in SUMMARY_LIST_WORDS in its key contains summaries, for example with one
+# record per model.
 SUMMARY_LIST_WORDS = frozenset("models leaderboard summary summaries aggregate aggregates".split())
-# In "task=@line", the task is the line number of a row in its file.
+# With "task=@line", the task is the line number of a row in its file.
 LINE_NUMBER_AS_TASK = "@line"
-# In "task=@position", the task is the position of a row among the rows of one run of a model.
+# With "task=@position", the task is the position of a row among the rows of one run of a model.
 POSITION_AS_TASK = "@position"
-# In "task=@value:libero", all rows have the value after the colon.
+# With "task=@value:libero", all rows belong to the task "libero".
 FIXED_VALUE_PREFIX = "@value:"
 
 
@@ -705,8 +723,8 @@ def joined_columns(
 ) -> dict[str, JoinedColumn]:
     """Map the name of each joined column, such as "year,day" or "given==gold", to its parts.
 
-    judged : a function from SQL for an outcome to SQL for its verdict.
-    within : columns that separate lists. "@position" starts at 1 in each list.
+    judged : a function that converts SQL for an outcome to SQL for its verdict.
+    within : the columns that divide the rows into lists. "@position" starts at 1 in each list.
     """
     columns_by_name: dict[str, JoinedColumn] = {}
     for role, column in fields.items():
@@ -803,11 +821,11 @@ def absent_columns(fields: Mapping[str, str], columns: Mapping[str, set[str]]) -
 
 
 def agreement_sql(left: str, right: str) -> str:
-    """SQL that gives 'true' if two answers agree, and NULL if an answer is missing.
+    """SQL that returns 'true' if two answers agree, and NULL if an answer is missing.
 
     Numbers are compared by value. A letter and a number agree if the number is the position of the
-    letter in the alphabet, from 0. Strings are compared without case, outer spaces and a final full
-    stop. A list with one entry is compared like its entry.
+    letter in the alphabet, counted from 0. The comparison of strings ignores case, outer spaces and
+    a final full stop. A list with one entry is compared like its entry.
     """
     only = r"""^\s*\[\s*["'']?([^\[\]"'',]*)["'']?\s*\]\s*$"""
     left, right = (f"regexp_replace({text}, '{only}', '\\1')" for text in (left, right))
@@ -830,11 +848,11 @@ def verdict_sql(
     graded: bool = False,
     strict: bool = False,
 ) -> str:
-    """SQL for the verdict on an outcome string: 1 pass, 0 fail, NULL missing, −1 unknown.
+    """SQL for the verdict on an outcome string: 1 (pass), 0 (failure), NULL (missing) or −1
+    (unknown).
 
-    passes, fails : words that pass and words that fail. These words replace the words that passk
-        knows. If only `passes` is given, every other word fails, and so does a number without a
-        threshold.
+    passes, fails : words that pass and words that fail, which replace the words that passk knows.
+        If only `passes` is given, every other word fails, and so does a number without a threshold.
     graded : whether a number other than 0 and 1 has the verdict 3 if there is no threshold.
     strict : whether the given words are added to the known words instead of replacing them.
     """
@@ -877,7 +895,8 @@ def _quoted_lowercase_word(word: str) -> str:
 def amount_sql(text: str, unit: str) -> str:
     """SQL that converts a string to a number in the unit of its role, or a missing amount to NULL.
 
-    Other strings become minus infinity, which later raises an error. The SQL is valid in Spark.
+    Strings that are not numbers become minus infinity, which later raises an error. The SQL is
+    valid in Spark.
     """
     number = f"TRY_CAST(trim(LEADING ' $' FROM {text}) AS DOUBLE)"
     missing = f"{text} IS NULL OR lower(trim({text})) IN {MISSING_OUTCOME_WORDS} OR isnan({number})"
@@ -890,8 +909,8 @@ def reaches_threshold_sql(number: str, threshold: float) -> str:
 
 
 _CAMEL_CASE_BOUNDARY_PATTERN = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# passk compares only names of at most _MAX_COMPARED_CHARACTERS characters, and treats a longer key as text instead
-# of a name.
+# passk compares only names of at most _MAX_COMPARED_CHARACTERS characters, and treats a longer key
+# as text instead of a name.
 _MAX_COMPARED_CHARACTERS = 200
 
 
@@ -939,7 +958,8 @@ def column_name_words(column: str) -> set[str]:
 
 
 def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
-    """The columns with a usual name of a role, or otherwise with a generic name."""
+    """The columns with a usual name of a role, or otherwise the columns with a generic name of the
+    role."""
     columns = list(columns)
     feedback = [
         column
@@ -951,7 +971,9 @@ def usual_columns(role: str, columns: Iterable[str]) -> list[str]:
         # outcome.
         usual = {*ROLES[role].names_by_likelihood[0]} - {"status"}
         return [column for column in columns if normalized_column_name(column) in usual] + feedback
-    ranks = {column: ROLES[role].rank_by_name.get(normalized_column_name(column)) for column in columns}
+    ranks = {
+        column: ROLES[role].rank_by_name.get(normalized_column_name(column)) for column in columns
+    }
     best = min((rank for rank in ranks.values() if rank is not None), default=None)
     return [column for column, rank in ranks.items() if rank is not None and rank == best]
 

@@ -2,7 +2,7 @@
 
 A map is a table `[data]`, or several tables `[[data]]`, in passk.toml next to the data or in the
 file of --map. The keys of a table are roles and reading options. The keys `files` and `has` define
-which files the table covers. Its options have the same effect as on the command line.
+which files the table covers. The options in a table have the same effect as on the command line.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few
 from passk_cli.toml import read_toml
 
-# A map file in the data's folder has the name NAME, and its tables have the name TABLE. With the
-# value NO_MAP of --map, passk uses no map.
+# NAME is the name of a map file in the folder of the data, and TABLE is the name of the tables in a
+# map file. If --map is NO_MAP, passk uses no map.
 NAME, TABLE, NO_MAP = "passk.toml", "data", "none"
 _FILE_SELECTION_KEYS = ("files", "has")
 # The options in _NON_MAP_OPTIONS are not keys of a map, because these options do not define the
@@ -59,23 +59,26 @@ MAP_USED_NOTE = DiagnosticType(
 UNMAPPED_FILES_NOTE = DiagnosticType(
     "unmapped-files", NOTE,
     "passk skipped {count:file} that {map} does not cover: {files}",
-    "to read a skipped file, name it, or add it to files = in the map",
-    meaning="The keys files and has of a map define which files the map covers.",
+    "to read a skipped file, name it, or add it to the key 'files' of the map",
+    meaning="The keys `files` and `has` of a map select the files that the map covers.",
     why="passk does not read files of a folder that the map does not cover, so the attempts in"
     " these files are missing from the result.",
-    advice="To read a skipped file, name it on the command line, or add it to files = in the map.",
+    advice="To read a skipped file, name it on the command line, or add it to the key 'files' of"
+    " the map.",
     example="note[unmapped-files]: passk skipped 2 files that passk.toml does not cover: a.csv,"
-    " b.csv; to read a skipped file, name it, or add it to files = in the map",
+    " b.csv; to read a skipped file, name it, or add it to the key 'files' of the map",
 )  # fmt: skip
 
 
 class FoundMapPath(str):
-    """The path of a map file in the folder of the data. The map may not cover the data."""
+    """The path of a map file in the folder of the data. The map does not necessarily cover the
+    data."""
 
 
 @cache
 def option_by_map_key() -> dict[str, DeclaredOption]:
-    """Map each key of a map to its option. Keys that are roles are not included."""
+    """Map each key that a map can contain to the corresponding option. Keys that are roles are not
+    included."""
     options = {option.option.name: option for option in options_by_field(Request).values()}
     return {
         name.lstrip("-"): option for name, option in options.items() if name not in _NON_MAP_OPTIONS
@@ -84,14 +87,14 @@ def option_by_map_key() -> dict[str, DeclaredOption]:
 
 @dataclass(frozen=True, eq=False)
 class ColumnMap:
-    """A table of a map. It defines the roles of columns in some files.
+    """A table of a map. The table defines the roles of columns in some files.
 
     place : the path of the map, which messages name.
     folder : the folder that contains the map.
-    files : patterns of file names that the table covers.
-    has : columns that a file must contain.
-    fields : role → column.
-    options : field of Request → value.
+    file_patterns : patterns of file names that the table covers.
+    required_columns : columns that a file must contain.
+    columns_by_role : maps roles to columns.
+    options : maps fields of `Request` to values.
     """
 
     place: str
@@ -106,8 +109,10 @@ class ColumnMap:
         """The value of --records, or "" for records at the top of a file."""
         return self.options.get("records") or ""
 
-    def matches_name(self, source: Source) -> bool:
-        """Whether the name of a file matches `files`. Data in memory matches every table."""
+    def matches_file_name(self, source: Source) -> bool:
+        """Whether the name of a file matches `file_patterns`. Data in memory matches every table of
+        a map.
+        """
         if not self.file_patterns or source.frame is not None or not source.origin_path:
             return True
         path = PurePath(os.path.relpath(source.origin_path, self.folder or ".")).as_posix()
@@ -115,11 +120,13 @@ class ColumnMap:
         return any(fnmatch(name, pattern) for name in names for pattern in self.file_patterns)
 
     def missing_columns(self, columns: Sequence[str]) -> list[str]:
-        """The columns in `has` that a file does not contain at any depth."""
-        return [n for n in self.required_columns if not any(f".{c}".endswith(f".{n}") for c in columns)]
+        """The columns in `required_columns` that a file does not contain at any depth."""
+        return [
+            n for n in self.required_columns if not any(f".{c}".endswith(f".{n}") for c in columns)
+        ]
 
     def merged_request(self, request: Request) -> Request:
-        """Add the keys of the table to a request. Options that the user set are not changed."""
+        """Add the keys of this table to a request. Options that the user set are not changed."""
         fields, options = dict(self.columns_by_role), dict(self.options)
         if "outcome" in request.named_columns:
             fields = {role: c for role, c in fields.items() if role not in ("n", "c")}
@@ -179,7 +186,7 @@ def apply_maps(
 def read_maps(map_source: Any) -> list[ColumnMap]:
     """Read the tables of a map, from a file or from Python objects.
 
-    Errors: ParameterError, with the line, for an unknown key, a wrong value or an empty value.
+    Errors: ParameterError that names the line, for an unknown key, a wrong value or an empty value.
     """
     if isinstance(map_source, Mapping | list | tuple):
         text, name = "", ""
@@ -232,7 +239,8 @@ class _MapTable:
         if "outcome" in options and "all_of" in options:
             raise self.key_error("all", "the map also names an outcome; remove one of the two keys")
         files, has = ((v,) if isinstance(v, str) else tuple(v)
-                      for v in (self.table.get(key, ()) for key in _FILE_SELECTION_KEYS))  # fmt: skip
+                      for v in (self.table.get(key,
+                          ()) for key in _FILE_SELECTION_KEYS))  # fmt: skip
         folder = os.path.dirname(os.path.abspath(self.map_path)) if self.map_path else os.getcwd()
         place = self.map_path or "map"
         return ColumnMap(place, folder, files, has, fields, options)
@@ -276,7 +284,11 @@ class _MapTable:
         )
 
     def key_place(self, key: str) -> str:
-        return f"{self.map_path}:{self.key_line(key)}" if self.key_line(key) else self.map_path or "map"
+        return (
+            f"{self.map_path}:{self.key_line(key)}"
+            if self.key_line(key)
+            else self.map_path or "map"
+        )
 
     def key_line(self, key: str) -> int:
         count = -1
@@ -284,7 +296,11 @@ class _MapTable:
             if head := re.match(r"\s*\[+\s*([^\[\]]+?)\s*\]+\s*(#.*)?$", line):
                 inside = head[1].removeprefix("tool.passk.") == TABLE
                 count += inside
-            elif count == self.table_index and inside and re.match(rf"\s*[\"']?{key}[\"']?\s*[.=]", line):
+            elif (
+                count == self.table_index
+                and inside
+                and re.match(rf"\s*[\"']?{key}[\"']?\s*[.=]", line)
+            ):
                 return number
         return 0
 
@@ -315,7 +331,7 @@ def _fitting_map(
     source: Source, maps: Sequence[ColumnMap], columns_of: Callable[[Source], Sequence[str]]
 ) -> ColumnMap | str:
     """The first table that covers a file, or the reason why no table covers the file."""
-    candidates = [table for table in maps if table.matches_name(source)]
+    candidates = [table for table in maps if table.matches_file_name(source)]
     if not candidates:
         return ""
     columns = columns_of(source)

@@ -1,8 +1,8 @@
 """Lists of words in column names, from which passk guesses the meaning of columns.
 
-`roles.name_words` splits a column name into words. A list matches the name if it contains one of
-these words. Lists named `…_NAMES` contain complete column names, in lower case with underscores.
-The usual column names of roles are in `roles`.
+`roles.name_words` splits a column name into words. A list of words matches a column name if the
+name contains a word of the list. Lists named `…_NAMES` contain complete column names, in lower case
+with underscores. The usual column names of roles are in `roles`.
 """
 
 from __future__ import annotations
@@ -30,21 +30,22 @@ VERDICT_WORDS = (
         " safe"
     )
 )
-# The words in BAD_EVENT_WORDS mean bad events. If a column name contains a word for a bad event, the
-# value true may mean a pass or a failure.
+# The words in BAD_EVENT_WORDS refer to bad events. If a column name contains a word for a bad
+# event, the value true may mean a pass or a failure.
 BAD_EVENT_WORDS = _word_set(
     "attack refusal refused jailbreak jailbroken harmful toxic unsafe hallucinated violation leaked"
     " flagged failed wrong breach compromised obsolete duplicate error incorrect bad rejected"
 )
-# The words in ATTACK_WORDS mean attacks. If the name of a column contains a word for an attack,
+# The words in ATTACK_WORDS refer to attacks. If the name of a column contains a word for an attack,
 # "success" may mean that the attack worked.
 ATTACK_WORDS = _word_set("attack asr injection injected jailbreak poisoned adversarial")
-# The words in RUN_END_WORDS mean the end of a run, but may also be verdicts. The words in
+# The words in RUN_END_WORDS describe the end of a run, but may also be verdicts. The words in
 # RUN_END_ONLY_WORDS mean only that a run ended.
 RUN_END_WORDS = _word_set("status success successful ok completed complete finished state done")
 RUN_END_ONLY_WORDS = _word_set("status ok completed complete finished state stop")
-# A column with a word in PROBLEM_STATEMENT_WORDS in its name may contain questions. The next constants are
-# words for expected answers, predictions and answers.
+# A column with a word in PROBLEM_STATEMENT_WORDS in its name may contain questions. The words in
+# EXPECTED_ANSWER_WORDS, PREDICTED_WORDS and ANSWER_WORDS refer to expected answers, predictions and
+# answers.
 PROBLEM_STATEMENT_WORDS = _word_set(
     "question problem statement instruction query goal prompt input claim"
 )
@@ -87,8 +88,8 @@ EVENT_WORDS = _word_set(
     " day duration elapsed latency seconds ms token tokens truncated stopped cost costs usd price"
     " weight turns steps length len lines count"
 )
-# A column with a word in ATTEMPT_NUMBER_WORDS in its name may contain attempt numbers. NUMBERED matches
-# the values of a column of attempt numbers.
+# A column with a word in ATTEMPT_NUMBER_WORDS in its name may contain attempt numbers.
+# NUMBERED_VALUE_PATTERN matches the values of a column of attempt numbers.
 ATTEMPT_NUMBER_WORDS = _word_set(
     "seed run runs rep repeat repetition replicate trial sample attempt epoch iteration iter try"
     " rollout generation index idx"
@@ -100,8 +101,8 @@ ROW_ID_WORDS = (ATTEMPT_NUMBER_WORDS - {"index", "idx"}) | _word_set(
 NUMBERED_VALUE_PATTERN = re.compile(
     rf"(?:(?:{'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*)?([0-9]+)(?:\.0+)?", re.I
 )
-# A column with a word in ATTEMPT_COUNT_WORDS in its name may contain numbers of attempts. The next
-# constants are words for numbers of passes and averages.
+# A column with a word in ATTEMPT_COUNT_WORDS in its name may contain numbers of attempts. The words
+# in PASS_COUNT_WORDS refer to numbers of passes, and the words in AVERAGE_WORDS refer to averages.
 ATTEMPT_COUNT_WORDS = _word_set(
     "n trials episodes attempts samples evaluated total runs completions rollouts count size"
 )
@@ -109,12 +110,12 @@ PASS_COUNT_WORDS = _word_set("c successes success correct passed passes solved w
 AVERAGE_WORDS = _word_set("rate rates percent pct avg mean median average std")
 # A list with a word in STEP_WORDS in its name contains the steps of one attempt.
 STEP_WORDS = _word_set("steps turns actions events trajectory history log")
-# The words in JUDGE_WORDS mean judges. A column that names a judge does not contain the evaluated
-# model.
+# The words in JUDGE_WORDS refer to judges. If a column name refers to a judge, the column does not
+# contain the evaluated model.
 JUDGE_WORDS = _word_set("judge judged grader scorer evaluator annotator")
 
-# MODEL_NAME_PATTERN matches the name of a model by its usual beginning ("gpt") or by a number of parameters
-# ("7b").
+# MODEL_NAME_PATTERN matches the name of a model by its usual beginning ("gpt") or by a number of
+# parameters ("7b").
 MODEL_NAME_PATTERN = re.compile(
     r"(?=.{,80}$)(.*/)?(claude|deepseek|gemini|gemma|glm|(chat)?gpt|grok|kimi|llama|mi[sx]tral|o[134](?=-|$)"
     r"|olmo|phi|qwen|qwq|starcoder|vicuna|wizard(coder|lm)|yi)"

@@ -1,4 +1,4 @@
-"""p-values that are adjusted for the number of tests in a family."""
+"""Adjustment of p-values for the number of tests in a family."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from passk_cli.arrays import ArrayLike, Floats, Indices
 
 
 def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
-    """p-values adjusted to bound the chance of any false rejection: max_{j≤i} m_j·p_(j).
+    """p-values adjusted by Holm's method, which bounds the probability of any false rejection.
 
-    p_(1) ≤ … ≤ p_(m) are the sorted p-values, and m_j = m−j+1 is the number of tests that remain.
-    If the smallest p-value that each test can reach is known, m_j is the number of tests that can
-    reach p_(j): m_j = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore
-    does not raise the p-values of the tests that can.
+    The adjusted i-th smallest p-value is max_{j≤i} m_j·p_(j). In this formula, p_(1) ≤ … ≤ p_(m)
+    are the sorted p-values, and m_j = m−j+1 is the number of tests that remain. If the smallest
+    p-value that each test can reach is known, m_j is the number of tests that can reach p_(j): m_j
+    = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore does not raise
+    the p-values of the tests that can.
 
-    The bound holds for any dependence between the tests. The stepwise procedure is a closed test.
-    The smallest possible p-value of a test may depend only on quantities that the test conditions
-    on, such as the sizes of the differences or the total numbers of passes.
+    The bound is valid for any dependence between the tests. Holm's stepwise procedure is a closed
+    test. The smallest possible p-value of a test may depend only on quantities that the test
+    conditions on, such as the sizes of the differences or the total numbers of passes.
 
     p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
         NaN stays NaN and is not counted in m.
-    smallest : the smallest possible p-value of each test, or None for 0.
+    smallest : the smallest possible p-value of each test; None if every test can reach 0.
     Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.
     Source: Holm 1979; Tarone 1990; Westfall & Wolfinger 1997; Hommel & Krummenauer 1998.
@@ -49,10 +50,12 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
 
 
 def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
-    """p-values adjusted to bound the share of false rejections: min_{j≥i} m·p_(j)/j.
+    """p-values adjusted by Benjamini and Hochberg's method, which bounds the false discovery rate.
 
-    If you reject tests with an adjusted value of at most q, the false discovery rate (the expected
-    share of false rejections) is at most q. The tests must be independent or positively dependent.
+    The adjusted i-th smallest of m p-values is min_{j≥i} m·p_(j)/j. If you reject hypotheses with
+    an adjusted p-value of at most q, the false discovery rate (the expected share of false
+    rejections) is at most q. This bound requires that the tests are independent or positively
+    dependent.
 
     p : p-values as for `holm`.  smallest : not used, so every test is counted in m.
     Returns floats in [p, 1] in the shape and order of p.
@@ -69,7 +72,7 @@ def benjamini_hochberg(p: ArrayLike, smallest: ArrayLike | None = None) -> Float
 
 
 def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
-    """The p-values without adjustment: each test is its own family.
+    """The p-values without adjustment, as if each test were a family of one test.
 
     Errors: ValueError if a value is outside [0, 1].
 
@@ -79,8 +82,8 @@ def unadjusted(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     return _p_and_sort_order(p)[0].copy()
 
 
-# Maps the name of a method to a function of the p-values of one family and the smallest p-value
-# that each test can reach (or None). The function returns the adjusted p-values.
+# ADJUSTMENTS maps the name of a method to a function of the p-values of one family and the smallest
+# p-value that each test can reach (or None). The function returns the adjusted p-values.
 ADJUSTMENTS: dict[str, Callable[..., Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,

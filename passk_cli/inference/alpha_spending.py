@@ -1,15 +1,16 @@
-"""Group-sequential boundaries: how large |z| must be for a decision at an interim look.
+"""Group-sequential boundaries: how large |z| must be for a verdict at an interim look.
 
-Each look at a test of level α is another chance of a false alarm, so the looks share α. When a
-share t of the planned tasks is complete, at most α*(t) = min(4 (1 − Φ(z_{1−α/4} / √t)), α) has been
-spent (the spending function of O'Brien–Fleming type of Lan & DeMets 1983). α*(t) is tiny at early
-looks and close to α near the end.
+Each look at a test of level α is another chance of a false alarm, so all looks share one α. When a
+share t of the planned tasks is complete, the looks have spent at most α*(t) = min(4 (1 −
+Φ(z_{1−α/4} / √t)), α) of α. This spending function of the O'Brien–Fleming type (Lan & DeMets 1983)
+is tiny at early looks and close to α near the end.
 
-The score statistic of the completed tasks is treated as a Brownian motion: between two looks it
-gains a normal increment with the variance of the tasks in between. The boundary b_i is
-chosen so that the motion crosses a boundary for the first time at look i with the probability that
-look i may spend. The ordinary interval or test at level 1 − 2 (1 − Φ(b_i)) then has an error rate
-of at most α over all looks, if the times of the looks do not depend on the results.
+The method treats the score statistic of the completed tasks as a Brownian motion. Between two
+looks, the statistic gains a normal increment with the variance of the tasks in between. The
+boundary b_i at look i is chosen so that the probability of a first crossing at look i equals the
+part of α that look i may spend. The ordinary intervals and tests at level 1 − 2 (1 − Φ(b_i)) then
+have an error rate of at most α over all looks, if the times of the looks do not depend on the
+results.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from passk_cli.arrays import Floats
 from passk_cli.inference.roots import find_root
 from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
-# An interim look has a significance level of at least SMALLEST_LOOK_ALPHA. A look with a level below
-# SMALLEST_LOOK_ALPHA leaves its share of α to later looks, because intervals at such small levels have
-# not been checked by simulation.
+# An interim look has a significance level of at least SMALLEST_LOOK_ALPHA. A look with a level
+# below SMALLEST_LOOK_ALPHA leaves its share of α to later looks, because intervals at such small
+# levels have not been checked by simulation.
 SMALLEST_LOOK_ALPHA = 1e-6
 # A boundary of |z| is at most _LARGEST_BOUNDARY, because P(|Z| ≥ 6) is only 2e-9.
 _LARGEST_BOUNDARY = 6.0
@@ -37,7 +38,7 @@ _BOUNDARY_DECIMALS = 6
 
 
 def alpha_spent(share: float, alpha: float) -> float:
-    """The part of α that may be spent when a share of the planned tasks is complete: [0, alpha].
+    """The part of α, in [0, alpha], that looks may spend until a share of the tasks is complete.
 
     >>> [round(alpha_spent(share, 0.05), 7) for share in (0.2, 0.6, 1.0)]
     [1.1e-06, 0.0076161, 0.05]
@@ -51,14 +52,16 @@ def alpha_spent(share: float, alpha: float) -> float:
 
 @lru_cache(maxsize=64)
 def z_boundaries(shares: tuple[float, ...], alpha: float) -> list[float]:
-    """The boundary of |z| at each look; infinite if less than `SMALLEST_LOOK_ALPHA` can be spent.
+    """The boundary of |z| at each look; infinite if a look may spend less than
+    `SMALLEST_LOOK_ALPHA`.
 
     shares : shares of the planned tasks at the looks, increasing, in (0, 1].
     alpha : two-sided significance level, in (0, 1).
-    Boundaries are rounded up to 6 decimals, so that no result depends on a processor's last digit.
+    Boundaries are rounded up to 6 decimals, so that results do not depend on the processor's
+    rounding errors.
     Source: Lan & DeMets 1983; Armitage, McPherson & Rowe 1969 for the recursion.
 
-    >>> [round(b, 3) for b in z_boundary((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
+    >>> [round(b, 3) for b in z_boundaries((0.2, 0.4, 0.6, 0.8, 1.0), 0.05)]
     [4.877, 3.357, 2.68, 2.29, 2.031]
     """
     limits, spent, last = [], 0.0, 0.0
@@ -102,7 +105,7 @@ def _quadrature_nodes_and_weights(nodes: int) -> tuple[Floats, Floats]:
 
 
 def level_at_boundary(limit: float) -> float:
-    """The level of the ordinary interval that corresponds to a boundary b: 1 − 2 (1 − Φ(b)).
+    """The confidence level of the ordinary interval for a boundary b: 1 − 2 (1 − Φ(b)).
 
     >>> round(level_at_boundary(1.959964), 6)
     0.95
@@ -113,12 +116,13 @@ def level_at_boundary(limit: float) -> float:
 def decision_chances(
     distance: float, error: float, share: float, final: float, prior: float
 ) -> tuple[float, float]:
-    """The probabilities that the last look of a plan decides for, and that it decides against.
+    """The probabilities that a rule passes and that it fails at the last planned look.
 
-    The true distance from the limit of the rule is assumed to be N(0, prior²). Given the completed
-    tasks, the true distance is N(κ d, κ s²) with κ = 1 / (1 + (s / prior)²). The sampling error of
-    the remaining tasks is added. The last look decides if the mean is at least `final` standard
-    errors away from the limit.
+    The true distance from the limit of the rule has the prior distribution N(0, prior²). Given the
+    completed tasks, the true distance has the distribution N(κ d, κ s²) with κ = 1 / (1 + (s /
+    prior)²). The function adds the sampling error of the remaining tasks to this distribution. The
+    rule gets a verdict at the last look if the mean is then at least `final` standard errors away
+    from the limit.
 
     distance : d, the estimate minus the limit of the rule.  error : s > 0, the standard error of d.
     share : complete share of the plan, in (0, 1).  final : boundary of |z| at the last look.

@@ -1,7 +1,7 @@
-"""Distribution of the difference between two models at a task under random deals of its attempts.
+"""Distribution of the difference between two models if their attempts are dealt at random.
 
-A deal reassigns the attempts of both models at a task to the two models at random. Each model keeps
-its number of attempts.
+A deal reassigns the attempts of both models at a task to the two models at random. In a deal, each
+model keeps the same number of attempts.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ _BLOCK_ROWS = 1 << 20
 
 @dataclass(frozen=True)
 class DifferenceStratum:
-    """Tasks with equal attempts of both models together, and the distribution of their difference.
+    """Tasks with the same pool of attempts, and the distribution of the difference at such a task.
 
-    values : possible differences.  chances : probabilities of these differences; their sum is 1.
-    count : number of tasks in the stratum.
+    possible_differences : possible differences.  chances : probabilities of these differences;
+        their sum is 1.
+    task_count : number of tasks in the stratum.
     """
 
     possible_differences: Floats
@@ -48,7 +49,7 @@ class PossibleDifferences:
     """The possible differences between two models at each task.
 
     strata : tasks with more than one possible difference.
-    constant_sum : sum of the differences at tasks with only one possible difference.
+    sum_of_constant_differences : sum of the differences at tasks with only one possible difference.
     all_enumerated : whether `strata` cover every deal of every task.
     """
 
@@ -60,7 +61,8 @@ class PossibleDifferences:
 def possible_differences_from_counts(
     metric: Metric, first: tuple[Ints, Ints], second: tuple[Ints, Ints]
 ) -> PossibleDifferences:
-    """Possible differences if the metric needs only n and c. The first c is hypergeometric.
+    """The possible differences between two models for a metric that needs only n and c.
+    The number of passes of the first model is hypergeometric.
 
     first, second : attempts n and passes c of each model, int arrays (tasks,), n ≥ k.
     """
@@ -84,15 +86,15 @@ def possible_differences_from_counts(
 def possible_differences_from_attempts(
     metric: Metric, first: AttemptValueCounts, second: AttemptValueCounts, seed: int = 0
 ) -> PossibleDifferences:
-    """Possible differences if the metric needs scores, answers or solutions of the attempts.
+    """The possible differences between two models for a metric of scores, answers or solutions.
 
-    If a task has few deals, all of them are enumerated. The limit is about 65,000 deals for all
-    tasks together, but at least 128 per task. Otherwise passk draws a sample of deals and adds the
-    observed deal. All deals in the sample are equally likely to be the observed deal, so a test
-    that uses only the sample keeps its level.
+    If a task has few possible deals, passk enumerates all of them. The largest number of deals is
+    about 65,000 for all tasks together, but at least 128 per task. If a task has more deals, passk
+    draws a sample of deals and adds the observed deal. All deals in the sample are equally likely
+    to be the observed deal, so a test that uses only the sample keeps the significance level.
 
     first, second : attempts of each model, at the same tasks.
-    seed : seed of the random sample. The sample also depends on the index of the task.
+    seed : seed of the random sample. The random sample also depends on the index of the task.
     Source: Hemerik & Goeman 2018, "Exact testing with random permutations".
     """
     tasks = len(first.cell_offsets) - 1
@@ -119,18 +121,28 @@ def possible_differences_from_attempts(
         deals_by_key[key] = (task_deals, deals_by_key.get(key, (task_deals, 0))[1] + 1)
     values: list[Floats] = []
     sizes = (
-        np.cumsum([2 * hand.first_model_counts.size for hand, _ in deals_by_key.values()]) // _BLOCK_ROWS
+        np.cumsum([2 * hand.first_model_counts.size for hand, _ in deals_by_key.values()])
+        // _BLOCK_ROWS
     )
     for _, pairs in groupby(
         zip(sizes.tolist(), deals_by_key.values(), strict=True), key=itemgetter(0)
     ):
         block = [hand for _, (hand, _) in pairs]
-        first_sets = _attempts_per_assignment([(hand.pooled_attempts, hand.first_model_counts) for hand in block])
-        second_sets = _attempts_per_assignment(
-            [(hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_counts) for hand in block]
+        first_sets = _attempts_per_assignment(
+            [(hand.pooled_attempts, hand.first_model_counts) for hand in block]
         )
-        differences = metric.values_from_attempts(first_sets) - metric.values_from_attempts(second_sets)
-        values += np.split(differences, np.cumsum([len(hand.first_model_counts) for hand in block])[:-1])
+        second_sets = _attempts_per_assignment(
+            [
+                (hand.pooled_attempts, hand.pooled_attempts.count - hand.first_model_counts)
+                for hand in block
+            ]
+        )
+        differences = metric.values_from_attempts(first_sets) - metric.values_from_attempts(
+            second_sets
+        )
+        values += np.split(
+            differences, np.cumsum([len(hand.first_model_counts) for hand in block])[:-1]
+        )
     strata = [
         DifferenceStratum(value, hand.chances, count)
         for value, (hand, count) in zip(values, deals_by_key.values(), strict=True)
@@ -143,7 +155,9 @@ def _separate_constant_strata(
 ) -> PossibleDifferences:
     fixed = [s for s in strata if np.ptp(s.possible_differences) <= DIFFERENCE_TOLERANCE]
     variable = [s for s in strata if np.ptp(s.possible_differences) > DIFFERENCE_TOLERANCE]
-    return PossibleDifferences(variable, sum(s.task_count * float(s.possible_differences[0]) for s in fixed), complete)
+    return PossibleDifferences(
+        variable, sum(s.task_count * float(s.possible_differences[0]) for s in fixed), complete
+    )
 
 
 @dataclass(frozen=True)
@@ -156,7 +170,7 @@ class _PooledAttempts:
 
     @property
     def key(self) -> tuple[bytes, ...]:
-        """A key that is equal for tasks that have the same deals."""
+        """A key that is equal for two tasks if the tasks have the same possible deals."""
         return self.value.tobytes(), self.passed.tobytes(), self.count.tobytes()
 
 

@@ -1,4 +1,4 @@
-"""Simultaneous bands: the level per k for which all intervals together contain a whole curve."""
+"""Simultaneous bands: the level of each interval for which all intervals contain a whole curve."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from passk_cli.inference.mixing_distribution import (
 from passk_cli.inference.random_streams import named_generator
 from passk_cli.metrics.pass_k import pass_at_and_hat_curve_blocks, pass_hat_k_pairs
 
-# Curves are smooth in k, so a band that is calibrated at CALIBRATION_K_COUNT values of k is also valid
-# between these values. Compared with a band at 60 values of k, the confidence level differed by
-# less than 0.0005.
+# Curves are smooth in k, so a band that is calibrated at CALIBRATION_K_COUNT values of k is also
+# valid between these values. Compared with a band at 60 values of k, the confidence level differed
+# by less than 0.0005.
 CALIBRATION_K_COUNT = 16
 
 
@@ -42,7 +42,7 @@ def band_levels_new_tasks(
     curves: Sequence[tuple[Ints, Ints, Ints]], level: float, *, clusters: Ints | None = None,
     resamples: int = 10_000, seed: int = 0,
 ) -> list[float]:  # fmt: skip
-    """The pointwise level of each model for which its bands contain its whole curves.
+    """The level of the interval at each k for which a model's bands contain its whole curves.
 
     A model has two curves over k: pass@k and pass^k.
 
@@ -50,10 +50,16 @@ def band_levels_new_tasks(
         least the largest k, and all models have the same number of tasks.
     level : confidence level for both curves of a model together.
     clusters : code of each task's cluster if whole clusters are resampled.
-    Returns levels between `level` and 1; see `pointwise_level`.
+    Returns one level per model, between `level` and 1; see `pointwise_level`.
     """
     values = [
-        np.concatenate([rows for _, *curves_at_k in pass_at_and_hat_curve_blocks(*cells) for rows in curves_at_k])
+        np.concatenate(
+            [
+                rows
+                for _, *curves_at_k in pass_at_and_hat_curve_blocks(*cells)
+                for rows in curves_at_k
+            ]
+        )
         for cells in curves
     ]
     draws = bootstrap_means(np.concatenate(values).T, resamples, seed, clusters=clusters)
@@ -64,10 +70,11 @@ def band_levels_new_tasks(
 def band_level_these_tasks(
     n: Ints, c: Ints, ks: Ints, level: float, *, resamples: int = 10_000, seed: int = 0
 ) -> float:
-    """Like `band_levels_new_tasks`, for one model if the tasks are fixed and attempts are random.
+    """The level of one model's bands, like `band_levels_new_tasks`, for fixed tasks.
 
-    The errors are drawn from a normal distribution. Its covariances are the covariances of the
-    errors at different k's over repeated attempts, under the fitted distribution of success rates.
+    The tasks are fixed, and only the attempts are random. The errors of the curves are drawn from a
+    normal distribution. The covariances of this distribution are those of the errors at different
+    k's over repeated attempts, if the success rates have the fitted distribution.
     """
     curves: list[StatisticAndExpectation] = [
         statistic
@@ -101,17 +108,18 @@ def _pass_hat_k_statistic(k: int) -> StatisticAndExpectation:
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
-    """The pointwise level for which a share `level` of the draws is inside the band in all columns.
+    """The level per column for which a share `level` of the draws is inside the band everywhere.
 
     The rank of a draw in a column is counted from the nearer end of the sorted column. Equal draws
-    all get the best of their ranks, so that a column without spread has no influence. The smallest
+    all get the best of their ranks, so that a column of equal draws has no influence. The smallest
     rank of a draw over all columns gives the pointwise level for which the draw is just outside the
     band. If fewer than ten draws would be outside (for example for one band among hundreds), the
-    tail beyond the tenth draw is divided in proportion, because fewer than ten draws do not
+    level is interpolated between the tenth draw and level 1, because fewer than ten draws do not
     determine a quantile.
 
     draws : simulated errors of curves, (draws × columns). A column is one k of a curve.
-    Returns a level from `level` (if all columns are perfectly correlated) to below 1.
+    Returns a level below 1 and at least `level`, with equality if all columns are perfectly
+    correlated.
     Source: Davison & Hinkley 1997, section 4.2.4 (simultaneous envelopes by ranks).
 
     >>> draws = np.random.default_rng(0).normal(size=(1000, 2))

@@ -1,4 +1,4 @@
-"""Exact limits for the pass rate of one task, and the further passes that prove a higher rate."""
+"""Exact limits for a task's pass rate, and the number of passes that would prove a higher rate."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ MAX_FURTHER_ATTEMPTS = 1_000_000_000
 
 
 def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Exact limits (Clopper–Pearson) of each task's pass rate p if c of n attempts passed.
+    """Exact limits (Clopper–Pearson) of the pass rate p of each task with c passes in n attempts.
 
     P(X ≥ c | low) = P(X ≤ c | high) = (1 − level)/2 for X ~ Binomial(n, p). If c = n, the upper
-    limit is 1, and if c = 0, the lower limit is 0. The coverage is at least `level`.
+    limit is 1, and if c = 0, the lower limit is 0. The limits contain the true pass rate with a
+    probability of at least `level`.
 
     n, c : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.  level : in (0, 1).
-    Returns low and high, floats in [0, 1] of the broadcast shape; low ≤ c/n ≤ high.
+    Returns the lower and the upper limit, floats in [0, 1] of the broadcast shape.
     Errors: ValueError if c < 0 or c > n for a task.
     Source: Clopper & Pearson 1934.
 
@@ -37,7 +38,7 @@ def rate_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> tuple[Floats
 
 
 def rate_lower_limits(n: ArrayLike, c: ArrayLike, level: float = 0.95) -> Floats:
-    """One-sided lower limits of pass rates: P(X ≥ c | low) = 1 − level; 0 if c = 0.
+    """One-sided lower limits of pass rates. P(X ≥ c | low) = 1 − level, and low = 0 if c = 0.
 
     Use one-sided limits only for a claim in one direction that you chose before you saw the data,
     for example with --always. `rate_limits` describes the arguments, errors and source.
@@ -58,7 +59,8 @@ def further_passes_needed(n: ArrayLike, c: ArrayLike, rate: float, level: float 
     The number is the smallest m ≥ 0 with P(X ≥ c + m | rate) ≤ 1 − level for X ~ Binomial(n + m,
     rate). The one-sided lower limit for c + m passes in n + m attempts then reaches the rate.
 
-    n, c : attempts and passes as for `rate_limits`; n may be 0.  rate : a rate in (0, 1).
+    n, c : attempts and passes as for `rate_limits`; n may be 0.  rate : the pass rate to exceed, in
+        (0, 1).
     Returns one integer per task.
     Errors: ValueError if c < 0 or c > n for a task, or for a rate outside (0, 1).
 

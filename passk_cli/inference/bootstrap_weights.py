@@ -1,4 +1,4 @@
-"""Bootstrap weights that are the same for all models, metrics and k's, and weighted means."""
+"""Bootstrap weights that all models, metrics and k's share, and means with these weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_CACHED_BYTES = 1 << 26
 
 
 def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill each row with weights of the ordinary bootstrap: how often each unit is drawn."""
+    """Fill each row with ordinary bootstrap weights: how often the resample contains each unit."""
     rows, units = out.shape
     cells = rng.integers(0, units, out.shape)
     cells += np.arange(0, rows * units, units)[:, None]
@@ -32,7 +32,7 @@ def fill_multinomial_weights(rng: np.random.Generator, out: Floats) -> None:
 
 
 def fill_dirichlet_weights(rng: np.random.Generator, out: Floats) -> None:
-    """Fill each row with Bayesian bootstrap weights: Dirichlet(1, …, 1) × number of units."""
+    """Fill each row with Bayesian bootstrap weights: the number of units × Dirichlet(1, …, 1)."""
     rng.standard_exponential(out=out)
     out *= out.shape[1] / out.sum(axis=1, keepdims=True)
 
@@ -79,12 +79,14 @@ def bootstrap_means(
 ) -> Floats:  # fmt: skip
     """Weighted means of each column over resampled tasks: (resamples × columns).
 
-    mean_r = Σ_t w_rt v_t / Σ_t w_rt, between the smallest and the largest value. The weights w
-    depend only on the seed, the kind and the number of units, so columns have the same weights.
+    The mean of resample r is Σ_t w_rt v_t / Σ_t w_rt for the task values v_t and the weights w_rt.
+    The weights w depend only on the seed, the kind of bootstrap and the number of units, so all
+    columns have the same weights.
 
     values : (tasks × columns).
     clusters : a code 0 … G−1 per task, to resample whole clusters; None to resample tasks.
-    Memory: the result, plus 64 MB of cached weights or a few blocks of 2 MB.
+    Memory: The function needs memory for the result, and 64 MB of cached weights or a few blocks of
+    2 MB.
     Errors: ParameterError if the result would need more than 1 GB.
 
     >>> means = bootstrap_means(np.array([[0.0], [1.0]]), 1000, seed=0)
@@ -113,10 +115,11 @@ def bootstrap_means(
 def resampled_attempt_means(
     n: Ints, c: Ints, tables: list[Floats], resamples: int, seed: int
 ) -> Floats:
-    """Means of metrics over fixed tasks with resampled attempts: (resamples × metrics).
+    """Means of metrics over fixed tasks, with resampled attempts: (resamples × metrics).
 
-    Passes are drawn as c* ~ Binomial(n, c/n) at every task. Draws with replacement are biased, so
-    the values are shifted until their mean is the estimate. Equal counts have equal draws.
+    Passes are drawn as c* ~ Binomial(n, c/n) at every task. The means of attempts drawn with
+    replacement are biased, so these means are shifted until their average equals the estimate. Two
+    models with the same counts get the same draws.
 
     n, c : attempts and passes, (tasks,).
     tables : values of each metric at c = 0 … n, joined for all distinct n in increasing order.
@@ -138,7 +141,7 @@ def resampled_attempt_means(
 
 
 def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) -> Floats:
-    """E f(n, c*) at each task for c* ~ Binomial(n, c/n), by a recursion for binomial weights."""
+    """The mean of f(n, c*) at each task for c* ~ Binomial(n, c/n), with recursive weights."""
     pairs, index = np.unique(np.stack([n, c, starts]), axis=1, return_inverse=True)
     means = []
     for size, passes, start in pairs.T.tolist():
@@ -155,7 +158,7 @@ def _expected_resampled_values(n: Ints, c: Ints, table: Floats, starts: Ints) ->
 
 
 def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Floats]:
-    """Sums of each column over clusters, and cluster sizes; over single tasks without clusters."""
+    """Sums of each column over the tasks of each cluster, and sizes of the clusters."""
     if clusters is None:
         return values, np.ones(len(values))
     totals = np.stack([np.bincount(clusters, column) for column in values.T], axis=1)
@@ -166,8 +169,9 @@ def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns).
 
     x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. The mean of x_g
-    is x̄. If all G clusters have the same size, x_g is the cluster's mean. Otherwise x_g is the
-    linear part of the ratio Σ S_g / Σ m_g. Without clusters, x_g are the values.
+    is x̄. If all G clusters have the same size, x_g is the mean of cluster g. Otherwise x_g is the
+    linear part of the ratio Σ S_g / Σ m_g. Without clusters, the contributions x_g are the task
+    values.
 
     values : task values, (tasks × columns).
 

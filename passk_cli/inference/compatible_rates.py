@@ -1,10 +1,10 @@
-"""Distributions of success rates that are compatible with counts, and ranges of their means.
+"""Distributions of success rates that are compatible with counts, and ranges of means over them.
 
-A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. The
-compatible distributions are all G with a log likelihood close enough to the maximum over all
-distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its minimum and its
-maximum over the compatible distributions. The minimum and the maximum are solutions of convex
-programs, which a barrier method finds without random draws.
+A task has an unknown success rate p, and the rates of the tasks have an unknown distribution G. A
+distribution G is compatible with the counts if its log likelihood is close enough to the maximum
+over all distributions. A mean over G, such as pass@k = E[1 − (1 − p)^k], is then between its
+minimum and its maximum over the compatible distributions. The minimum and the maximum are solutions
+of convex programs, which a barrier method finds without random draws.
 """
 
 from __future__ import annotations
@@ -17,32 +17,33 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# The step of the grid of rates p is between _LEAST_ANGLE and _ANGLE in arcsin √p, and _LOG in log p
-# near 0.
+# The grid of rates p has steps between _LEAST_ANGLE and _ANGLE on the scale arcsin √p. Near p = 0,
+# the grid has steps of _LOG on the scale log p.
 _ANGLE, _LEAST_ANGLE, _LOG = 0.04, 0.004, 0.25
 # The smallest rate above 0 on the grid is _SMALLEST_RATE_TIMES_K divided by the largest k. At the
 # smallest rate, even k attempts hardly ever contain a pass.
 _SMALLEST_RATE_TIMES_K = 0.02
-# _BARRIER_SHARPNESS_STEPS lists the weights of the log likelihood in successive steps of the barrier method.
+# _BARRIER_SHARPNESS_STEPS lists the weights of the log likelihood in successive steps of the
+# barrier method.
 _BARRIER_SHARPNESS_STEPS = (1.0, 10.0, 100.0, 1e3, 1e4)
 _SMOOTH_MASSES_SHARPNESS = 100.0
 # The search takes at most _STEPS Newton steps, and stops if a step gains less than _SMALL_GAIN.
 _STEPS, _SMALL_GAIN = 100, 1e-4
-# Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds. A
-# bin with a share of at most _UNSEEN of the tasks is ignored.
+# Pass counts are grouped into _BINS bins, or into _EVEN_BINS bins if the metric uses thresholds.
+# passk ignores a bin that contains at most the share _UNSEEN of the tasks.
 _BINS, _EVEN_BINS, _UNSEEN = 40, 120, 1e-9
 # Relative likelihoods with a logarithm below _MIN_LOG_LIKELIHOOD are set to 0, because arithmetic
 # with numbers near the smallest float is slow.
 _MIN_LOG_LIKELIHOOD = -300.0
 _FIRST_SLOPE, _MOST_SLOPES = 20.0, 30
-# _GAP is the tolerance of the minimum mean, and _SMALL_SLACK is the tolerance of the log likelihood
-# at its limit.
+# _GAP is the tolerance for the minimum of the mean. _SMALL_SLACK is the tolerance for the
+# difference between the log likelihood and its limit.
 _GAP, _SMALL_SLACK = 3e-4, 0.05
 
 
 @dataclass(frozen=True)
 class _BarrierFunction:
-    """Barrier function: sharpness · (slope · mean of values − log likelihood) − Σ log masses."""
+    """The function that the barrier method minimises over the masses of a distribution of rates."""
 
     likelihoods: Floats
     task_counts: Floats
@@ -54,11 +55,13 @@ class _BarrierFunction:
         """The barrier function at masses (rates,); infinite if a mass is not positive."""
         if masses.min() <= 0:
             return math.inf
-        fall = self.mean_weight * (self.values_at_rates @ masses) - self.task_counts @ np.log(self.likelihoods @ masses)
+        fall = self.mean_weight * (self.values_at_rates @ masses) - self.task_counts @ np.log(
+            self.likelihoods @ masses
+        )
         return float(self.sharpness * fall - np.log(masses).sum())
 
     def gradient_and_hessian(self, masses: Floats) -> tuple[Floats, Floats]:
-        """Gradient (rates,) and Hessian (rates × rates) of the barrier function."""
+        """The gradient (rates,) and the Hessian (rates × rates) of the barrier function."""
         fit = self.likelihoods @ masses
         share = self.task_counts / fit
         rise = self.mean_weight * self.values_at_rates - share @ self.likelihoods
@@ -94,17 +97,18 @@ def _minimizing_masses(objective: _BarrierFunction, masses: Floats) -> Floats:
 
 
 def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float, Floats, Floats]:
-    """The maximum log likelihood over all distributions of rates, accurate to rates / 10,000.
+    """The maximum log likelihood over all distributions of success rates on a grid.
 
-    max Σ tasks · log(chance @ masses) is the nonparametric maximum likelihood of a mixture. The
-    function also returns the masses that reach the maximum and smooth masses, both (rates,).
+    The maximum of Σ tasks · log(chance @ masses) over `masses` is the nonparametric maximum
+    likelihood of a mixture. The result is accurate to the number of rates / 10,000. The function
+    also returns the masses that reach the maximum, and masses that are smoother, both (rates,).
 
     chance : likelihoods ≥ 0, (pairs × rates), with a positive number in each row.
     tasks : number of tasks with each pair of counts, (pairs,) > 0.
     Source: Kiefer & Wolfowitz 1956; Lindsay 1983.
 
     >>> two = np.array([[1.0, 0.2], [0.2, 1.0]])
-    >>> round(maximum_likelihood(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
+    >>> round(maximum_likelihood_and_masses(two, np.array([3.0, 3.0]))[0] / 6, 3)  # log 0.6
     -0.511
     """
     scale = chance.max(axis=1, keepdims=True)
@@ -120,8 +124,8 @@ def maximum_likelihood_and_masses(chance: Floats, tasks: Floats) -> tuple[float,
 def rate_grid(most_attempts: int, most_k: int) -> Floats:
     """A grid of success rates from 0 to 1 that is fine enough for given attempts and a given k.
 
-    The grid is evenly spaced in log p near 0, and in arcsin √p at larger rates. A step is at most
-    two standard errors of a task's pass rate.
+    The grid points are evenly spaced in log p near 0, and in arcsin √p at larger rates.
+    The distance of two grid points is at most two standard errors of a task's pass rate.
     >>> grid = rate_grid(20, 1_000)
     >>> len(grid), float(grid[0]), float(grid[-1])
     (69, 0.0, 1.0)
@@ -136,7 +140,7 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
 
 
 def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
-    """The likelihood p^c (1 − p)^(n − c) divided by its maximum over the rates: (pairs × rates).
+    """The likelihood p^c (1 − p)^(n − c), divided by the maximum over rates: (pairs × rates).
 
     >>> count_likelihood(np.array([2]), np.array([1]), np.array([0.0, 0.5, 1.0])).tolist()
     [[0.0, 1.0, 0.0]]
@@ -151,11 +155,12 @@ def count_likelihood(n: Ints, c: Ints, rates: Floats) -> Floats:
 
 
 def allowed_log_likelihood_drop(level: float) -> float:
-    """How far the log likelihood of a compatible distribution may be below the maximum.
+    """The largest distance of a compatible distribution's log likelihood from the maximum.
 
-    The limit is half the quantile of the χ² distribution with one degree of freedom.
+    This distance is half the quantile of the χ² distribution with one degree of freedom at the
+    confidence level.
 
-    >>> round(likelihood_drop(0.95), 2)
+    >>> round(allowed_log_likelihood_drop(0.95), 2)
     1.92
     """
     from passk_cli.scipy_special import ndtri
@@ -168,14 +173,15 @@ class CompatibleRateDistributions:
     """All distributions of success rates that are compatible with counts at a confidence level.
 
     n, c : attempts and passes, (pairs,).
-    task_counts : number of tasks with each pair (n, c), (pairs,) > 0. With clusters this is the
-        number of independent tasks that contain the same information.
-    rates : grid of rates from `rate_grid`, (rates,).
+    task_counts : number of tasks with each pair (n, c), (pairs,) > 0. With clusters, a count is the
+    number of independent tasks that contain the same information.
+    rate_grid : grid of rates from `rate_grid`, (rates,).
     level : confidence level; see `likelihood_drop`.
-    thresholds : additional grid rates, at which a function of the rate jumps.
+    extra_grid_rates : additional grid rates, at which a function of the rate jumps.
 
-    >>> solved = CompatibleRates.from_tasks(np.full(30, 20), np.arange(30) % 5, most_k=100)
-    >>> low, high = solved.mean_range(solved.rates)  # pass@1
+    >>> solved = CompatibleRateDistributions.from_tasks(np.full(30, 20), np.arange(30) % 5,
+        most_k=100)
+    >>> low, high = solved.mean_range(solved.rate_grid)  # pass@1
     >>> bool(low < 0.1 < high)
     True
     """
@@ -192,10 +198,10 @@ class CompatibleRateDistributions:
         cls, n: Ints, c: Ints, *, most_k: int, level: float = 0.95, worth: float = 1.0,
         thresholds: tuple[float, ...] = (),
     ) -> CompatibleRateDistributions:  # fmt: skip
-        """The distributions that are compatible with the attempts and passes of tasks, (tasks,).
+        """The rate distributions that are compatible with n attempts and c passes, both (tasks,).
 
         most_k : the largest k for which a range will be computed.
-        worth : number of independent tasks that one task counts as; below 1 with clusters.
+        worth : number of independent tasks that one task counts as, which is below 1 with clusters.
         """
         pairs, tasks = np.unique(np.stack([n, c]), axis=1, return_counts=True)
         worths: Floats = tasks.astype(np.float64) * worth
@@ -204,7 +210,7 @@ class CompatibleRateDistributions:
 
     @cached_property
     def likelihoods(self) -> Floats:
-        """Likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
+        """The likelihood of each pair (n, c) at each rate, up to a factor: (pairs × rates)."""
         return count_likelihood(self.n, self.c, self.rate_grid)
 
     @cached_property
@@ -213,7 +219,7 @@ class CompatibleRateDistributions:
 
     @property
     def smooth_masses(self) -> Floats:
-        """Masses of a compatible distribution with a positive mass at every rate: (rates,)."""
+        """Masses of a compatible distribution with positive masses at all rates: (rates,)."""
         return self._maximum_likelihood_and_masses[2]
 
     @property
@@ -223,17 +229,18 @@ class CompatibleRateDistributions:
     def mean_range(self, values: Floats) -> tuple[float, float]:
         """The minimum and the maximum mean of a function of the rate over compatible distributions.
 
-        values : (rates,), the function a(p) at each of `rates`; its mean is ∫ a(p) dG(p).
-        The range is never too narrow, and too wide by less than 0.001 of the spread of the values.
+        values : (rates,), the function a(p) at each of `rate_grid`; its mean is ∫ a(p) dG(p).
+        The computed range contains the exact range, and is wider by less than 0.001 of the spread
+        of the values.
         """
         return self.lowest_mean(values), -self.lowest_mean(-values)
 
     def lowest_mean(self, values: Floats) -> float:
         """The minimum mean of a function of the rate over all compatible distributions.
 
-        The floor is the smallest log likelihood of a compatible distribution. For any slope w > 0,
-        the minimum is at least  min [mean − (log likelihood − floor) / w]  over all distributions,
-        and equal to it if the log likelihood is at the floor.
+        In the following, the floor is the smallest log likelihood of a compatible distribution. For
+        any slope w > 0, the minimum mean is at least the minimum of mean − (log likelihood − floor)
+        / w over all distributions. The two minima are equal if the log likelihood is at the floor.
         """
         least, spread = float(values.min()), float(np.ptp(values))
         if spread == 0:
@@ -260,7 +267,7 @@ class CompatibleRateDistributions:
         return least + spread * best
 
     def with_expected_counts(self, attempts: int) -> CompatibleRateDistributions:
-        """The compatible distributions for more attempts per task, with expected counts as data."""
+        """The distributions that are compatible with the expected counts of more attempts."""
         from scipy.stats import binom
 
         first = np.geomspace(1, attempts, _BINS)
@@ -279,4 +286,6 @@ class CompatibleRateDistributions:
         grid = rate_grid(attempts, round(_SMALLEST_RATE_TIMES_K / self.rate_grid[1]))
         grid = np.union1d(grid, self.extra_grid_rates)
         n = np.full(len(tasks), attempts)
-        return CompatibleRateDistributions(n, passes, tasks, grid, self.level, self.extra_grid_rates)
+        return CompatibleRateDistributions(
+            n, passes, tasks, grid, self.level, self.extra_grid_rates
+        )

@@ -1,4 +1,4 @@
-"""Cost per solved task (mean cost divided by pass rate), with limits and a test of two models."""
+"""The cost per solved task (mean cost divided by pass rate): limits, and a test of two models."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from passk_cli.metrics.registry import Metric
 # Limits of success rates are compared with Student's t limits at the confidence level
 # _RATE_LIMIT_COMPARISON_LEVEL.
 _RATE_LIMIT_COMPARISON_LEVEL = 0.95
-# A message warns about the limits of costs if the effective number of tasks is below
-# _MIN_EFFECTIVE_TASKS.
+# If the effective number of tasks is below _MIN_EFFECTIVE_TASKS, a message warns about the
+# confidence limits of the cost per success.
 _MIN_EFFECTIVE_TASKS = 10.0
 
 
@@ -30,12 +30,14 @@ _MIN_EFFECTIVE_TASKS = 10.0
 class TaskCosts:
     """Mean cost and pass rate of each task.
 
-    cost : mean cost of the task's attempts, ≥ 0. A missing cost is counted as 0.
-    rate : mean outcome of the task's attempts.
+    mean_cost : mean cost of the task's attempts, ≥ 0. A missing cost counts as 0.
+    pass_rate : mean outcome of the task's attempts.
     attempts : number of attempts per task; None if cost and rate are not means over attempts.
-    within : variance of the mean cost, variance of the mean outcome, and their covariance, over
-        repeated attempts, (3 × tasks). NaN at n = 1; None if `attempts` is None.
-    missing_cost : whether an attempt at the task has no cost, so that `cost` is a lower bound.
+    within_task_covariances : variance of the mean cost, variance of the mean outcome, and their
+        covariance, over repeated attempts, (3 × tasks). The variances are NaN at tasks with one
+        attempt; `within_task_covariances` is None if `attempts` is None.
+    is_cost_missing : whether an attempt at the task has no cost, so that `mean_cost` is a lower
+        bound.
     clusters : a code 0 … G−1 per task if clusters are the units; otherwise None.
     """
 
@@ -50,11 +52,12 @@ class TaskCosts:
     def from_attempts(
         cls, start: Ints, value: Floats, count: Ints, passed: Ints, clusters: Ints | None = None
     ) -> TaskCosts:
-        """Task costs from arrays of attempts, as in `outcomes.attempts`. NaN is a missing cost.
+        """Task costs from arrays of attempts as in `outcomes.attempts`. A missing cost is NaN.
 
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
         >>> spent = TaskCosts.from_attempts(*one)
-        >>> spent.cost.tolist(), spent.rate.tolist(), spent.within[:, 0].tolist()
+        >>> spent.mean_cost.tolist(), spent.pass_rate.tolist(), spent.within_task_covariances[:,
+            0].tolist()
         ([2.5], [0.5], [2.25, 0.25, -0.75])
         """
         if (value < 0).any():
@@ -87,16 +90,19 @@ class TaskCosts:
 
     @property
     def effective_tasks_if_few(self) -> int:
-        """Effective number of tasks (Σx)² / Σx² for costs x, if it is too small for limits; or 0.
+        """The effective number of tasks if it is too small for limits of a mean cost; else 0.
 
-        The effective number is too small if it is below 10 and below a quarter of the tasks.
+        The effective number of tasks is (Σx)² / Σx² for the mean costs x of tasks. The effective
+        number is too small for limits if it is below 10 and below a quarter of the tasks.
 
         >>> TaskCosts(np.array([50.0, *[1.0] * 19]), np.ones(20)).effective_tasks_if_few
         2
         """
         square = float(self.mean_cost @ self.mean_cost)
         carrying = float(self.mean_cost.sum()) ** 2 / square if square > 0 else np.inf
-        return round(carrying) if carrying < min(_MIN_EFFECTIVE_TASKS, len(self.mean_cost) / 4) else 0
+        return (
+            round(carrying) if carrying < min(_MIN_EFFECTIVE_TASKS, len(self.mean_cost) / 4) else 0
+        )
 
     @property
     def within_task_ratio_variance(self) -> Floats:
@@ -114,23 +120,27 @@ class TaskCosts:
         return len(self.mean_cost) if self.clusters is None else int(self.clusters.max()) + 1
 
     def residuals(self, *columns: Floats) -> Floats:
-        """Contribution of each unit to the error of each column's mean: total − size · mean."""
+        """The contribution of each task or cluster to the error of each column's mean."""
         values = np.stack(columns, axis=1)
         totals, sizes = cluster_totals(values, self.clusters)
         residuals: Floats = totals - sizes[:, None] * values.mean(axis=0)
         return residuals
 
     def refusal_reason(self, population: str) -> str:
-        """The reason why there are no limits; "" if there are limits."""
+        """The reason why passk cannot compute limits of a cost; "" if it can."""
         if population == THESE_TASKS:
             if self.within_task_covariances is None or self.attempts is None:
                 return "unknown for these tasks, because the cost is not a mean of attempts"
-            return "needs two attempts at every task" if np.isnan(self.within_task_covariances).any() else ""
+            return (
+                "needs two attempts at every task"
+                if np.isnan(self.within_task_covariances).any()
+                else ""
+            )
         noun = "tasks" if self.clusters is None else "clusters"
         return f"the method needs at least 2 {noun}" if self.unit_count < 2 else ""
 
     def student_quantile(self, level: float, population: str) -> float:
-        """Quantile of Student's t; for these tasks, with attempts − tasks degrees of freedom."""
+        """The quantile of Student's t distribution for the limits at a confidence level."""
         from passk_cli.scipy_special import stdtrit
 
         degrees = self.unit_count - 1
@@ -141,13 +151,15 @@ class TaskCosts:
 
 @dataclass(frozen=True)
 class RatioInterval:
-    """A ratio or a difference of ratios, with its limits.
+    """A cost per success or a comparison of two costs per success, with limits.
 
     value : the estimate; None if a model passed no attempt.
-    largest_value : the largest possible value if costs are missing (infinite without a maximum).
-        None if no cost is missing.
-    low, high : limits that include `value` and `largest_value`. If there is no upper limit, high is
-        infinite ("at least low"). Both limits are None if there is a `reason`.
+    largest_value : the largest possible value if costs are missing (infinite if there is no
+        maximum).
+        `largest_value` is None if no cost is missing.
+    low, high : limits that include `value` and `largest_value`. If there is no upper limit, `high`
+        is infinite, so the interval means "at least `low`".
+        If passk cannot compute limits, both limits are None, and `reason` explains why.
     """
 
     value: float | None
@@ -159,9 +171,9 @@ class RatioInterval:
 
 @dataclass(frozen=True)
 class RatioComparison:
-    """Comparison of two models' costs per solved task over the same tasks: θ₁ − θ₂ and θ₁/θ₂.
+    """A comparison of two models' costs per solved task, θ₁ and θ₂, over the same tasks.
 
-    first, second : indices of the models.
+    first_index, second_index : indices of the models.
     p : two-sided p-value of θ₁ = θ₂; NaN if there is no test.
     adjusted : p adjusted for all pairs of models.  alpha : the largest p that is significant.
     """
@@ -176,7 +188,7 @@ class RatioComparison:
 
 
 class _MeanWithLimitDistances(NamedTuple):
-    """A mean over tasks, and the distances of its lower and its upper limit."""
+    """A mean over tasks, and the distances of the lower and the upper limit from the mean."""
 
     mean: float
     below: float
@@ -188,18 +200,20 @@ def cost_per_success(
 ) -> RatioInterval:
     """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
 
-    The limits come from Fieller's method with separate limits for each mean and direction. x̄ and ȳ
-    are the means of the cost and of the outcome over tasks, and r is the correlation of the two
-    means. X and Y are the distances of the limits of x̄ and ȳ from these means:
+    The limits come from Fieller's method with separate limits for each mean and direction. In the
+    formulas, x̄ and ȳ are the means of the cost and of the outcome over tasks, and r is the
+    correlation of the two means. X and Y are the distances of the limits of x̄ and ȳ from x̄ and ȳ:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
     The lower root uses X below x̄ and Y above ȳ, and the upper root uses X above x̄ and Y below ȳ.
-    The limits of ȳ come from the default interval of pass@1 (`guard`, or `hull` for these tasks),
-    which is valid near 0. If no attempt passed, there is only a lower limit. The limits of x̄ come
-    from `amount_limit_distances`.
+    The limits of the mean outcome ȳ come from the default interval of pass@1 (`guard` for new
+    tasks, `hull` for these tasks), which is also valid near 0. If no attempt passed, the cost per
+    solved task has only a lower limit. The limits of the mean cost x̄ come from
+    `amount_limit_distances`.
 
-    Limits are None with one task (cluster). For these tasks, each task needs two attempts.
+    The limits are None if there is only one task (or one cluster).
+    Limits for these tasks need at least two attempts at each task.
     Coverage: benchmarks/cost.md.
     Source: Fieller 1954; Donner & Zou 2012; Land 1972; Zou, Huo & Taleban 2009.
 
@@ -216,12 +230,21 @@ def mean_cost(
 ) -> RatioInterval:
     """The mean over tasks of the mean cost of an attempt.
 
-    The limits come from `amount_limit_distances`, or for these tasks from the jackknife.
+    The limits come from `amount_limit_distances` for new tasks, and from the jackknife for these
+    tasks.
     """
     limits_over_tasks = _cost_ratio_interval(spending, level, population, None)
-    if population != THESE_TASKS or spending.within_task_covariances is None or limits_over_tasks.low is None:
+    if (
+        population != THESE_TASKS
+        or spending.within_task_covariances is None
+        or limits_over_tasks.low is None
+    ):
         return limits_over_tasks
-    sample = IntervalData(spending.mean_cost, upper_bound=np.inf, attempt_variances=spending.within_task_covariances[0])
+    sample = IntervalData(
+        spending.mean_cost,
+        upper_bound=np.inf,
+        attempt_variances=spending.within_task_covariances[0],
+    )
     limits = interval(sample, "jackknife", level, population)
     return replace(
         limits_over_tasks, low=limits.low, high=limits_over_tasks.largest_value or limits.high
@@ -275,7 +298,8 @@ def _rate_limit_distances(
     spendings: Sequence[TaskCosts], level: float, population: str
 ) -> list[_MeanWithLimitDistances]:
     reaches = [
-        _MeanWithLimitDistances(float(spending.pass_rate.mean()), 0.0, 0.0) for spending in spendings
+        _MeanWithLimitDistances(float(spending.pass_rate.mean()), 0.0, 0.0)
+        for spending in spendings
     ]
     places, samples = (
         [at for at, one in enumerate(spendings) if not one.refusal_reason(population)],
@@ -284,7 +308,9 @@ def _rate_limit_distances(
     for one in (spendings[at] for at in places):
         passes, n = tuple[MetricCounts, ...](), one.attempts
         if population == THESE_TASKS and n is not None:
-            passes = (MetricCounts(Metric("pass@", 1), n, np.rint(one.pass_rate * n).astype(np.int64)),)
+            passes = (
+                MetricCounts(Metric("pass@", 1), n, np.rint(one.pass_rate * n).astype(np.int64)),
+            )
         samples.append(
             IntervalData(one.pass_rate, attempts=n, clusters=one.clusters, metric_counts=passes)
         )
@@ -305,7 +331,7 @@ def _cost_rate_correlation(spending: TaskCosts, population: str) -> float:
 
 
 def _fieller_roots(x: float, y: float, xx: float, xy: float, yy: float) -> tuple[float, float]:
-    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy below and above x/y; 0 and ∞ without roots.
+    """The roots θ of (x − θ y)² = xx − 2 θ xy + θ² yy below and above x/y; 0 and ∞ if none exist.
     >>> [round(root, 3) for root in _fieller_roots(2.0, 1.0, 0.25, 0.0, 0.04)]
     [1.425, 2.742]
     """
@@ -322,28 +348,30 @@ def compare_costs(
 ) -> list[RatioComparison]:  # fmt: skip
     """Comparisons of costs per solved task for pairs of models: θ₁ − θ₂ and θ₁/θ₂.
 
-    The limits come from Fieller's method: the statistic is x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and
-    x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The error of the statistic comes from the
-    contributions of the tasks, with Student's t. If the default limits of a pass rate are wider
-    than Student's t limits, the excess variance is added. For ρ = 1 and δ = 0 the two statistics
-    are equal, so the ratio and the difference have the same p.
+    The limits come from Fieller's method. For mean costs x̄ and pass rates ȳ, the statistic is
+    x̄₁ȳ₂ − ρ x̄₂ȳ₁ for the ratio ρ, and x̄₁ȳ₂ − x̄₂ȳ₁ − δ ȳ₁ȳ₂ for the difference δ. The standard
+    error of the statistic is computed from the contributions of the tasks, and Student's t gives
+    the distribution. If the default limits of a pass rate are wider than Student's t limits, the
+    error also includes the excess variance. For ρ = 1 and δ = 0 the two statistics are equal, so
+    the ratio and the difference have the same p-value.
 
-    If Fieller's method gives no limit, the limit follows from the limits of both models. The limits
-    of a difference are at least as wide as the models' limits imply (`_largest_difference`).
+    If Fieller's method gives no limit, passk computes the limit from the limits of both models. The
+    limits of a difference are at least as wide as the models' limits imply (`_largest_difference`).
 
     spendings : costs of each model, at the same tasks in the same order.
     pairs : indices of the two models of each pair; None for all pairs.
     adjust : whether all pairs are one family of tests. In a family, the distribution of the
-        smallest p under common sign flips (`draw_min_p`; for these tasks Bonferroni's bound) sets
-        the level of the intervals. Without adjustment, only the two models of a pair need the same
-        tasks.
+        smallest p under common sign flips (`draw_min_p`, or Bonferroni's bound for these tasks)
+        sets
+        the level of the intervals. Without adjustment, only the two models of each pair need to
+        have the same tasks.
     If costs are missing, the limits include the smallest and the largest possible value, and p is
-    the largest p over all possible costs.
+    the largest p-value over all possible costs.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
 
     >>> costs = np.array([0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
     >>> cheap = TaskCosts(costs, np.array([1, 0, 1, 0.5, 1, 1.0]))
-    >>> dear = TaskCosts(cheap.cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
+    >>> dear = TaskCosts(cheap.mean_cost * 5, np.array([1, 0.5, 1, 0.5, 1, 1.0]))
     >>> answer = compare_costs([cheap, dear])[0]
     >>> round(answer.ratio.value, 3), answer.p < 0.05, answer.ratio.high < 1
     (0.222, True, True)
@@ -356,7 +384,8 @@ def compare_costs(
     alpha, adjusted = 1.0 - level, p
     if adjust and distributions and population == NEW_TASKS:
         columns = np.stack([law.contributions for law in distributions], axis=1)
-        # Contributions of tasks are scaled, so that rounding errors do not depend on the currency.
+        # passk scales the contributions of tasks, so that rounding errors do not depend on the
+        # currency.
         largest = np.abs(columns).max(axis=0)
         columns /= np.where(largest > 0, largest, 1.0)
         first = spendings[0]
@@ -400,12 +429,13 @@ def _pair_distributions(
 
 
 class _ModelMeans(NamedTuple):
-    """A model's mean cost and pass rate, with the contributions of units to their errors.
+    """A model's mean cost and pass rate, with the errors that each unit contributes to the means.
 
     residuals : errors (units × 2); their cross products are the covariances of the two means. For
-        these tasks, a root (2 × 2) of the covariance matrix.
-    below, above : variances added to the variance of the rate, for lower and for upper limits.
-    degrees : degrees of freedom.  shared : whether all models have the same units.
+    these tasks, `residuals` is a root (2 × 2) of the covariance matrix.
+    lower_excess_variance, upper_excess_variance : variances added to the variance of the rate, for
+        lower and for upper limits.
+    degrees : degrees of freedom.  has_shared_units : whether all models have the same units.
     """
 
     mean_cost: float
@@ -421,7 +451,9 @@ class _ModelMeans(NamedTuple):
     def from_task_costs(
         cls, spending: TaskCosts, reach: _MeanWithLimitDistances, population: str
     ) -> _ModelMeans:
-        """The means of a model. `reach` has the limits of its pass rate at `_RATE_LIMIT_COMPARISON_LEVEL`."""
+        """A model's mean cost and pass rate. `reach` has the rate's limits at
+        `_RATE_LIMIT_COMPARISON_LEVEL`.
+        """
         tasks = len(spending.mean_cost)
         if population == THESE_TASKS and spending.within_task_covariances is not None:
             xx, yy, xy = (spending.within_task_covariances.sum(axis=1) / tasks**2).tolist()
@@ -429,7 +461,10 @@ class _ModelMeans(NamedTuple):
             residuals = (axes * np.sqrt(np.maximum(root, 0.0))).T
             degrees = int((np.asarray(spending.attempts) - 1).sum())
         else:
-            residuals, units = spending.residuals(spending.mean_cost, spending.pass_rate), spending.unit_count
+            residuals, units = (
+                spending.residuals(spending.mean_cost, spending.pass_rate),
+                spending.unit_count,
+            )
             residuals = residuals * (np.sqrt(units / (units - 1)) / tasks)
             degrees = units - 1
         q, visible = (
@@ -450,41 +485,54 @@ class _ModelMeans(NamedTuple):
 
 
 class _CrossProductDistribution(NamedTuple):
-    """Distribution of x₁y₂ − x₂y₁ for the mean costs x and the pass rates y of two models."""
+    """The distribution of x₁y₂ − x₂y₁ for the mean costs x and the pass rates y of two models."""
 
     first_model: _ModelMeans
     second_model: _ModelMeans
 
     @property
     def product_derivatives(self) -> Floats:
-        """Derivatives of x₁y₂, x₂y₁ and y₁y₂ with respect to the means: (3 × 4)."""
+        """The derivatives of x₁y₂, x₂y₁ and y₁y₂ with respect to x₁, y₁, x₂ and y₂: (3 × 4)."""
         (x1, y1, *_), (x2, y2, *_) = self
         return np.array([[y2, 0.0, 0.0, x1], [0.0, x2, y1, 0.0], [0.0, y2, 0.0, y1]])
 
     @property
     def contributions(self) -> Floats:
-        """Contributions of units to the error of x₁y₂ − x₂y₁: (units,)."""
+        """The contributions of tasks (or clusters) to the error of x₁y₂ − x₂y₁: (units,)."""
         change = self.product_derivatives[0] - self.product_derivatives[1]
-        contributions: Floats = np.hstack([self.first_model.residuals, self.second_model.residuals]) @ change
+        contributions: Floats = (
+            np.hstack([self.first_model.residuals, self.second_model.residuals]) @ change
+        )
         return contributions
 
     def product_covariances(self, lower: bool) -> Floats:
-        """Covariances of x₁y₂, x₂y₁ and y₁y₂ (3 × 3), for lower or for upper limits."""
+        """The covariance matrix of x₁y₂, x₂y₁ and y₁y₂ (3 × 3), for lower or for upper limits."""
         first, second = self.first_model.residuals, self.second_model.residuals
         covariances = np.zeros((4, 4))
         covariances[:2, :2], covariances[2:, 2:] = first.T @ first, second.T @ second
         if self.first_model.has_shared_units:
             covariances[:2, 2:] = first.T @ second
             covariances[2:, :2] = covariances[:2, 2:].T
-        covariances[1, 1] += self.first_model.upper_excess_variance if lower else self.first_model.lower_excess_variance
-        covariances[3, 3] += self.second_model.lower_excess_variance if lower else self.second_model.upper_excess_variance
+        covariances[1, 1] += (
+            self.first_model.upper_excess_variance
+            if lower
+            else self.first_model.lower_excess_variance
+        )
+        covariances[3, 3] += (
+            self.second_model.lower_excess_variance
+            if lower
+            else self.second_model.upper_excess_variance
+        )
         slopes = self.product_derivatives
         return slopes @ covariances @ slopes.T
 
     @property
     def statistic(self) -> float:
-        """x₁y₂ − x₂y₁; 0 if the difference is only a rounding error."""
-        first, second = self.first_model.mean_cost * self.second_model.pass_rate, self.second_model.mean_cost * self.first_model.pass_rate
+        """The difference x₁y₂ − x₂y₁, or 0 if the difference is only a rounding error."""
+        first, second = (
+            self.first_model.mean_cost * self.second_model.pass_rate,
+            self.second_model.mean_cost * self.first_model.pass_rate,
+        )
         return 0.0 if abs(first - second) <= 1e-12 * max(first, second) else first - second
 
     @property
@@ -583,21 +631,26 @@ def _difference_and_ratio_intervals(
 
 
 def _smallest_difference(ratio: float, low_1: float, high_1: float, low_2: float) -> float:
-    """The smallest θ₁ − θ₂ with θ₁/θ₂ ≥ ratio, for θ₁ and θ₂ within their own limits."""
+    """The smallest θ₁ − θ₂ if θ₁/θ₂ ≥ ratio and both costs per success are within their limits."""
     if ratio >= 1:
         return max(low_2 * (ratio - 1.0) if low_2 > 0 else 0.0, low_1 * (1.0 - 1.0 / ratio))
     return high_1 * (1.0 - 1.0 / ratio) if ratio > 0 else -np.inf
 
 
 def _largest_difference(dear: _ModelMeans, cheap: _ModelMeans, high: float, low: float) -> float:
-    """An upper limit of θ₁ − θ₂ if the first model is more expensive; −∞ if it is not.
+    """An upper limit of θ₁ − θ₂ if the first model is more expensive, and −∞ if not.
 
-    The distances of `high`, the upper limit of θ₁, and of `low`, the lower limit of θ₂, are
-    combined as squares, minus the covariance of their errors (MOVER). The estimate of θ₁ is as
-    skewed as costs are, and the difference of two models shows too little of this skewness.
+    The squared distances of `high` (the upper limit of θ₁) and `low` (the lower limit of θ₂) from
+    the estimates are added, minus the covariance of the two errors (the MOVER method).
+    The limit is needed because the estimate of θ₁ is as skewed as costs are, but the difference of
+    two models shows too little of this skewness.
     Source: Zou & Donner 2008.
     """
-    if dear.pass_rate == 0 or cheap.pass_rate == 0 or dear.mean_cost * cheap.pass_rate <= cheap.mean_cost * dear.pass_rate:
+    if (
+        dear.pass_rate == 0
+        or cheap.pass_rate == 0
+        or dear.mean_cost * cheap.pass_rate <= cheap.mean_cost * dear.pass_rate
+    ):
         return -np.inf
     first, second = dear.mean_cost / dear.pass_rate, cheap.mean_cost / cheap.pass_rate
     above, below, shared = high - first, second - low, 0.0

@@ -1,8 +1,8 @@
 """Range for the share of tasks with a true success rate of at least a threshold.
 
-A task with 4 passes in 4 attempts may have a success rate of 0.5, so the share of tasks with
-c / n ≥ τ is a biased estimate. The counts determine only a range, from the minimum to the maximum
-of the share over all compatible distributions of rates (`compatible_rates`).
+A task with 4 passes in 4 attempts may have a success rate of 0.5, so the share of tasks with c / n
+≥ τ is a biased estimate. The counts determine only a range, from the minimum to the maximum of the
+share over all compatible distributions of rates (`compatible_rates`).
 """
 
 from __future__ import annotations
@@ -18,30 +18,33 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.compatible_rates import CompatibleRateDistributions
 from passk_cli.inference.extrapolation import MAX_RANGE_WIDTH, largest_known_k, round_to_two_digits
 
-# passk tries to increase the number of attempts or tasks by the factors in _TIMES, up to
-# _MOST_ATTEMPTS attempts per task.
+# passk predicts the range for numbers of attempts or tasks that are larger by the factors in
+# _TIMES, up to _MOST_ATTEMPTS attempts per task.
 _TIMES, _MOST_ATTEMPTS = (1.5, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100), 1_000
 # The target width is below the maximum width, because the width for future data is uncertain.
 _TARGET_WIDTH = 0.9 * MAX_RANGE_WIDTH
 
 
 class DataNeeded(NamedTuple):
-    """Number of attempts or tasks with which the range is narrow enough for a point estimate.
+    """The number of attempts or tasks for which the range is narrow enough for a point estimate.
 
     attempts : number of attempts per task, with the same tasks.
     tasks : number of tasks, with the same attempts per task.
-    One field is None. Both are None if neither more attempts nor more tasks are enough.
+    Only one of the two fields is a number, and the other field is None.
+    Both fields are None if neither more attempts nor more tasks are enough.
     """
 
     attempts: int | None
     tasks: int | None
 
 
-def share_above_threshold_range(rates: CompatibleRateDistributions, threshold: float) -> tuple[float, float]:
+def share_above_threshold_range(
+    rates: CompatibleRateDistributions, threshold: float
+) -> tuple[float, float]:
     """The minimum and the maximum share of tasks with a rate of at least the threshold.
 
     A rate exactly at the threshold is included only in the maximum, because a rate just below the
-    threshold leads to the same counts.
+    threshold is equally compatible with the counts.
 
     threshold : one of `rates.rates`.
     """
@@ -83,19 +86,22 @@ class CoverRange:
 
     @cached_property
     def limits(self) -> tuple[float, float]:
-        """The minimum and the maximum share over all compatible distributions of rates."""
+        """The minimum and the maximum share of tasks over all compatible distributions of rates."""
         return share_above_threshold_range(self._compatible_distributions, self.threshold)
 
     @property
     def point_estimate(self) -> float | None:
-        """The share in the fitted distribution of rates; None if the range is too wide.
+        """The share of tasks in the fitted distribution of rates; None if the range is too wide.
 
-        Half of the mass at the threshold is included, and the share is limited to the range.
+        The share includes half of the mass at the threshold, and is limited to the range.
         """
         low, high = self.limits
         if high - low > MAX_RANGE_WIDTH:
             return None
-        rates, masses = self._compatible_distributions.rate_grid, self._compatible_distributions.smooth_masses
+        rates, masses = (
+            self._compatible_distributions.rate_grid,
+            self._compatible_distributions.smooth_masses,
+        )
         fitted = (masses[rates > self.threshold].sum() + masses[rates >= self.threshold].sum()) / 2
         return min(max(float(fitted), low), high)
 
@@ -106,7 +112,7 @@ class CoverRange:
 
     @cached_property
     def data_needed(self) -> DataNeeded:
-        """The data for which the range is narrow enough, if more data are like the given data."""
+        """The attempts or tasks for which the range is narrow enough, if new data look the same."""
         attempts = (
             round_to_two_digits(self.attempts_of_most_tasks * times, up=True) for times in _TIMES
         )
@@ -114,7 +120,12 @@ class CoverRange:
             if self._is_narrow(self._compatible_distributions.with_expected_counts(more)):
                 return DataNeeded(more, None)
         for times in _TIMES:
-            if self._is_narrow(replace(self._compatible_distributions, task_counts=self._compatible_distributions.task_counts * times)):
+            if self._is_narrow(
+                replace(
+                    self._compatible_distributions,
+                    task_counts=self._compatible_distributions.task_counts * times,
+                )
+            ):
                 return DataNeeded(
                     None, round_to_two_digits(math.ceil(len(self.n) * times), up=True)
                 )

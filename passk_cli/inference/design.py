@@ -5,10 +5,10 @@ values, so its standard error is √(Var V / T). Planning needs Var V as a funct
 
     Var V = between + within(n)
 
-`between` is the variance of the tasks' true values, and `within` is the variance that random
-outcomes add. The variance of a difference of two models has the same two parts. The module also
-computes the correlation of two models' true values over tasks, and splits a budget of attempts into
-tasks and attempts per task.
+In this formula, `between` is the variance of the tasks' true values, and `within` is the variance
+that the random outcomes of attempts add. The variance of a task's difference between two models
+also has these two parts. The module also computes the correlation of two models' true values over
+tasks, and splits a budget of attempts into tasks and attempts per task.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from passk_cli.metrics.registry import Metric
 
 # A matrix of probabilities has at most _BLOCK_ELEMENTS elements, which limits its memory to 32 MB.
 _BLOCK_ELEMENTS = 1 << 22
-# Users enter rounded numbers, so _SPREAD_TOLERANCE is the relative tolerance for the largest
-# possible spread √(m(1−m)).
+# Users enter rounded numbers, so a spread may exceed the largest possible spread √(m(1−m)) by the
+# relative tolerance _SPREAD_TOLERANCE.
 _SPREAD_TOLERANCE = 1e-6
 # A share of a variance up to _ROUNDING_SHARE can be a rounding error.
 _ROUNDING_SHARE = 1e-9
@@ -47,13 +47,14 @@ class BetaRates:
 
     mean : in (0, 1).
     spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to √(mean (1 −
-        mean)) (every rate is 0 or 1). In between the distribution is Beta(a, b) with a + b = mean
+        mean)) (every rate is 0 or 1). For a spread in between, the rates have the distribution
+        Beta(a, b) with a + b = mean
         (1 − mean) / spread² − 1 and a = mean (a + b).
-    Errors: ParameterError if the mean or the spread is outside its range.
+    Errors: ParameterError if the mean or the spread is outside the possible range.
 
-    >>> BetaRates(0.5, 0.5).passes(3).tolist()
+    >>> BetaRates(0.5, 0.5).pass_count_probabilities(3).tolist()
     [0.5, 0.0, 0.0, 0.5]
-    >>> BetaRates(0.5, 12**-0.5).passes(3).round(12).tolist()  # uniform rates
+    >>> BetaRates(0.5, 12**-0.5).pass_count_probabilities(3).round(12).tolist()  # uniform rates
     [0.25, 0.25, 0.25, 0.25]
     """
 
@@ -75,15 +76,16 @@ class BetaRates:
 
     @property
     def intraclass_correlation(self) -> float:
-        """Correlation of two attempts at the same task, 1 / (a + b + 1), in [0, 1]."""
+        """Correlation of two attempts at the same task, in [0, 1]: 1 / (a + b + 1)."""
         share = self.spread**2 / (self.mean * (1.0 - self.mean))
         return 1.0 if share > 1.0 - _SPREAD_TOLERANCE else share
 
     def pass_count_probabilities(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
 
-        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s = `correlation`
-        and r = 1 − s. The formula is valid for the smallest and the largest spread too.
+        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s =
+        `intraclass_correlation` and r = 1 − s. The formula is also valid for the smallest and for
+        the largest spread.
         """
         correlation = self.intraclass_correlation
         if correlation == 1.0:
@@ -105,7 +107,7 @@ class AssumedMetricMoments:
     """Exact moments of a metric's task values if the success rates have an assumed distribution.
 
     >>> from passk_cli.metrics.registry import parse_metric
-    >>> values = AssumedValues(parse_metric("pass@1"), BetaRates(0.6, 0.3))
+    >>> values = AssumedMetricMoments(parse_metric("pass@1"), BetaRates(0.6, 0.3))
     >>> round(values.expected, 12), round(values.variance(5), 12)  # 0.3² + (0.24 − 0.3²) / 5
     (0.6, 0.12)
     """
@@ -115,14 +117,16 @@ class AssumedMetricMoments:
 
     @cached_property
     def expected(self) -> float:
-        """Mean of the metric over tasks."""
+        """The mean of the metric over tasks."""
         k = self.metric.k
         return float(self.rates.pass_count_probabilities(k) @ _values_by_passes(self.metric, k))
 
     @cached_property
     def between_variance(self) -> float:
         """Variance of the tasks' true values of the metric."""
-        square = expected_product_of_two_groups(self.metric, self.rates.pass_count_probabilities(2 * self.metric.k))
+        square = expected_product_of_two_groups(
+            self.metric, self.rates.pass_count_probabilities(2 * self.metric.k)
+        )
         return max(square - self.expected**2, 0.0)
 
     def within_variance(self, n: int) -> float:
@@ -145,16 +149,16 @@ class AssumedMetricMoments:
 class PilotEstimate:
     """Moments of a metric's task values, estimated from the counts of a pilot run.
 
-    Up to n₀, the smallest number of attempts per task in the pilot, the variance for n attempts
-    needs no model and is unbiased: E V² is the mean over all subsets of n of the pilot's attempts
+    Let n₀ be the smallest number of attempts per task in the pilot. For n ≤ n₀, the variance needs
+    no model and is unbiased. E V² is the mean over all subsets of n of the pilot's attempts
     (hypergeometric), and (E V)² is the mean over pairs of different tasks. If n₀ ≥ 2k,
     `between_variance` needs no model either, because the product of the values of two separate
     groups of k attempts at a task estimates the square of the task's true value.
 
-    From n₀ to larger n, `within_variance` decreases in the same ratio as in a Beta model with the
-    pilot's mean and spread. If n₀ < 2k, `between_variance` is the variance measured at n₀, times
-    the share of true differences between tasks in the Beta model. For k = 1 and n₀ ≥ 2,
-    `within_variance` is proportional to 1/n for any rates.
+    For n > n₀, `within_variance` decreases by the same factor as in a Beta model with the pilot's
+    mean and spread. If n₀ < 2k, `between_variance` is the variance at n₀ attempts, times the share
+    of this variance that is due to true differences between tasks in the Beta model. For k = 1 and
+    n₀ ≥ 2, `within_variance` is proportional to 1/n for any success rates.
 
     n, c : attempts and passes, int arrays (tasks,), T ≥ 2 tasks, k ≤ n. If no task has two
         attempts, `between_variance` and all variances at n > 1 are NaN.
@@ -166,7 +170,7 @@ class PilotEstimate:
 
     @cached_property
     def fewest_attempts(self) -> int:
-        """n₀, the smallest number of attempts of any task."""
+        """The smallest number of attempts at any task of the pilot (n₀ in the formulas)."""
         return int(self.n.min())
 
     @property
@@ -186,17 +190,17 @@ class PilotEstimate:
 
     @cached_property
     def expected(self) -> float:
-        """Mean of the metric over the tasks of the pilot."""
+        """The mean of the metric over the tasks of the pilot."""
         return float(self.task_values.mean())
 
     @cached_property
     def fitted_beta_rates(self) -> BetaRates | None:
-        """The Beta model for more attempts than the pilot has; None if it cannot be estimated."""
+        """The Beta model for more attempts than in the pilot; None if it cannot be estimated."""
         return fitted_beta_rates(self.n, self.c)
 
     @cached_property
     def between_variance(self) -> float:
-        """Variance of the tasks' true values, in [0, `largest_between_variance`]."""
+        """The variance of the tasks' true values, in [0, `largest_between_variance`]."""
         raw = self.raw_between_variance
         return (
             min(max(raw, 0.0), self.largest_between_variance) if not math.isnan(raw) else math.nan
@@ -210,7 +214,7 @@ class PilotEstimate:
 
     @cached_property
     def raw_between_variance(self) -> float:
-        """The estimate before it is limited to its range; negative if tasks differ very little."""
+        """The variance estimate without limits, which is negative if tasks hardly differ."""
         if self.is_between_variance_measured:
             halves = subset_pass_probabilities(self.n, self.c, 2 * self.metric.k)
             return expected_product_of_two_groups(self.metric, halves) - self._squared_mean
@@ -223,7 +227,7 @@ class PilotEstimate:
 
     @property
     def attempt_variances(self) -> Floats:
-        """Unbiased variance of each task's value over repeated attempts; their mean if n₀ < 2k."""
+        """Unbiased variance of each task's value if attempts are repeated; the mean if n₀ < 2k."""
         if not self.is_between_variance_measured:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
@@ -245,21 +249,21 @@ class PilotEstimate:
         if n not in self._cached_within_variances:
             start = self._beta_model_within_variance
             share = (
-                self._beta_model.within_variance(n) / start if start > 0 else self.fewest_attempts / n
+                self._beta_model.within_variance(n) / start
+                if start > 0
+                else self.fewest_attempts / n
             )
-            self._cached_within_variances[n] = (
-                self.within_variance(self.fewest_attempts) * share
-            )
+            self._cached_within_variances[n] = self.within_variance(self.fewest_attempts) * share
         return self._cached_within_variances[n]
 
     def variance(self, n: int) -> float:
-        """Variance of a random task's value with n attempts; NaN if n < k or if it is unknown."""
+        """The variance of a random task's value with n attempts; NaN if n < k or if unknown."""
         if self.metric.k <= n <= self.fewest_attempts:
             return self._variance_within_pilot(n)
         return self.between_variance + self.within_variance(n)
 
     def distribution(self, n: int) -> tuple[Floats, Floats]:
-        """Values of a random task with min(n, n₀) attempts, and their probabilities."""
+        """Possible values of a random task with min(n, n₀) attempts, and their probabilities."""
         size = min(n, self.fewest_attempts)
         return _values_by_passes(self.metric, size), subset_pass_probabilities(self.n, self.c, size)
 
@@ -269,21 +273,27 @@ class PilotEstimate:
 
     @cached_property
     def _beta_model(self) -> AssumedMetricMoments | None:
-        return None if self.fitted_beta_rates is None else AssumedMetricMoments(self.metric, self.fitted_beta_rates)
+        return (
+            None
+            if self.fitted_beta_rates is None
+            else AssumedMetricMoments(self.metric, self.fitted_beta_rates)
+        )
 
     @cached_property
     def _beta_model_within_variance(self) -> float:
-        """`within_variance` of the Beta model at n₀, or 0 if it is proportional to 1/n."""
+        """The Beta model's `within_variance` at n₀ attempts, or 0 if it is proportional to 1/n."""
         if self._beta_model is None or self.metric.k == 1:
             return 0.0
         start = self._beta_model.within_variance(self.fewest_attempts)
         return (
-            start if start > _ROUNDING_SHARE * self._beta_model.variance(self.fewest_attempts) else 0.0
+            start
+            if start > _ROUNDING_SHARE * self._beta_model.variance(self.fewest_attempts)
+            else 0.0
         )
 
     @cached_property
     def _squared_mean(self) -> float:
-        """Unbiased estimate of (E V)²: mean product of the values of two different tasks."""
+        """An unbiased estimate of (E V)²: the mean product of the values of two different tasks."""
         tasks, square = len(self.task_values), float((self.task_values**2).mean())
         return (tasks * self.expected**2 - square) / (tasks - 1)
 
@@ -294,7 +304,7 @@ class PilotEstimate:
 
 @dataclass(frozen=True)
 class PlannedDifference:
-    """The difference between two models at a task, with n attempts by each model.
+    """The moments of the difference between two models at a task, with n attempts by each model.
 
     covariance : covariance of the two models' true values over tasks.
     estimated_between_variance : estimate of `between_variance` from the differences of a pilot.
@@ -307,15 +317,19 @@ class PlannedDifference:
 
     @property
     def between_variance(self) -> float:
-        """Variance of the true differences over tasks, at least 0; NaN if it is unknown."""
+        """The variance of the true differences over tasks, at least 0; NaN if it is unknown."""
         if self.estimated_between_variance is not None:
             return self.estimated_between_variance
-        raw = self.first_model.between_variance + self.second_model.between_variance - 2.0 * self.covariance
+        raw = (
+            self.first_model.between_variance
+            + self.second_model.between_variance
+            - 2.0 * self.covariance
+        )
         return raw if not raw < 0 else 0.0
 
     @property
     def correlation(self) -> float | None:
-        """Correlation of the models' true values over tasks, in [−1, 1]; None if it is unknown."""
+        """The correlation of two models' true values over tasks, in [−1, 1]; None if unknown."""
         variances = self.first_model.between_variance, self.second_model.between_variance
         scale = 2.0 * math.sqrt(variances[0] * variances[1])
         if not scale > 0:
@@ -323,26 +337,29 @@ class PlannedDifference:
         return min(max((sum(variances) - self.between_variance) / scale, -1.0), 1.0)
 
     def within_variance(self, n: int) -> float:
-        """Mean variance of a task's difference if both models repeat their n attempts."""
+        """The mean variance of a task's difference if both models repeat their n attempts."""
         return self.first_model.within_variance(n) + self.second_model.within_variance(n)
 
     def variance(self, n: int) -> float:
         """Variance of the difference at a random task, with n attempts by each model."""
         if math.isnan(self.between_variance):
-            return self.first_model.variance(n) + self.second_model.variance(n) - 2.0 * self.covariance
+            return (
+                self.first_model.variance(n) + self.second_model.variance(n) - 2.0 * self.covariance
+            )
         return self.between_variance + self.within_variance(n)
 
 
 def fitted_beta_rates(n: Ints, c: Ints) -> BetaRates | None:
-    """The Beta model with a pilot's mean success rate and the true spread of its rates.
+    """The Beta model with a pilot's mean success rate and the true spread of the success rates.
 
-    spread² = E p − (E p)² − E p(1−p). The last term is the mean of c(n−c)/(n(n−1)) over tasks with
-    two or more attempts. Each term is unbiased, and the spread is limited to the possible range.
+    For the success rates p, spread² = E p − (E p)² − E p(1−p). E p(1−p) is the mean of
+    c(n−c)/(n(n−1)) over tasks with two or more attempts. The estimate of each term is unbiased, and
+    the spread is limited to its possible range.
 
     n, c : attempts and passes, int arrays (tasks,), T ≥ 2.
     Returns None if no task has two attempts, or if all outcomes are equal.
 
-    >>> rates = fitted_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
+    >>> rates = fitted_beta_rates(np.array([4, 4, 4]), np.array([0, 2, 4]))
     >>> rates.mean, round(rates.spread, 6)
     (0.5, 0.471405)
     """
@@ -357,18 +374,21 @@ def fitted_beta_rates(n: Ints, c: Ints) -> BetaRates | None:
 
 
 def cluster_excess_variance(values: Floats, clusters: Ints | None) -> float:
-    """Variance that clusters of similar tasks add to the value of a task.
+    """The variance that clusters of similar tasks add to the value of a task.
 
-    max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t from the mean
-    and m_g tasks in cluster g. This is the clustered variance minus the variance of independent
-    tasks. It does not depend on the number of attempts.
+    The result is max(0, Σ_g (Σ_{t∈g} d_t)² / (T − m_g) − Σ_t d_t² / (T−1)) for the deviations d_t
+    of the T task values from their mean, and m_g tasks in cluster g. This difference is the
+    variance with clusters minus the variance with independent tasks. The variance due to clusters
+    does not depend on the number of attempts.
 
     values : task values, (T,), T ≥ 2.
-    clusters : codes 0 … G−1 without gaps, (T,), G ≥ 2. Without clusters the result is 0.
-    Source: Miller 2024, "Adding error bars to evals", eq. 4; Bell & McCaffrey 2002 for T − m_g.
+    clusters : codes 0 … G−1 without gaps, (T,), G ≥ 2. Without clusters, the added variance is 0.
+    Source: Miller 2024, "Adding error bars to evals", equation 4; Bell & McCaffrey 2002 for T −
+    m_g.
 
     >>> values = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> round(cluster_excess(values, np.array([0, 0, 1, 1])), 3), cluster_excess(values, None)
+    >>> round(cluster_excess_variance(values, np.array([0, 0, 1, 1])), 3),
+    cluster_excess_variance(values, None)
     (0.667, 0.0)
     """
     if clusters is None:
@@ -384,10 +404,11 @@ def _values_by_passes(metric: Metric, n: int) -> Floats:
 
 
 def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
-    """Expected product of a metric's values in two separate groups of k attempts at a task.
+    """The expected product of a metric's values in two separate groups of k attempts at a task.
 
-    weights : P(s of 2k attempts pass). Given s, the number x of passes in the first group has the
-        hypergeometric probability C(k, x) C(k, s−x) / C(2k, s).
+    weights : the probabilities P(s of 2k attempts at a task pass).
+        Given s passes in both groups, the first group has x passes with the hypergeometric
+        probability C(k, x) C(k, s−x) / C(2k, s).
     """
     k = metric.k
     values, c = _values_by_passes(metric, k), np.arange(k + 1)
@@ -401,7 +422,7 @@ def expected_product_of_two_groups(metric: Metric, weights: Floats) -> float:
 
 
 def subset_pass_probabilities(n: Ints, c: Ints, size: int) -> Floats:
-    """P(x of `size` random attempts at a random task pass) for x = 0 … size."""
+    """P(x of `size` random attempts at a random task pass), for x = 0 … `size`."""
     tasks, total = count_histogram(n, c), np.zeros(size + 1)
     for block in row_blocks(len(tasks.n), size + 1, _BLOCK_ELEMENTS):
         total += tasks.task_counts[block] @ hypergeometric_probabilities(
@@ -420,12 +441,12 @@ def true_difference_variance(
     """Variance over tasks of the true difference between two models, with 95 % limits.
 
     h_t = (d_t − d̄)² T / (T − 1) − v_t. In this formula, d_t is the observed difference at task t,
-    and v_t is the variance that the attempts of both models add to it. The mean D̂ of h is unbiased,
-    and negative for some pairs of similar models. Therefore D̂ is treated as normal with the
-    standard error s = sd(h) / √T and truncated at 0. The result is the truncated
-    mean, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile of the truncated
-    distribution. The lower limit comes from the normal distribution without truncation and may be
-    0, so that identical models are not excluded.
+    and v_t is the variance that the attempts of both models add to it. The mean D̂ of h_t over
+    tasks is unbiased, but it is negative for some pairs of similar models. Therefore D̂ is treated
+    as normal with the standard error s = sd(h) / √T and is truncated at 0. The estimate is the mean
+    of the truncated distribution, D̂ + s φ(D̂/s) / Φ(D̂/s). The upper limit is the 97.5 % quantile
+    of the truncated distribution. The lower limit comes from the normal distribution without
+    truncation and may be 0, so that identical models are not excluded.
 
     >>> n = np.full(4, 4)
     >>> passes = np.array([0, 1, 3, 4]), np.array([0, 2, 3, 3])
@@ -453,11 +474,11 @@ def true_difference_variance(
 
 
 def budget_splits(budget: int, least: int, most_tasks: int | None = None) -> list[BudgetSplit]:
-    """Splits (tasks, attempts) of a budget of attempts, with n ≥ least and at least two tasks.
+    """Splits of a budget of attempts into (tasks, attempts per task), with two tasks or more.
 
     The attempts n per task increase in steps of 5 % from `least` to 200 or 4 times `least`, because
-    more attempts hardly reduce the noise. The largest n that the budget allows at `most_tasks`
-    tasks is included. A remainder of the budget is not used.
+    more attempts hardly reduce the noise. The splits include the largest n that the budget allows
+    at `most_tasks` tasks. If a split leaves a remainder of the budget, the remainder is not used.
 
     >>> budget_splits(10, 2)
     [(5, 2), (3, 3), (2, 4), (2, 5)]
@@ -475,13 +496,15 @@ def best_splits(
 ) -> dict[str, BudgetSplit]:
     """The best split for each metric, and for "all" the best compromise between the metrics.
 
-    The best split has the smallest standard error. Among the splits with an error within 1 % of the
-    smallest, the split with the most tasks is chosen, and among these the split with the fewest
-    attempts. The compromise minimises the largest ratio of a metric's error to its smallest error.
+    The best split is the split with the smallest standard error. If several splits have an error
+    within 1 % of the smallest error, passk chooses the split with the most tasks, and then the
+    split with the fewest attempts. The compromise minimises, over all metrics, the largest ratio of
+    a metric's error to the smallest error of this metric.
 
     options : (tasks, attempts) of each split.
     errors : standard errors of each metric, one per split; infinite if a split gives no error. A
-        metric without a finite error has no best split, and then there is no compromise.
+        metric without a finite error has no best split, and there is then no compromise between the
+        metrics.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

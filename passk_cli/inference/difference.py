@@ -1,4 +1,4 @@
-"""Distribution of the mean difference between two models, for its p-value and its limits."""
+"""The distribution of two models' mean difference, for the p-value and the limits."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Bools, Floats, Ints
 from passk_cli.inference.rounding import ROUNDING_TOLERANCE
 
-# A missed difference is a large difference at rare tasks that are not in the sample. Each pair of
-# constants contains two numbers of tasks (or clusters). The allowance for missed differences is
-# full up to the second number of tasks, and there is no allowance from the first number on. _TAIL_ALLOWANCE_THRESHOLDS
-# (for the limit in the direction of the longer tail) and _TWO_SIDED_ALLOWANCE_THRESHOLDS (for both limits) are effective
-# numbers of tasks, and _FEW_TASKS_ALLOWANCE_THRESHOLDS are numbers of all tasks.
+# A missed difference is a large difference at rare tasks that are not in the sample. Each of the
+# following pairs contains two numbers of tasks (or clusters). The allowance for missed differences
+# is full up to the second number of a pair, and is 0 from the first number on.
+# _TAIL_ALLOWANCE_THRESHOLDS (for the limit in the direction of the longer tail) and
+# _TWO_SIDED_ALLOWANCE_THRESHOLDS (for both limits) are effective numbers of tasks, and
+# _FEW_TASKS_ALLOWANCE_THRESHOLDS are numbers of all tasks.
 _TAIL_ALLOWANCE_THRESHOLDS = (5.0, 2.0)
 _TWO_SIDED_ALLOWANCE_THRESHOLDS = (2.0, 1.0)
 _FEW_TASKS_ALLOWANCE_THRESHOLDS = (6.0, 3.0)
-# The standard error of a log variance is multiplied by _SPREAD_ERROR_FACTOR, because the estimated error is
-# too small if only a few tasks have large differences.
+# The standard error of a log variance is multiplied by _SPREAD_ERROR_FACTOR, because the estimated
+# error is too small if only a few tasks have large differences.
 _SPREAD_ERROR_FACTOR = 1.25
 # _LEAST_ERROR is the minimum variance of a log variance. Variances are moderated only if there are
 # at least _FEWEST_ROWS rows.
@@ -32,14 +33,15 @@ _MISSED_DIFFERENCE_FACTOR = 2.0
 class DifferenceDistribution:
     """Student's t distributions of mean differences, with one standard error per direction.
 
-    Every array has one element per mean difference (row).
+    Every array has one element per mean difference. A mean difference is also called a row.
 
-    below, above : standard errors for the lower and for the upper limits.
+    lower_standard_error, upper_standard_error : standard errors for the lower and for the upper
+        limits.
     degrees : degrees of freedom, units − 1; 0 with one unit, which has no spread.
     largest_difference : largest possible difference; infinite if there is no bound.
-    constant : whether all differences of a row are equal.
-    spread : standard errors without the allowance for missed differences.
-    spread_error : relative standard errors of `spread`.
+    is_constant : whether all differences of a row are equal.
+    base_standard_error : standard errors without the allowance for missed differences.
+    base_error_uncertainty : relative standard errors of `base_standard_error`.
     """
 
     estimate: Floats
@@ -55,7 +57,7 @@ class DifferenceDistribution:
     def from_selected_rows(
         parts: Sequence[tuple[DifferenceDistribution, Ints]],
     ) -> DifferenceDistribution:
-        """Selected rows of several distributions, joined in that order."""
+        """One distribution with the selected rows of several distributions, in their order."""
         names = [field.name for field in fields(DifferenceDistribution)]
         names.remove("largest_difference")
         columns: dict[str, Any] = {
@@ -65,22 +67,24 @@ class DifferenceDistribution:
         return DifferenceDistribution(**columns, largest_difference=parts[0][0].largest_difference)
 
     def with_moderated_errors(self) -> DifferenceDistribution:
-        """The distribution with small spreads raised towards the spreads of the other rows.
+        """A copy in which small spreads of rows are raised towards the spreads of the other rows.
 
-        Among many pairs of models, some have a spread that is far too small by chance. The log
-        variance of a task's difference, y = log(spread² · units), is an estimate with variance v =
-        (2 · 1.25 · spread_error)². The variance of the true log variances between rows is τ²
-        (DerSimonian and Laird). The moderated log variance of a row is the mean of y + v/2 and the
-        weighted mean of all rows, with weights from τ² and v. It is used only if it is larger than
-        the row's own log variance. If the true spreads differ much, they hardly change.
+        If there are many pairs of models, the observed spread of some pairs is far too small by
+        chance. The log variance of a task's difference, y = log(spread² · units), is an estimate
+        with variance v = (2 · 1.25 · spread_error)². The variance of the true log variances between
+        rows is τ² (DerSimonian and Laird). The moderated log variance of a row is the mean of y +
+        v/2 and the weighted mean of all rows, with weights from τ² and v. A row gets its moderated
+        log variance only if this is larger than the row's own log variance. If the true spreads of
+        the rows differ much, the spreads hardly change.
 
-        Rows with one value, one unit or an unknown spread are excluded. At least three rows
-        must remain.
+        Rows with one value, one unit or an unknown spread are excluded. The spreads change only if
+        at least three rows remain.
         Source: Smyth 2004; DerSimonian & Laird 1986. Coverage: benchmarks/families.md.
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
-        >>> law.spread.round(2).tolist(), law.moderated().spread.round(2).tolist()
+        >>> law.base_standard_error.round(2).tolist(),
+        law.with_moderated_errors().base_standard_error.round(2).tolist()
         ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
         usable = (self.base_standard_error > 0) & ~self.is_constant
@@ -105,14 +109,16 @@ class DifferenceDistribution:
         added[usable] = spread[usable] ** 2 - self.base_standard_error[usable] ** 2
         return replace(
             self, base_standard_error=spread,
-            lower_standard_error=np.sqrt(self.lower_standard_error**2 + added), upper_standard_error=np.sqrt(self.upper_standard_error**2 + added),
+            lower_standard_error=np.sqrt(self.lower_standard_error**2 + added),
+            upper_standard_error=np.sqrt(self.upper_standard_error**2 + added),
         )  # fmt: skip
 
     def p(self, null: ArrayLike = 0.0) -> Floats:
-        """Two-sided p of the hypothesis mean = `null`: P(|t| ≥ |estimate − null| / error).
+        """The two-sided p-value of the hypothesis that the mean difference is `null`.
 
-        The error is the standard error for the limit on the side of `null`. Therefore p ≤ α if and
-        only if the limits at α exclude `null`. p is 1 with one unit, or if the estimate is `null`.
+        p = P(|t| ≥ |estimate − null| / error), with the standard error of the limit on the side of
+        `null`. Therefore p ≤ α if and only if the limits at α exclude `null`. The p-value is 1 if
+        there is only one task (or cluster), or if the estimate equals `null`.
         """
         from passk_cli.scipy_special import stdtr
 
@@ -123,9 +129,10 @@ class DifferenceDistribution:
         return np.where((self.degrees < 1) | (gap == 0), 1.0, p)
 
     def equivalence_p(self, margin: float) -> Floats:
-        """The larger p of the two one-sided tests of mean ≤ −margin and of mean ≥ margin.
+        """The larger p-value of two one-sided tests: of mean ≤ −margin, and of mean ≥ margin.
 
-        p ≤ α if and only if the limits of level 1 − 2α are within ±margin. p is 1 with one unit.
+        p ≤ α if and only if the limits of level 1 − 2α are within ±margin. The p-value is 1 if
+        there is only one task (or cluster).
         Source: Schuirmann 1987.
         """
         low, high = self.p(-margin) / 2, self.p(margin) / 2
@@ -136,8 +143,8 @@ class DifferenceDistribution:
     def limits(self, alpha: ArrayLike) -> tuple[Floats, Floats]:
         """Lower and upper limits of level 1 − alpha, limited to ±`largest_difference`.
 
-        With one unit the limits are ±`largest_difference`. The limits exclude 0 if and only if
-        p ≤ alpha, even if rounding errors suggest otherwise.
+        If there is only one task (or cluster), the limits are ±`largest_difference`. The limits
+        exclude 0 if and only if p ≤ alpha, even if rounding errors suggest otherwise.
 
         alpha : significance level in (0, 1), one for all rows or one per row.
         """
@@ -147,7 +154,10 @@ class DifferenceDistribution:
         steps = -stdtrit(np.maximum(self.degrees, 1), alpha / 2)
         steps = np.where(self.degrees < 1, np.inf, steps)
         with np.errstate(invalid="ignore"):
-            low, high = self.estimate - steps * self.lower_standard_error, self.estimate + steps * self.upper_standard_error
+            low, high = (
+                self.estimate - steps * self.lower_standard_error,
+                self.estimate + steps * self.upper_standard_error,
+            )
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
         significant, least = self.p() <= alpha, np.nextafter(0.0, 1.0)
         near_limit, far_limit = np.where(self.estimate > 0, (low, -high), (-high, low))
@@ -169,32 +179,36 @@ def difference_distribution(
     hidden: ArrayLike = 0.0,
     degrees: ArrayLike | None = None,
 ) -> DifferenceDistribution:
-    """The distribution of the mean of task differences, one distribution per row.
+    """The distribution of the mean of the task differences in each row.
 
-    d_t, t = 1 … T, have mean d̄ and variance s² (ddof 1). The squared standard error is
+    The differences d_t of the T tasks have the mean d̄ and the variance s² (with divisor T − 1).
+    The squared standard error of the mean difference d̄ is
 
         max(s² / T, floor)  +  hidden  +  2 g L² / T²
 
-    The floor is the variance due to attempts (`attempt_variance_floor`). With few tasks, s² may be
-    below it. The last term allows for a difference of size L that the sample may have missed.
-    The weight g depends on the effective number of tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a normal
-    sample), and on the skewness κ = Σ d³ / Σ |d|³. For the limit in the direction of the
-    longer tail, g is |κ| if m ≤ 2 and falls to 0 at m = 5. For both limits, g is at least 1 if m ≤
-    1 (falling to 0 at m = 2) or if T ≤ 3 (falling to 0 at T = 6). If all d_t are equal and the
-    floor is 0, g is 1.
+    In this formula, the floor is the variance of d̄ due to attempts (`attempt_variance_floor`).
+    With few tasks, s² / T may be below the floor. The term 2 g L² / T² allows for a difference of
+    size L that the sample of tasks may have missed. The weight g depends on the effective number of
+    tasks, m = (Σ d²)² / Σ d⁴ (T/3 in a normal sample), and on the skewness κ = Σ d³ / Σ |d|³. For
+    the limit in the direction of the longer tail, the weight g is |κ| if m ≤ 2, and decreases to 0
+    at m = 5. For both limits, g is at least 1 if m ≤ 1 or T ≤ 3. This minimum of g decreases to 0
+    at m = 2 and at T = 6. If all differences d_t are equal and the floor is 0, the weight g is 1.
 
     differences : finite differences, (tasks,) or (rows × tasks).
-    reach : largest possible |d|. L is the reach, or the largest |d| if the reach is infinite.
+    reach : largest possible |d|. The size L of a missed difference is `reach`, or the largest |d|
+    if `reach` is infinite.
     floor : smallest variances of d̄, one for all rows or one per row.
-    clusters : a code 0 … G−1 per task. The units are then clusters: d̄ is a ratio of totals, its
-        spread is the spread of totals − size·d̄, and L is a cluster of Σ size² / Σ size tasks.
+    clusters : a code 0 … G−1 per task. With clusters, d̄ is a ratio of cluster totals, its spread
+    is the spread of total − size·d̄ over clusters, and L is the difference of a cluster of Σ size²
+    / Σ size tasks.
     hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
     degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
     between : smallest and largest possible differences if outcomes are missing, (2 × …). The
-        standard errors are at least as large as for any differences in between.
-    Hypothesis: the means of both models over the population of tasks are equal.
+        standard errors are at least as large as for any differences between the smallest and the
+        largest.
+    Hypothesis: Both models have the same mean over the population of tasks.
     Errors: ValueError if there is no task.
-    Size, coverage, power and width: benchmarks/difference.md.
+    For size, coverage, power and width, see benchmarks/difference.md.
     Source: Student 1908; Bell & Dean 1970 for the participation ratio m.
 
     >>> law = difference_distribution([0.2, 0.4, 0.3, 0.5, 0.4, 0.1], reach=1.0)
@@ -246,7 +260,7 @@ def difference_distribution(
 
 
 def least_possible_p(sizes: Floats) -> float:
-    """The smallest p-value that a number of units allows, whatever their differences.
+    """The smallest p-value that a number of tasks (or clusters) allows for any differences.
 
     sizes : number of tasks in each unit.
 
@@ -285,11 +299,12 @@ def _sum_of_squared_size_shares(sizes: Floats) -> float:
 
 
 def _largest_variance(low: Floats, high: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    """Upper bound for the variance of a mean of differences between low and high, and its error.
+    """An upper bound for the variance of a mean of differences that are between low and high.
 
-    The second result is the relative standard error of the square root of the variance, ½
-    √((kurtosis − (U − 3) / (U − 1)) / U) for U units (delta method). It is infinite if the variance
-    is 0. It is too small if nearly all of the difference comes from a few tasks.
+    The second result is the relative standard error of the square root of this variance. For U
+    units, this relative standard error is ½ √((kurtosis − (U − 3) / (U − 1)) / U) (delta method).
+    This relative error is infinite if the variance is 0. The relative error is too small if nearly
+    all of the difference comes from a few tasks.
     """
     units, tasks = len(sizes), sizes.sum()
     middle = (low.sum(axis=1) + high.sum(axis=1)) / (2 * tasks)
@@ -333,7 +348,7 @@ def _skew(d: Floats) -> Floats:
 def _missed_difference_weight(
     units: Floats | np.float64, thresholds: tuple[float, float]
 ) -> Floats:
-    """Allowance for a missed difference: 0 from the first threshold on, 1 up to the second."""
+    """The weight of a missed difference: 0 above the first threshold, 1 below the second one."""
     none_from, full_to = thresholds
     share: Floats = np.clip((none_from - np.asarray(units)) / (none_from - full_to), 0.0, 1.0)
     return share

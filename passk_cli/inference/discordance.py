@@ -1,4 +1,4 @@
-"""Exact unconditional test for differences of −1, 0 and 1, and the interval that agrees with it.
+"""Exact unconditional test for differences of −1, 0 and 1, and an interval that agrees with it.
 
 b is the number of tasks that only the first of two models passes. c is the number of tasks that
 only the second model passes.
@@ -24,10 +24,11 @@ _BLOCK_RATES = 64
 _SHARE, _BEYOND = 0.75, 1.1
 # A limit within a distance of _BOUND_TOLERANCE from ±1 is set to ±1.
 _BOUND_TOLERANCE = 1e-9
-# The search for a limit takes _BISECTION_STEPS bisection steps, which make the limit accurate to 2e-15.
+# The search for a limit takes _BISECTION_STEPS bisection steps, which make the limit accurate to
+# 2e-15.
 _BISECTION_STEPS = 50
-# passk caches the distributions for numbers of tasks up to _MAX_CACHED_TASKS, because 100,000 tasks would
-# need 170 MB.
+# passk caches the distributions for numbers of tasks up to _MAX_CACHED_TASKS, because 100,000 tasks
+# would need 170 MB.
 _MAX_CACHED_TASKS = 20_000
 # Up to _MAX_EXACT_ROOT_TASKS tasks, a rounded floating-point root is always the right integer.
 _MAX_EXACT_ROOT_TASKS = 100_000
@@ -36,18 +37,21 @@ _TRIED, _NARROW = 16, 1e-10
 
 
 def suissa_shuster(tasks: int, b: ArrayLike, c: ArrayLike) -> Floats:
-    """Exact unconditional two-sided p-value of the hypothesis that b and c are equally likely.
+    """Suissa and Shuster's exact two-sided p-value for b and c tasks that only one model passes.
 
-    p = max over π in [0, 1] of P_π(Z ≥ z) with z = |b − c| / √(b + c). Z is this statistic of a
-    random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½), where π is the unknown
-    probability that the models disagree on a task. Under the hypothesis, p ≤ α has a probability of
-    at most α. McNemar's test conditions on b + c and is significant less often.
+    The hypothesis is that a task is as likely to be one of the b tasks as one of the c tasks. The
+    p-value is the maximum of P_π(Z ≥ z) over π in [0, 1], with z = |b − c| / √(b + c). Z is the
+    same statistic for a random table with b* + c* ~ Binomial(T, π) and b* ~ Binomial(b* + c*, ½),
+    where π is the unknown probability that the models disagree on a task. Under the hypothesis, p ≤
+    α has a probability of at most α. McNemar's test, which conditions on b + c, is significant less
+    often.
 
     tasks : number of tasks T ≥ 1, including the tasks on which the models agree.
     b, c : integer arrays ≥ 0, broadcastable, b + c ≤ T.
-    Returns floats in [0, 1] of the broadcast shape; 1 if b = c. The smallest p is 2^(1−T).
-    Accuracy: p is at most 0.01 % below the true maximum, because the maximum is taken over 31 √T
-        values of π and over parabolas between them.
+    Returns floats in [0, 1] of the broadcast shape; 1 if b = c. The smallest possible p-value for T
+    tasks is 2^(1−T).
+    Accuracy: p is at most 0.01 % below the true maximum, because the search uses 31 √T values of π
+        and parabolas between them.
     Errors: ValueError if b or c is negative, not a whole number, or if b + c > T.
     Source: Suissa & Shuster 1991.
     >>> suissa_shuster(20, [5, 6, 12], [0, 1, 4]).round(4).tolist()
@@ -85,7 +89,7 @@ def _raise_to_parity(least: Ints, n: Ints) -> Ints:
 
 
 def _tail_chances_by_discordant_count(tasks: int, least: Ints) -> Floats:
-    """P(|b − c| ≥ least | b + c = N) for N = 0 … T, b ~ Binomial(N, ½): (tables × T + 1)."""
+    """P(|b − c| ≥ least | b + c = N) for b ~ Binomial(N, ½) and N = 0 … T, (tables × T + 1)."""
     from passk_cli.scipy_special import gammaln
 
     n = np.arange(tasks + 1)
@@ -117,7 +121,7 @@ def _cached_binomials(tasks: int) -> list[tuple[slice, Floats]]:
 
 
 def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
-    """Blocks of Binomial(T, π) for π on the grid: values of N and probabilities (π × N)."""
+    """Blocks of Binomial(T, π) probabilities for π on a grid: values of N, and a (π × N) array."""
     from passk_cli.scipy_special import gammaln
 
     points = max(_FEWEST, math.ceil(_STEPS * math.pi * math.sqrt(tasks))) + 1
@@ -136,11 +140,11 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The critical value c: z > c if and only if `suissa_shuster` gives p ≤ 1 − level.
+    """The critical value of z: `suissa_shuster` gives p ≤ 1 − level if and only if z is above it.
 
     The critical value is between two attainable values of z and closer to the higher value, which
-    is the smallest significant z. If no z is significant (2^(1−T) > 1 − level), the critical value
-    exceeds all z of T tasks.
+    is the smallest significant z. If no z is significant because 2^(1−T) > 1 − level, the critical
+    value is above every possible z for T tasks.
 
     >>> round(critical_z(20, 0.95), 3), round(critical_z(5, 0.95), 3)
     (2.049, 2.281)
@@ -173,16 +177,18 @@ def score_limits(
 
     The interval contains δ if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). In this
     formula, s²(δ) is the maximum-likelihood variance of a task's difference with mean δ, and c =
-    `critical_z`. At δ = 0, z is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and
-    only if the test is significant. w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T, where γ is the
-    skewness of a task's difference in the direction of the limit. Without w the interval covers
-    only 86 % near ±1, because the distribution of z is skewed there.
+    `critical_z`. At δ = 0, |z| is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and
+    only if the test is significant. The correction is w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T,
+    where γ is the skewness of a task's difference in the direction of the limit. Without the
+    correction w, the coverage is only 86 % for differences near ±1, because the distribution of z
+    is skewed there.
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
     Returns the lower and upper limits in [−1, 1], of the broadcast shape.
-    Coverage: the exact coverage at 95 % is at least 93.8 % for all rates and T = 2 … 164. The
+    Coverage: The exact coverage of 95 % intervals is at least 93.8 %
+    for all rates and T = 2 … 164. The
     coverage is lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
-    Edge cases: if b = T, the upper limit is 1; if c = T, the lower limit is −1.
+    Edge cases: If b = T, the upper limit is 1, and if c = T, the lower limit is −1.
     Source: Tango 1998; Cornish & Fisher 1937 for the skewness.
 
     >>> [limit.round(3).tolist() for limit in score_limits(20, [6, 0], [1, 0])]
@@ -198,7 +204,7 @@ def score_limits(
 
 
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
-    """p-value of equivalence: the larger p of the tests of p_b − p_c ≤ −margin and ≥ margin.
+    """p-value of equivalence: the larger p of the tests of p_b − p_c ≤ −margin and of ≥ margin.
 
     p ≤ α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
 
@@ -243,7 +249,7 @@ def _alpha_of_critical_z(tasks: int, critical: float) -> float:
 
 
 def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
-    """The δ < (b − c)/T at which z equals its critical value; −1 if there is no such δ."""
+    """The δ < (b − c)/T at which z equals the critical value (the lower limit); −1 if none."""
     least, mean = -1.0 + _BOUND_TOLERANCE, (b - c) / tasks
     never = (mean <= least) | (_z_excess(tasks, b, c, np.asarray(least), critical) <= 0.0)
     low, high = np.full(mean.shape, least), np.minimum(mean, -least)
@@ -255,7 +261,7 @@ def _low_limits(tasks: int, b: Ints, c: Ints, critical: float) -> Floats:
 
 
 def _z_excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: float) -> Floats:
-    """z of the hypothesis that the mean difference is `mean`, minus the critical value."""
+    """The statistic z of the mean difference `mean`, minus the critical value."""
     linear = (2 * tasks - b + c) * mean - b - c
     root = np.sqrt(np.maximum(linear * linear + 8 * tasks * c * mean * (1 - mean), 0.0))
     differ = mean + (root - linear) / (2 * tasks)
@@ -268,7 +274,8 @@ def _z_excess(tasks: int, b: Ints | int, c: Ints | int, mean: Floats, critical: 
 
 
 def checked_whole_counts(name: str, value: ArrayLike) -> Ints:
-    """The counts as integers. Errors: ValueError if a count is negative or a fraction.
+    """The given counts as an array of integers.
+    Errors: ValueError if a count is negative or a fraction.
 
     >>> checked_whole_counts("b", [3.0, 4.0]).tolist()
     [3, 4]

@@ -1,10 +1,11 @@
-"""Tests of whether attempts at a task are exchangeable: for a trend, for neighbours, for copies.
+"""Tests of whether attempts at a task are exchangeable: tests for a trend, neighbours and copies.
 
 The null hypothesis of each test is that the outcomes of a task are in random order, given the
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
-of the tasks, so neither a mixture of easy and hard tasks nor clusters of tasks can make a test
-significant. The distribution of each statistic is computed without simulation, so there is no seed
-and no Monte-Carlo error. Probabilities are accurate to 1e-12 (1e-10 at a million tasks).
+of the tasks, so a mixture of easy and hard tasks or clusters of tasks cannot make a test
+significant. passk computes the distribution of each statistic without simulation, so the tests have
+no seed and no Monte-Carlo error. The probabilities are accurate to 1e-12 (to 1e-10 for a million
+tasks).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from passk_cli.metrics.attempt_order import (
 )
 from passk_cli.metrics.combinatorics import log_choose
 
-# At most MAX_COMPARED_POSITIONS attempts per task are compared in pairs, which are half a million pairs.
+# passk compares at most MAX_COMPARED_POSITIONS attempts per task in pairs, because 1,000 attempts
+# already have half a million pairs.
 MAX_COMPARED_POSITIONS = 1000
-# Two attempts look like copies if their outcomes differ on at most the share COPIED of the expected
-# tasks, and if their pass rates imply different outcomes on at least _ENOUGH tasks.
+# Two attempts look like copies if their outcomes differ at no more than the share COPIED of the
+# tasks at which a difference is expected. In addition, their pass rates must imply different
+# outcomes on at least _ENOUGH tasks.
 COPIED, _ENOUGH = 0.1, 5.0
 # p-values of a test that are smaller than SMALLEST_P are raised to SMALLEST_P.
 SMALLEST_P = 1e-12
@@ -43,10 +46,10 @@ _NEGLIGIBLE_EXPONENT = 36.0
 
 
 def trend_score_variance(n: Ints, c: Ints) -> Floats:
-    """Variance of the trend score Σ_i (i − (n−1)/2) x_i over all orders of c passes in n attempts.
+    """Variance of the trend score Σ_i (i − (n−1)/2) x_i over all orders of the outcomes x_i.
 
-    The variance is c(n−c)(n+1)/12, and the mean is 0.
-    Source: Lehmann 1975, "Nonparametrics", eq. 1.28.
+    For c passes in n attempts, the variance of the score is c(n−c)(n+1)/12, and the mean is 0.
+    Source: Lehmann 1975, "Nonparametrics", equation 1.28.
 
     >>> trend_score_variance(np.array([3]), np.array([1])).round(6).tolist()
     [0.666667]
@@ -56,9 +59,10 @@ def trend_score_variance(n: Ints, c: Ints) -> Floats:
 
 
 def neighbour_change_moments(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """Mean and variance of the number of outcome changes over all orders of c passes in n attempts.
+    """Mean and variance of the number of outcome changes in random orders of a task's outcomes.
 
-    The moments are 2c(n−c)/n and 2c(n−c)(2c(n−c) − n) / (n²(n−1)).
+    For c passes in n attempts, the mean is 2c(n−c)/n, and the variance is
+    2c(n−c)(2c(n−c) − n) / (n²(n−1)).
     Source: Wald & Wolfowitz 1940.
 
     >>> moments = neighbour_change_moments(np.array([4]), np.array([2]))
@@ -73,8 +77,9 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     """P(|S| ≥ |score|) for S = Σ_t Σ_i (i − (n_t−1)/2) x_ti over all orders of the outcomes.
 
     S is a sum of independent centred rank sums. The generating function of a rank sum is a Gaussian
-    binomial coefficient, so its characteristic function is Π_{j≤c} j sin((n−c+j)ω/2) / ((n−c+j)
-    sin(jω/2)). The product of these functions is inverted at a prime number of frequencies.
+    binomial coefficient. The characteristic function is therefore Π_{j≤c} j sin((n−c+j)ω/2) /
+    ((n−c+j) sin(jω/2)). The function inverts the product of the characteristic functions at a prime
+    number of frequencies.
 
     n, c : attempts and passes of each task.  score : a possible value of S.
     Returns a probability; values below 1e-12 are raised to 1e-12.
@@ -84,7 +89,8 @@ def rank_sum_tail(n: Ints, c: Ints, score: float) -> float:
     """
     mixed = (c > 0) & (c < n)
     n, c = n[mixed], c[mixed]
-    inner = round(2 * abs(score)) - 1  # inner is the number of values of S in (−|score|, |score|).
+    # inner is the number of possible scores strictly between −|score| and |score|.
+    inner = round(2 * abs(score)) - 1
     if inner <= 0:
         return 1.0
     sd = math.sqrt(float(trend_score_variance(n, c).sum()))
@@ -133,10 +139,10 @@ def _sine(j: int | Ints, m: Ints, count: int) -> Floats:
 
 
 def neighbour_change_distribution(n: int, c: int) -> Floats:
-    """Probabilities of 0 … n−1 outcome changes, over all orders of c passes in n attempts.
+    """The probabilities of 0 … n−1 outcome changes in a random order of c passes in n attempts.
 
-    Let f = n − c. There are C(c−1, r−1) C(f−1, s−1) orders with r runs of passes and s = r ± 1 runs
-    of failures, and twice as many with s = r, among the C(n, c) orders.
+    Let f = n − c. Among all C(n, c) orders, C(c−1, r−1) C(f−1, s−1) have r runs of passes and s = r
+    ± 1 runs of the f failures. Twice this number of orders have s = r.
     Source: Wald & Wolfowitz 1940.
 
     >>> neighbour_change_distribution(4, 2).round(6).tolist()
@@ -165,7 +171,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     """The first value and the probabilities of a sum of independent whole numbers, by FFT.
 
     parts : probabilities of 0, 1, 2, …, each with the number of summands that have them.
-    The probability outside the returned values is below 1e-15.
+    The total probability of all values that are not returned is below 1e-15.
 
     >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
     >>> first, chances.round(6).tolist()
@@ -193,7 +199,7 @@ def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
 
 
 def lower_tails(distribution: tuple[int, Floats], values: Ints) -> Floats:
-    """P(X ≤ value) for each value, for X with the given distribution; at least 1e-12."""
+    """P(X ≤ value) for each value if X has the given distribution; the result is at least 1e-12."""
     first, reached = distribution[0], np.concatenate([[0.0], np.cumsum(distribution[1])])
     p: Floats = np.clip(
         reached[np.clip(values - first + 1, 0, len(distribution[1]))], SMALLEST_P, 1.0
@@ -207,12 +213,13 @@ def _as_probability(p: float) -> float:
 
 @dataclass(frozen=True)
 class OrderTest:
-    """Result of a test that compares a sum over tasks with its distribution over random orders.
+    """Result of a test that compares a sum over tasks with the sums for random orders of outcomes.
 
-    mean, sd : mean and standard deviation of the statistic over all orders of the outcomes.
+    null_mean, null_sd : mean and standard deviation of the statistic over all orders of the
+        outcomes.
     p : two-sided p-value; NaN if no task is informative.
-    tasks : number of informative tasks. They have passes, failures and (for the test of neighbours)
-        at least 3 attempts.
+    informative_tasks : number of informative tasks. Informative tasks have passes, failures and
+        (for the test of neighbours) at least 3 attempts.
     """
 
     statistic: float
@@ -226,14 +233,14 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
     """Test of whether later attempts pass more or less often than earlier attempts at a task.
 
     The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
-    = P(|S| ≥ |observed|), see `rank_sum_tail`. With one pass per task, the test is about the
-    position of this pass. With many passes, the test is a stratified Wilcoxon test.
+    = P(|S| ≥ |observed|), see `rank_sum_tail`. If every task has one pass, this is a test of the
+    positions of these passes. If tasks have many passes, the test is a stratified Wilcoxon test.
 
     start, passed : attempts in the form of `metrics.order`.
     Source: Cox 1958, "The regression analysis of binary sequences".
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
-    >>> test.statistic, round(test.p, 6), test.tasks
+    >>> test.statistic, round(test.p, 6), test.informative_tasks
     (2.0, 0.222222, 2)
     """
     n, c = attempts_and_passes(start, passed)
@@ -246,15 +253,17 @@ def trend_test(start: Ints, passed: Ints) -> OrderTest:
 def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     """Test of whether consecutive attempts are more or less alike than random attempts at a task.
 
-    The statistic is the number of outcome changes, Σ_t #{i : x_ti ≠ x_t,i+1}. At each task this is
-    the number of runs of equal outcomes minus one. p = P(|changes − mean| ≥ |observed − mean|). A
-    trend can make this test significant too.
+    The statistic is the number of outcome changes, Σ_t #{i : x_ti ≠ x_t,i+1}. At each task, the
+    number of changes is the number of runs of equal outcomes minus one.
+
+    p = P(|changes − mean| ≥ |observed − mean|). A trend of the outcomes can also make this test
+    significant.
 
     start, passed : attempts in the form of `metrics.order`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
 
     >>> test = neighbour_test(np.array([0, 6]), np.array([0, 0, 0, 1, 1, 1]))
-    >>> test.statistic, test.mean, round(test.p, 6)
+    >>> test.statistic, test.null_mean, round(test.p, 6)
     (1.0, 3.0, 0.2)
     """
     n, c = attempts_and_passes(start, passed)
@@ -280,12 +289,13 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
 class CopiesTest:
     """Pairs of attempt positions, and how often the outcomes at the two positions differ.
 
-    first, second : positions of the two attempts, from 0.
+    first_positions, second_positions : positions of the two attempts, from 0.
     differing_tasks : number of tasks with different outcomes.
-    expected : mean of `differing_tasks` over all orders of the outcomes.
-    expected_by_rates : mean of `differing_tasks` if attempts with the same pass rates pass randomly
-        chosen tasks.
-    tasks : number of tasks that have both attempts, at least one pass and at least one failure.
+    expected_differing_tasks : mean of `differing_tasks` over all orders of the outcomes.
+    expected_differing_by_rates : mean of `differing_tasks` if attempts with the same pass rates
+        pass randomly chosen tasks.
+    compared_tasks : number of tasks that have both attempts, at least one pass and at least one
+        failure.
     p : probability of `differing_tasks` or fewer.  adjusted : p adjusted by Holm's method.
     """
 
@@ -300,36 +310,41 @@ class CopiesTest:
 
     @property
     def smallest_p(self) -> float:
-        """p of the hypothesis that no pair agrees more often than by chance; NaN without pairs."""
+        """The smallest adjusted p-value of all pairs of attempts; NaN if there are no pairs."""
         return float(self.adjusted.min()) if len(self.adjusted) else math.nan
 
     @property
     def is_copy(self) -> Bools:
         """Whether the two attempts of each pair look like copies.
 
-        Copies differ on at most a tenth of the expected tasks, and their pass rates imply five
-        different outcomes or more. Two attempts that always pass agree, but need not be copies.
+        Copies differ on at most a tenth of the tasks that are expected to differ, and their pass
+        rates imply at least five tasks with different outcomes. For example, two attempts that pass
+        every task agree, but need not be copies.
         """
-        few = self.differing_tasks <= COPIED * np.minimum(self.expected_differing_tasks, self.expected_differing_by_rates)
+        few = self.differing_tasks <= COPIED * np.minimum(
+            self.expected_differing_tasks, self.expected_differing_by_rates
+        )
         return few & (self.expected_differing_by_rates >= _ENOUGH)
 
 
 def copies_test(start: Ints, passed: Ints) -> CopiesTest:
-    """Test of whether two attempts agree on more tasks than by chance, as copies would.
+    """Test of whether two attempts agree on more tasks than expected by chance, like copies.
 
     For every pair of positions, the statistic is the number of tasks on which the outcomes differ.
     Over random orders, the outcomes of each task differ independently with probability 2c(n−c) /
-    (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with two attempts, or with
-    attempts that all have the same outcome, are not informative. If the pass rate changes with the
-    position, some pairs agree more often too. `CopiesTest.is_copy` takes pass rates into account.
+    (n(n−1)), so the statistic has a Poisson-binomial distribution. Tasks with only two attempts and
+    tasks with equal outcomes of all attempts are not informative. If the pass rate changes with the
+    position, some pairs also agree more often without copies. `CopiesTest.is_copy` takes the pass
+    rates at the positions into account.
 
     start, passed : attempts in the form of `metrics.order`. Only the first 1,000 attempts of each
         task are compared.
-    Returns the pairs in order of their positions.
+    Returns all pairs of attempts in the order of their positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
-    >>> pairs.differing_tasks.tolist(), pairs.expected.tolist(), pairs.p.round(6).tolist()
+    >>> pairs.differing_tasks.tolist(), pairs.expected_differing_tasks.tolist(),
+    pairs.p.round(6).tolist()
     ([0, 3, 3], [2.0, 2.0, 2.0], [0.037037, 1.0, 1.0])
     """
     n, c = attempts_and_passes(start, passed)

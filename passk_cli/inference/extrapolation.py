@@ -1,8 +1,8 @@
-"""pass@k and pass^k for k above the number of attempts: a range, and a point estimate within it.
+"""Extrapolation of pass@k and pass^k above the number of attempts: a range and a point estimate.
 
 The range is valid for every distribution of success rates that is compatible with the counts
-(`compatible_rates`). The point estimate is an average of smooth models (`rate_models`), and it is
-given only if the range is narrow. pass^k is 1 − pass@k with passes and failures exchanged.
+(`compatible_rates`). The point estimate is an average of smooth models (`rate_models`), and exists
+only if the range is narrow. passk computes pass^k as 1 − pass@k with passes and failures exchanged.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from passk_cli.metrics.pass_k import pass_hat_k_pairs
 MAX_K = 1_000_000_000
 # passk reports a point estimate only if the extrapolated range is at most MAX_RANGE_WIDTH wide.
 MAX_RANGE_WIDTH = 0.4
-# A metric at a given k is treated as known if at least _MIN_TENTHS_OF_TASKS tenths of the tasks have k
-# attempts.
+# A metric at a given k is treated as known if at least _MIN_TENTHS_OF_TASKS tenths of the tasks
+# have k attempts.
 _MIN_TENTHS_OF_TASKS = 9
-# passk tries to increase the number of attempts by the factors in _TIMES, up to _MOST_ATTEMPTS
-# attempts per task.
+# passk predicts the range for numbers of attempts that are larger by the factors in _TIMES, up to
+# _MOST_ATTEMPTS attempts per task.
 _TIMES, _MOST_ATTEMPTS = (2, 5, 10), 20_000
 # The log-logit line is fitted to _LOGIT_LINE_K_COUNT values of k, which are evenly spaced in log k.
 _LOGIT_LINE_K_COUNT = 24
@@ -35,7 +35,7 @@ _LOGIT_LINE_K_COUNT = 24
 
 @dataclass(frozen=True)
 class AttemptsNeeded:
-    """A number of attempts per task, and the largest k for which pass@k is then determined."""
+    """A number of attempts per task, and the largest k for which they determine pass@k."""
 
     attempts: int
     determined_k: int
@@ -43,7 +43,7 @@ class AttemptsNeeded:
 
 @dataclass(frozen=True, eq=False)
 class Extrapolation:
-    """The range that counts imply for pass@k at any k, or for pass^k if `for_pass_hat_k`.
+    """The range of pass@k (or of pass^k if `for_pass_hat_k`) that the counts imply at each k.
 
     n, c : attempts and passes, (tasks,).  level : confidence level of the range and of the average.
     clusters : a code 0 … G−1 per task, or None. With clusters of m tasks the log likelihood is
@@ -72,7 +72,7 @@ class Extrapolation:
 
     @property
     def passes_or_failures(self) -> Ints:
-        """Passes of each task, or failures if `for_pass_hat_k`: (tasks,)."""
+        """The passes of each task, or the failures if `for_pass_hat_k`: (tasks,)."""
         return self.n - self.c if self.for_pass_hat_k else self.c
 
     @cached_property
@@ -90,7 +90,11 @@ class Extrapolation:
 
     def _compatible_distributions(self, most_k: int) -> CompatibleRateDistributions:
         return CompatibleRateDistributions.from_tasks(
-            self.n, self.passes_or_failures, most_k=most_k, level=self.level, worth=self._task_weight
+            self.n,
+            self.passes_or_failures,
+            most_k=most_k,
+            level=self.level,
+            worth=self._task_weight,
         )
 
     def is_determined(self, k: int) -> bool:
@@ -99,7 +103,7 @@ class Extrapolation:
         return high - low <= MAX_RANGE_WIDTH
 
     def model_average(self, ks: Ints) -> ModelAverage:
-        """The average of models at each k of `ks`: means and limits."""
+        """Means and limits of the average of smooth models, at each k of `ks`."""
         estimate = average_models(
             self.n, self.passes_or_failures, ks, level=self.level, worth=self._task_weight
         )
@@ -108,21 +112,24 @@ class Extrapolation:
         return ModelAverage(1 - estimate.posterior_means, 1 - estimate.high, 1 - estimate.low)
 
     def point_estimate(self, k: int) -> float | None:
-        """The average of models, limited to the range; None if the range is too wide."""
+        """The average of models at k, limited to the range; None if the range is too wide."""
         if not self.is_determined(k):
             return None
         low, high = self.range(k)
         return min(max(float(self.model_average(np.array([k])).posterior_means[0]), low), high)
 
     def logit_line(self, ks: Ints) -> Floats:
-        """A heuristic: logit pass@k as a line in log k, (ks,); NaN without two measured values."""
+        """pass@k from a line through logit pass@k over log k (a heuristic); NaN if this fails."""
         from passk_cli.scipy_special import expit, logit
 
         line_ks = np.unique(
             np.geomspace(1, int(self.n.min()), _LOGIT_LINE_K_COUNT).round().astype(np.int64)
         )
         passing = np.array(
-            [1 - pass_hat_k_pairs(self.n, self.n - self.passes_or_failures, k).mean() for k in line_ks]
+            [
+                1 - pass_hat_k_pairs(self.n, self.n - self.passes_or_failures, k).mean()
+                for k in line_ks
+            ]
         )
         inside = (passing > 0) & (passing < 1)
         if inside.sum() < 2:
@@ -132,10 +139,10 @@ class Extrapolation:
         return 1 - line if self.for_pass_hat_k else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The number of attempts that would determine k, or else the largest k that is possible.
+        """The attempts that would determine pass@k at k, or at the largest possible k below it.
 
-        The result is None if even the maximum number of attempts would determine no larger k, for
-        example with few tasks.
+        The result is None if even the maximum number of attempts would not determine pass@k at a
+        larger k, for example with few tasks.
         """
         rates = self._compatible_distributions(k)
         attempt_numbers = [min(times * self.largest_known_k, k) for times in _TIMES]
@@ -159,7 +166,7 @@ class Extrapolation:
 
 
 def round_to_two_digits(k: float, *, up: bool = False) -> int:
-    """k rounded to two significant digits, down or up.
+    """The number k, rounded down (or up) to two significant digits.
 
     >>> round_to_two_digits(1_287), round_to_two_digits(1_287, up=True), round_to_two_digits(7)
     (1200, 1300, 7)
@@ -187,7 +194,8 @@ def largest_known_k(n: Ints) -> int:
 def refusal_reason(n: Ints, c: Ints) -> str:
     """The reason why passk does not extrapolate; "" if there is no reason.
 
-    The only reason is that sampling stopped at a pass, because n then depends on the outcomes.
+    The only possible reason is that sampling of attempts stopped at a pass, because n then depends
+    on the outcomes.
 
     >>> refusal_reason(np.full(12, 4), np.arange(12) % 5)
     ''

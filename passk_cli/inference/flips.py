@@ -1,4 +1,4 @@
-"""Tests for changed results of tasks between two runs, and the changes that chance explains."""
+"""Tests for changed results of tasks between two runs, and the expected changes due to chance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _STEPS, _FEWEST = 12, 96
 # passk uses Boschloo's test for at most MAX_BOSCHLOO_TABLES pairs of pass counts, and Fisher's test
 # for more pairs.
 MAX_BOSCHLOO_TABLES = 20_000
-# Two sums of probabilities with a relative difference below _RELATIVE_TOLERANCE are treated as equal.
+# Two sums of probabilities with a relative difference below _RELATIVE_TOLERANCE are treated as
+# equal.
 _RELATIVE_TOLERANCE = 1e-9
 _POSSIBLE_PASSES_REACH = 19.0
 
@@ -26,9 +27,9 @@ _POSSIBLE_PASSES_REACH = 19.0
 def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Ints:
     """1 if a task flips to passing, −1 if it flips to failing, and 0 if it does not flip.
 
-    A task flips if its pass rates differ by more than one half: |c/n − c₀/n₀| > ½. With one or two
-    attempts per run, one run always passes and the other run never passes. With ten attempts per
-    run, the passes differ by 6 or more.
+    A task flips if its pass rates c/n and c₀/n₀ in the two runs differ by more than ½. With one or
+    two attempts per run, a flip means that one run always passes and the other run never passes.
+    With ten attempts per run, a flip means that the numbers of passes differ by 6 or more.
 
     >>> flip_signs([1, 2, 10, 4], [1, 1, 8, 0], [1, 2, 10, 4], [0, 0, 2, 3]).tolist()
     [1, 0, 1, -1]
@@ -40,11 +41,11 @@ def flip_signs(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike)
 
 @dataclass(frozen=True)
 class FlipChances:
-    """Probabilities that the result of each task changes by chance, given its total passes.
+    """Probabilities that each task's result changes by chance, given the task's total passes.
 
     changes : probability that the two pass rates differ.
     flips : probability that the two pass rates differ by more than ½.
-    gains : probability of a flip in favour of the first run.
+    flips_to_first_run : probability of a flip in favour of the first run.
     """
 
     changes: Floats
@@ -53,13 +54,14 @@ class FlipChances:
 
 
 def flip_chances(n: ArrayLike, n_base: ArrayLike, passes: ArrayLike) -> FlipChances:
-    """The probabilities that a task's result changes although its pass rate is unchanged.
+    """The probabilities that a task's result changes by chance although its pass rate is unchanged.
 
     If the rate p is the same in both runs, the s = c + c₀ passes of a task are a random subset of
-    its n + n₀ attempts, so c is hypergeometric for any p. P(flip | s) is therefore an unbiased
-    estimate of P(flip | p). The estimate has minimal variance, because s is sufficient. The sum
-    over tasks estimates the expected number of flips. With one attempt per run, this sum always
-    equals the observed number of flips, so it is not informative.
+    the n + n₀ attempts, so c has a hypergeometric distribution for any p. P(flip | s) is therefore
+    an unbiased estimate of P(flip | p). This estimate has the smallest possible variance, because
+    the total passes s are a sufficient statistic. The sum of P(flip | s) over tasks estimates the
+    expected number of flips. If runs have one attempt per task, this sum always equals the observed
+    number of flips, so the sum is not informative.
 
     n, n_base : attempts ≥ 1.  passes : total passes s in 0 … n + n_base.
     Returns floats in [0, 1].
@@ -100,7 +102,8 @@ def _possible_passes(n: int, n_base: int, passes: int) -> tuple[Ints, Floats]:
 def poisson_binomial(probabilities: ArrayLike) -> Floats:
     """The exact distribution of the number of independent events that happen: P(N = 0), P(N = 1), …
 
-    probabilities : one float in [0, 1] per event.  Returns one more float than there are events.
+    probabilities : one float in [0, 1] per event.  Returns one float per possible number of events,
+        (events + 1,).
 
     >>> poisson_binomial([0.5, 0.5]).tolist()
     [0.25, 0.5, 0.25]
@@ -117,7 +120,7 @@ def poisson_binomial(probabilities: ArrayLike) -> Floats:
 
 
 def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
-    """The narrowest range that excludes at most (1 − level)/2 of a distribution at each end.
+    """The narrowest range with at most (1 − level)/2 of a distribution on each side of it.
 
     >>> central_range(poisson_binomial([0.5] * 10))
     (2, 8)
@@ -132,14 +135,16 @@ def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
 def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -> Floats:
     """Exact unconditional two-sided p-values of the hypothesis that a task's pass rates are equal.
 
-    p = max over π in [0, 1] of P_π(F ≤ f). f is Fisher's exact p-value for c of n passes against c₀
-    of n₀ passes. F is Fisher's p-value of a random table in which both rates are the unknown π.
-    Under the hypothesis, p ≤ α has a probability of at most α. p is never above f. For 4 of 4
-    passes against 0 of 4, p is 0.0078 and f is 0.029.
+    p is the maximum of P_π(F ≤ f) over π in [0, 1]. In this formula, f is Fisher's exact p-value
+    for c passes in n attempts against c₀ passes in n₀ attempts. F is Fisher's p-value for a random
+    table in which both pass rates are the unknown π. Under the hypothesis, p ≤ α has a probability
+    of at most α. The p-value is never above f. For example, for 4 passes in 4 attempts against 0
+    passes in 4 attempts, p is 0.0078 and f is 0.029.
 
     n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.
     Returns floats in [0, 1] of the broadcast shape.
-    Accuracy: π has at least 97 values, 12 per standard error, with parabolas in between. If (n + 1)
+    Accuracy: The search for the maximum uses at least 97 values of π (12 per standard error), and
+    parabolas between them. If (n + 1)
         (n₀ + 1) is above 20,000, the result is Fisher's p-value, which is nearly the same.
     Source: Boschloo 1970.
 

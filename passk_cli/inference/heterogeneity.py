@@ -1,10 +1,11 @@
-"""Uncertainty of the heterogeneity gain Δ_k, the coverage deficit and moments of success rates.
+"""Intervals of the heterogeneity gain Δ_k, the coverage deficit and the moments of success rates.
 
-For new tasks, limits come from a Bayesian bootstrap over tasks (or clusters). Like the `guard`
-interval of a mean, the bootstrap adds a guard atom: an imagined task with half a task's weight and
-the worst possible value. The draws are shifted by the difference between the bias-corrected and the
-plain estimate. For these tasks, the interval is the hull of a hierarchical posterior and a pivot,
-as for a mean. The skewness then has normal limits with the jackknife over attempts.
+The limits for new tasks come from a Bayesian bootstrap over tasks (or clusters). Like the `guard`
+interval of a mean, the bootstrap adds a guard atom: an imaginary task with half the weight of a
+task and the worst possible value. The draws of the bootstrap are shifted by the difference between
+the bias-corrected and the plain estimate. For these tasks, the interval is the hull of a posterior
+interval and a pivot interval, as for a mean. The limits of the skewness for these tasks are normal
+limits, with a standard error from the jackknife over attempts.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ InfluenceFunction = Callable[[Ints, Ints], Floats]
 
 @dataclass(frozen=True)
 class IntervalSetting:
-    """Settings of an interval: population, confidence level, clusters and bootstrap draws.
+    """The settings of an interval: population, confidence level, clusters and bootstrap draws.
 
     level : confidence level; None if only standard errors are needed.
     clusters : a code 0 … G−1 per task, or None.
@@ -52,7 +53,7 @@ class IntervalSetting:
 
     @property
     def tail(self) -> float:
-        """The probability that is outside the interval on each side."""
+        """The probability outside the interval on each side, (1 − level)/2."""
         return (1.0 - (self.level or 0.0)) / 2.0
 
 
@@ -60,7 +61,7 @@ class IntervalSetting:
 class HeterogeneityGains:
     """The heterogeneity gains Δ_k with their standard errors and limits: arrays over k.
 
-    Undefined elements are NaN.
+    Elements that are not defined are NaN.
 
     estimate : Δ_k.  largest_possible : estimate of μ − μ^k, the largest possible Δ_k.
     """
@@ -73,13 +74,13 @@ class HeterogeneityGains:
 
 
 def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
-    """Δ_k = pass^k − μ^k, corrected for the bias of μ̂^k, with its largest value and interval.
+    """The gains Δ_k = pass^k − μ^k, without the bias of μ̂^k, with largest values and intervals.
 
-    The coverage deficit is Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`. For new
-    tasks, μ^k is estimated from k different tasks (clusters), and it is NaN if there are fewer. For
-    these tasks, μ^k is estimated from tasks drawn with replacement, and k = n has an interval but
-    no standard error. Δ_k cannot be negative, so limits below 0 are set to 0. Estimates may be
-    negative.
+    The coverage deficit is the gain Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`.
+    For new tasks, μ^k is estimated from k different tasks (or clusters). The estimate is NaN if
+    there are fewer than k tasks (or clusters). For these tasks, μ^k is estimated from tasks drawn
+    with replacement, and Δ_k for k = n has an interval but no standard error. The true Δ_k cannot
+    be negative, so limits below 0 are set to 0. Estimates of Δ_k may be negative.
 
     n, c : attempts and passes, (tasks,).  ks : increasing k's; no k is above the smallest n.
 
@@ -94,7 +95,7 @@ def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) ->
 def heterogeneity_gains_per_pass_array(
     n: Ints, passes: Sequence[Ints], ks: Ints, setting: IntervalSetting
 ) -> list[HeterogeneityGains]:
-    """`heterogeneity_gains` for several arrays of passes, with the same bootstrap draws."""
+    """The results of `heterogeneity_gains` for several arrays of passes, with the same draws."""
     new = setting.population == NEW_TASKS
     all_gains, jobs = [], []
     for c in passes:
@@ -150,12 +151,13 @@ def _standard_errors(
 
 @dataclass(frozen=True)
 class GuardedFunctionals:
-    """Functions of means over tasks, and the guard atoms of their limits.
+    """Functions of means over tasks, and the guard atoms for the limits of these functions.
 
     task_values : variables with the means that the function needs, (tasks × variables).
-    functional : function of the means, (draws × variables) → (draws × functionals).
+    function_of_means : function of the means, (draws × variables) → (draws × functionals).
     lower_guards, upper_guards : guard atoms (variables,) for lower and for upper limits. An atom
-        has half the Dirichlet weight of a task (or average cluster). The worst atom sets the limit.
+        has half the Dirichlet weight of a task (or average cluster). If there are several guard
+        atoms, a limit is the worst limit over all atoms.
     """
 
     task_values: Floats
@@ -184,7 +186,10 @@ def _gain_functionals(
 def guarded_limits(
     jobs: Sequence[GuardedFunctionals], setting: IntervalSetting
 ) -> list[tuple[Floats, Floats]]:
-    """Limits by a Bayesian bootstrap with guard atoms. All functionals get the same draws."""
+    """Limits by a Bayesian bootstrap with guard atoms.
+
+    All functionals use the same bootstrap draws.
+    """
     columns = np.hstack([job.task_values for job in jobs])
     means = bootstrap_means(
         columns, setting.resamples, setting.seed, kind="dirichlet", clusters=setting.clusters
@@ -211,7 +216,7 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class RateMomentEstimate:
-    """A moment of the success rates, or the reason why the moment or its limits do not exist."""
+    """A moment of the success rates with limits, or the reason why passk cannot compute them."""
 
     value: float | None
     se: float | None = None
@@ -223,10 +228,11 @@ class RateMomentEstimate:
 def sd_and_skewness_of_rates(
     n: Ints, c: Ints, setting: IntervalSetting
 ) -> tuple[RateMomentEstimate, RateMomentEstimate]:
-    """Standard deviation and skewness of the true success rates over tasks, without attempt noise.
+    """Standard deviation and skewness of tasks' true success rates, without noise of attempts.
 
-    n, c : attempts and passes, (tasks,). The standard deviation needs 2 tasks with 2
-        attempts at each. The skewness needs 3 tasks with 3 attempts at each, and a significant
+    n, c : attempts and passes, (tasks,). The standard deviation needs at least 2 tasks, and at
+        least 2 attempts at each task.
+        The skewness needs at least 3 tasks, at least 3 attempts at each task, and a significant
         standard deviation.
 
     >>> n, c = np.full(4, 9), np.array([0, 9, 0, 9])
@@ -272,7 +278,12 @@ def _skewness_functional(columns: Floats, moments: RateMoments) -> GuardedFuncti
     def functional(means: Floats) -> Floats:
         first, second, third = means.T
         spread = second - first**2 + (moments.variance - plain.variance)
-        third_moment = third - 3 * second * first + 2 * first**3 + (moments.third_central_moment - plain.third_central_moment)
+        third_moment = (
+            third
+            - 3 * second * first
+            + 2 * first**3
+            + (moments.third_central_moment - plain.third_central_moment)
+        )
         with np.errstate(invalid="ignore"):
             skewnesses: Floats = np.where(spread > 0, third_moment / spread**1.5, np.nan)
         return skewnesses[:, None]

@@ -1,9 +1,10 @@
 """Posterior of success rates in a model with a Beta distribution and point masses at 0 and 1.
 
-The rate p_t is 0 with probability ν, 1 with probability ω, and otherwise ~ Beta(s·m, s·(1−m)). The
-passes are c_t ~ Binomial(n_t, p_t). The posterior of (m, s, ν, ω) is computed on a grid that is
-finer near the maximum. Given these four parameters, the rates of the tasks are
-independent and their moments have closed forms. There are no random draws and no seed.
+The success rate p_t of task t is 0 with probability ν, 1 with probability ω, and otherwise has the
+distribution Beta(s·m, s·(1−m)). The number of passes is c_t ~ Binomial(n_t, p_t). The posterior of
+(m, s, ν, ω) is computed on a grid that is finer near the maximum. Given the four parameters m, s, ν
+and ω, the rates of the tasks are independent, and the moments of the rates have closed forms. The
+posterior needs no random draws and no seed.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from passk_cli.arrays import Floats, Ints
 from passk_cli.metrics.pass_k import unique_pairs
 from passk_cli.metrics.polynomials import Polynomial
 
-# The first grid has separate points for logit m and for log s, and common points for both ν and ω.
+# The first grid has separate points for logit m and for log s. The grid points of ν and ω are the
+# same.
 _LOGIT_MEAN_GRID = np.linspace(-8.0, 8.0, 17)
 _LOG_SIZE_GRID = np.linspace(np.log(0.05), np.log(3000.0), 10)
 _POINT_MASS_GRID = np.linspace(0.0, 0.8, 5)
@@ -26,12 +28,12 @@ _REFINED_GRID_POINTS = (9, 9, 5, 5)
 _GRID_ROUNDS = 3
 _RELEVANT_WEIGHT_RATIO = 2e-3
 _KEPT_WEIGHT_RATIO = 1e-3
-# _PRIOR_CENTRE_OF_SIZE is the centre of the logistic prior of log s. Under the logistic prior of log s,
-# widely spread rates and nearly equal rates are both plausible. A flat prior would cut off the tail
-# of the posterior if rates are near 1.
+# _PRIOR_CENTRE_OF_SIZE is the centre of the logistic prior of log s. Under the logistic prior of
+# log s, widely spread rates and nearly equal rates are both plausible. A flat prior would cut off
+# the tail of the posterior if rates are near 1.
 _PRIOR_CENTRE_OF_SIZE = 5.0
-# _PRIOR_NO_POINT_MASS is the prior probability that the model has no point mass at 0. The prior probability of
-# no point mass at 1 is the same.
+# _PRIOR_NO_POINT_MASS is the prior probability that the model has no point mass at 0. The prior
+# probability of no point mass at 1 is the same.
 _PRIOR_NO_POINT_MASS = 0.5
 
 
@@ -61,7 +63,7 @@ class CountHistogram:
 
 
 def count_histogram(n: Ints, c: Ints) -> CountHistogram:
-    """The distinct pairs (n, c) of tasks, and how often each pair occurs.
+    """Count how many tasks have each distinct pair (n, c) of attempts and passes.
 
     >>> count_histogram(np.array([2, 2, 3]), np.array([1, 1, 0])).task_counts.tolist()
     [2.0, 1.0]
@@ -78,7 +80,7 @@ class RatePosterior:
     a, b : parameters of the Beta distributions, (distributions,).
     beta_index : index of the Beta distribution of each grid point, (points,).
     never_share, always_share : ν and ω of each grid point, (points,).
-    weight : posterior probability of each grid point, (points,).
+    posterior_weights : posterior probability of each grid point, (points,).
     """
 
     histogram: CountHistogram
@@ -90,7 +92,7 @@ class RatePosterior:
     posterior_weights: Floats
 
     def polynomial_mean_and_variance(self, value: Polynomial) -> tuple[Floats, Floats]:
-        """Mean and variance at each grid point of the mean over tasks of a polynomial in p."""
+        """The mean and variance, at each grid point, of a polynomial in p averaged over tasks."""
         first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.task_count
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
@@ -128,12 +130,12 @@ class RatePosterior:
 
 @lru_cache(maxsize=64)
 def rate_posterior(tasks: CountHistogram) -> RatePosterior:
-    """The posterior of the success rates of these tasks (cached).
+    """The posterior of the success rates of the given tasks, from a cache if possible.
 
     >>> posterior = rate_posterior(count_histogram(np.full(40, 10), np.full(40, 3)))
     >>> from passk_cli.metrics.polynomials import pass_hat_k_polynomial
-    >>> mean, _ = posterior.mean_of(pass_hat_k_polynomial(1))
-    >>> round(float(posterior.weight @ mean), 2)
+    >>> mean, _ = posterior.polynomial_mean_and_variance(pass_hat_k_polynomial(1))
+    >>> round(float(posterior.posterior_weights @ mean), 2)
     0.3
     """
     axes = [_LOGIT_MEAN_GRID, _LOG_SIZE_GRID, _POINT_MASS_GRID, _POINT_MASS_GRID]
@@ -159,7 +161,8 @@ def rate_posterior(tasks: CountHistogram) -> RatePosterior:
 def draw_rates(n: Ints, c: Ints, draws: int, generator: np.random.Generator) -> Floats:
     """Draws of the tasks' success rates from their posterior, (draws × tasks).
 
-    A draw picks a grid point by weight, and then a rate per task: 0, 1 or Beta(a + c, b + n − c).
+    A draw first chooses a grid point with a probability equal to its weight, and then a rate per
+    task: 0, 1 or a draw from Beta(a + c, b + n − c).
 
     n, c : attempts and passes, (tasks,), n ≥ 1.  Returns floats in [0, 1].
     Edge case: with one attempt at every task, the spread of the rates comes only from the prior.
@@ -209,7 +212,7 @@ def _grid_posterior_weights(
 
 
 def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
-    """log P(the outcomes of n attempts in their order | p ~ Beta(a, b)): (cells × pairs)."""
+    """Log probability of the outcomes of n attempts if p ~ Beta(a, b): (cells × pairs)."""
     from passk_cli.scipy_special import betaln
 
     logs: Floats = betaln(a[:, None] + c, b[:, None] + (n - c)) - betaln(a, b)[:, None]
@@ -217,7 +220,7 @@ def _log_likelihoods(a: Floats, b: Floats, n: Ints, c: Ints) -> Floats:
 
 
 def _log_prior(axes: Sequence[Floats]) -> Floats:
-    """Log prior: m ~ Beta(½, ½), log s logistic, ν and ω 0 or uniform with ν + ω ≤ 1."""
+    """Log prior: m ~ Beta(½, ½), logistic log s, and ν and ω 0 or uniform with ν + ω ≤ 1."""
     means, sizes, *lumps = axes
     distance = np.abs(sizes - np.log(_PRIOR_CENTRE_OF_SIZE))
     shares = []

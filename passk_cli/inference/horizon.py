@@ -23,15 +23,16 @@ from passk_cli.inference.random_streams import named_generator
 # horizons by less than 0.1 %.
 SLOPE_PENALTY = 1e-5
 _STEPS, _HALVINGS, _CONVERGED = 60, 30, 1e-6
-# A block contains _BLOCK resamples. If |log₂ minutes| is above _LONGEST, the length is treated as 0
-# or infinite.
+# A block contains _BLOCK resamples. A horizon of minutes with |log₂| above _LONGEST is reported as
+# 0 or as infinite.
 _BLOCK, _LONGEST = 512, 30.0
 
 
 class LinkFunction(NamedTuple):
-    """A function from a linear predictor η to a success rate P, and its inverse.
+    """A function from a linear predictor η to a success rate P, and the inverse function.
 
-    evaluate : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).  inverse : P → η.
+    rates_of_predictor : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).
+        predictor_of_rate : P → η.
     """
 
     rates_of_predictor: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
@@ -52,12 +53,13 @@ def _weibull_rates(eta: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 LOGISTIC_LINK = LinkFunction(_logistic_rates, lambda p: math.log(p / (1.0 - p)))
-# WEIBULL is the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
+# WEIBULL_LINK uses the survival function of a Weibull time to failure, P = exp(−(t/scale)^shape).
 WEIBULL_LINK = LinkFunction(_weibull_rates, lambda p: -math.log(-math.log(p)))
 
 
 def task_weights(families: Ints) -> Floats:
-    """Weights of tasks with the sum 1. A task in a family of m tasks has a weight ∝ 1/√m.
+    """Weights of tasks. The sum of all weights is 1.
+    A task in a family of m tasks has a weight ∝ 1/√m.
 
     >>> task_weights(np.array([0, 0, 0, 0, 1])).round(3).tolist()
     [0.167, 0.167, 0.167, 0.167, 0.333]
@@ -70,13 +72,13 @@ def fit_curves(
     x: Floats, passed: Floats, failed: Floats, shape: LinkFunction = LOGISTIC_LINK,
     start: tuple[float, float] = (0.0, 0.0), penalty: float = SLOPE_PENALTY,
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """Coefficients a and b of the curve g(a + b·x) with the highest likelihood, both (rows,).
+    """The coefficients a and b of the curve g(a + b·x) with the highest likelihood, both (rows,).
 
-    Fisher scoring with step halving maximizes the likelihood. If nothing fails, a is infinite. If
-    nothing passes, a is minus infinity.
+    Fisher scoring with step halving maximizes the likelihood. If no attempt fails, the coefficient
+    a is infinite. If no attempt passes, the coefficient a is minus infinity.
 
     x : log₂ of the task lengths, (tasks,).
-    passed, failed : weights of passes and of failures, (rows × tasks). A row is a resample.
+    passed, failed : weights of passes and of failures, (rows × tasks). Each row is a resample.
     start : a and b at which the search begins.  penalty : λ, see `SLOPE_PENALTY`.
 
     >>> passed = np.array([[4.0, 3.0, 1.0, 0.0]]) / 16
@@ -125,21 +127,23 @@ def fit_curves(
 
 
 def log2_horizons(a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGISTIC_LINK) -> Floats:
-    """log₂ of the task length at which the success rate has a given value.
+    """The log₂ of the task length at which a curve has a given success rate.
 
     The result is infinite if all attempts pass, minus infinity if none passes, and NaN if the
     success rate does not fall with length.
     """
     falls = b < -1e-9
     with np.errstate(invalid="ignore"):
-        log2 = np.where(falls, (shape.predictor_of_rate(rate) - a) / np.where(falls, b, -1.0), math.nan)
+        log2 = np.where(
+            falls, (shape.predictor_of_rate(rate) - a) / np.where(falls, b, -1.0), math.nan
+        )
     return np.where(np.isinf(a), a, log2)
 
 
 def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
-    """The best-fitting curve that never rises: the distinct x in order, and the rate at each x.
+    """The best-fitting curve that never rises: the distinct x in order, and a rate for each x.
 
-    The algorithm pools adjacent violators.
+    The algorithm is PAVA, the pool-adjacent-violators algorithm.
 
     passed, failed : weights of passes and of failures, (tasks,).
 
@@ -160,9 +164,9 @@ def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Flo
 
 
 def isotonic_log2_horizon(at: Floats, rates: Floats, rate: float) -> float:
-    """log₂ of the horizon: midway between the last x with at least this rate and the next x.
+    """The log₂ of the horizon, midway between the last x with at least this rate and the next x.
 
-    The result is infinite if all x reach the rate, and minus infinity if none does.
+    The result is infinite if all x reach the given rate, and minus infinity if no x reaches it.
     """
     reached = int((rates >= rate - 1e-9).sum())
     if reached in (0, len(at)):
@@ -175,8 +179,9 @@ def resampled_counts(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
 
-    A resample draws families with replacement, then as many tasks of each drawn family as the
-    family has, then the attempts at each drawn task. Models with the same tasks get the same draws.
+    A resample draws families with replacement, then as many tasks from each drawn family as it has,
+    and then the attempts at each drawn task. Models that have the same tasks get the same random
+    draws.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):
@@ -193,12 +198,13 @@ def resampled_counts(
 
 
 def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats:
-    """log₂ horizons of resamples, from the columns a and b of `draws`.
+    """The log₂ horizons of all resamples, from the columns a and b of `draws`.
 
-    If a curve does not fall, its horizon is the limit of horizons of flatter and flatter curves: it
-    is infinite if the success rate at `middle` is above `rate`, and minus infinity otherwise.
+    If a curve does not fall, its horizon is the limit for curves that become flatter and flatter.
+    The horizon is then infinite if the success rate at `middle` is above `rate`, and minus infinity
+    if not.
 
-    middle : mean of x.
+    middle : mean of x = log₂ minutes over the tasks.
     """
     a, b = draws.T
     log2 = log2_horizons(a, b, rate)
@@ -207,7 +213,7 @@ def resampled_log2_horizons(draws: Floats, rate: float, middle: float) -> Floats
 
 
 def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
-    """Percentile limits that include all limits that are possible if NaN draws are any numbers."""
+    """Percentile limits that are valid for all possible numbers in place of the NaN draws."""
     tail = (1.0 - level) / 2
     low = np.quantile(np.where(np.isnan(draws), -math.inf, draws), tail, method="lower")
     high = np.quantile(np.where(np.isnan(draws), math.inf, draws), 1 - tail, method="higher")
@@ -215,7 +221,7 @@ def percentile_limits(draws: Floats, level: float) -> tuple[float, float]:
 
 
 def minutes_from_log2(log2: float) -> float:
-    """The length in minutes; 0 or infinite if |log₂| is above 30."""
+    """The task length in minutes for a given log₂; 0 or infinite if |log₂| is above 30."""
     return 2.0**log2 if not abs(log2) > _LONGEST else math.inf if log2 > 0 else 0.0
 
 
@@ -223,8 +229,8 @@ def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
     """Doublings of the horizon per day: least-squares slopes of log₂ horizons over dates, (rows,).
 
     dates : release dates in days, (models,).
-    log2 : log₂ horizons, (rows × models). Values that are not finite are left out. The slope is NaN
-        if fewer than two dates remain.
+    log2 : log₂ horizons, (rows × models). log₂ horizons that are not finite are left out.
+        The slope of a row is NaN if fewer than two dates remain.
 
     >>> doublings_per_day(np.array([0.0, 100.0, 200.0]), np.array([[1.0, 2.0, 3.0]])).tolist()
     [0.01]
@@ -237,7 +243,7 @@ def doublings_per_day(dates: Floats, log2: Floats) -> Floats:
 
 
 def frontier_models(dates: Sequence[float], log2: Sequence[float]) -> list[int]:
-    """Indices of the models with the longest horizon among the models released up to their date."""
+    """Indices of the models that had the longest horizon of all models when they were released."""
     pairs = [*zip(dates, log2, strict=True)]
     return [place for place, (date, length) in enumerate(pairs)
             if all(length >= other for day, other in pairs if day <= date)]  # fmt: skip

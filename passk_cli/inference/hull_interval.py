@@ -1,9 +1,10 @@
-"""Intervals for these tasks: the hull of a hierarchical posterior and a bootstrap pivot.
+"""Intervals for these tasks: the hull of a posterior interval and a bootstrap pivot interval.
 
-Neither interval has enough coverage by itself. The posterior interval fails if the rates are not
-spread as the model assumes, and more so with more tasks. The pivot interval fails near 0 and 1 if
-only a few tasks determine the value. Neither interval is wide enough if only a few of the tasks
-never pass. The hull therefore includes the estimate at the most extreme rates that the attempts
+The posterior interval and the pivot interval do not have enough coverage by themselves. The
+posterior interval fails if the distribution of the rates differs from the model's assumption,
+especially if there are many tasks. The pivot interval fails near 0 and 1 if only a few tasks
+determine the value. Both intervals are too narrow if only a few of the tasks never pass. The hull
+therefore also includes the values of the metric at the most extreme success rates that the attempts
 permit. Coverage: benchmarks/coverage.md.
 """
 
@@ -34,18 +35,19 @@ from passk_cli.metrics.registry import Metric
 _LOGNORMAL_VARIATION = 0.5
 # A quantile with a logit below _LOWEST or above _HIGHEST is set to 0 or 1.
 _LOWEST, _HIGHEST = -80.0, 36.0
-# A mean is at least _SMALLEST_MEAN, because the square of a smaller number would be 0 in floating point.
+# A mean is at least _SMALLEST_MEAN, because the square of a smaller number would be 0 in floating
+# point.
 _SMALLEST_MEAN = 1e-140
 
 
 @dataclass(frozen=True)
 class HullInterval:
-    """Limits of a metric's mean over these tasks for infinitely many attempts.
+    """Limits of the mean of a metric over these tasks for infinitely many attempts.
 
     estimate : unbiased estimate of the mean.  error_distribution : of estimate − truth.
     posterior_weights, posterior_means, posterior_variances : of the mean at grid points, (points,).
     metric_polynomial : the metric as a polynomial in the success rate.
-    complement : whether the fields describe 1 − metric instead of the metric.
+    describes_complement : whether the fields describe 1 − metric instead of the metric.
     """
 
     estimate: float
@@ -58,10 +60,13 @@ class HullInterval:
     describes_complement: bool = False
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """Minimum and maximum of the posterior quantiles, pivot limits and extreme estimates."""
+        """The lower and the upper limit of the hull at a tail probability."""
         ends = self._extreme_estimates(tail)
         for p in (tail, 1.0 - tail):
-            ends += [self.estimate - self.error_distribution.quantile(p), self._posterior_quantile(p)]
+            ends += [
+                self.estimate - self.error_distribution.quantile(p),
+                self._posterior_quantile(p),
+            ]
         low, high = max(min(ends), 0.0), min(max(ends), 1.0)
         return (1.0 - high, 1.0 - low) if self.describes_complement else (low, high)
 
@@ -72,7 +77,8 @@ class HullInterval:
             if agree.any():
                 off = -math.expm1(math.log(tail) / float(n[agree] @ times[agree]))
                 change = float(
-                    self.metric_polynomial.value_at(abs(rate - off)) - self.metric_polynomial.value_at(rate)
+                    self.metric_polynomial.value_at(abs(rate - off))
+                    - self.metric_polynomial.value_at(rate)
                 )
                 share = float(times[agree].sum()) / self.histogram.task_count
                 reaches.append(self.estimate + share * change)
@@ -112,7 +118,7 @@ class HullInterval:
 def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     """The hull interval of a metric's mean, from a hierarchical posterior and a bootstrap pivot.
 
-    tasks : counts of the tasks; every n is at least k.
+    tasks : attempts n and passes c of the tasks; every n is at least k.
     Returns None if the metric is not a polynomial in the success rate.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -127,7 +133,8 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     value, complement = expectation
 
     def statistic(n: Ints, c: Ints) -> Floats:
-        # A tiny pass^k of the failures is computed directly, because 1 − 1e-20 rounds to 1.
+        # The probability that all k attempts fail is computed directly and not as 1 − pass@k,
+        # because pass@k rounds to 1 if this probability is tiny.
         if len(value.terms) == 1 and value.terms[0][2:] == (0, metric.k):
             return pass_hat_k_pairs(n, n - c, metric.k)
         values = metric.values(n, c)
@@ -137,13 +144,19 @@ def hull_of_mean(metric: Metric, tasks: CountHistogram) -> HullInterval | None:
     error = error_distribution(mixing_distribution(tasks), (statistic, value.value_at))
     posterior = rate_posterior(tasks)
     return HullInterval(
-        estimate, error, posterior.posterior_weights, *posterior.polynomial_mean_and_variance(value), tasks, value, complement
+        estimate,
+        error,
+        posterior.posterior_weights,
+        *posterior.polynomial_mean_and_variance(value),
+        tasks,
+        value,
+        complement,
     )
 
 
 @dataclass(frozen=True)
 class MetricCounts:
-    """A metric with the attempts and passes of each task, and with n ≥ k at each task."""
+    """A metric, with n attempts and c passes of each task, n ≥ k."""
 
     metric: Metric
     n: Ints
@@ -151,20 +164,24 @@ class MetricCounts:
 
     @property
     def mean(self) -> float:
-        """The estimate: the mean of the metric over tasks with equal weights."""
+        """The mean of the metric over tasks, in which all tasks have equal weights."""
         return float(self.metric.values(self.n, self.c).mean())
 
     @property
     def has_hull(self) -> bool:
         """Whether the metric is a polynomial in the success rate and n is at most 100,000."""
-        return int(self.n.max()) <= MOST_ATTEMPTS_ONE_BY_ONE and self.metric.expectation_polynomial is not None
+        return (
+            int(self.n.max()) <= MOST_ATTEMPTS_ONE_BY_ONE
+            and self.metric.expectation_polynomial is not None
+        )
 
     def limits(self, tail: float) -> tuple[float, float]:
-        """The limits of the hull interval at a tail probability; see `HullInterval.limits`.
+        """The lower and the upper limit of the hull interval at a tail probability; see
+        `HullInterval.limits`.
 
-        For a single task, the limits are the values of the metric at the exact limits of the
-        success rate (Clopper & Pearson 1934), extended to include the estimate. Each limit is on
-        the wrong side of the true value with a probability of at most `tail`.
+        If there is only one task, the limits are the values of the metric at the exact limits of
+        the success rate (Clopper & Pearson 1934), extended to include the estimate. Each limit is
+        on the wrong side of the true value with a probability of at most `tail`.
 
         >>> from passk_cli.metrics.registry import parse_metric
         >>> one = MetricCounts(parse_metric("pass^2"), np.array([10]), np.array([3]))
@@ -172,10 +189,16 @@ class MetricCounts:
         [0.067, 0.652]
         """
         expectation = self.metric.expectation_polynomial
-        if expectation is not None and len(self.n) == 1 and self.metric.definition.is_monotone_in_passes:
+        if (
+            expectation is not None
+            and len(self.n) == 1
+            and self.metric.definition.is_monotone_in_passes
+        ):
             value, complement = expectation
             rates = np.concatenate(rate_limits(self.n, self.c, 1.0 - 2.0 * tail))
-            low, high = ((1.0 - value.value_at(rates)) if complement else value.value_at(rates)).tolist()
+            low, high = (
+                (1.0 - value.value_at(rates)) if complement else value.value_at(rates)
+            ).tolist()
             return min(low, self.mean), max(high, self.mean)
         return _cached_limits(self.metric, count_histogram(self.n, self.c), tail)
 
@@ -191,14 +214,14 @@ def _cached_limits(metric: Metric, tasks: CountHistogram, tail: float) -> tuple[
 def heterogeneity_gain_limits(
     n: Ints, c: Ints, k: int, gain: float, tail: float
 ) -> tuple[float, float]:
-    """Limits of Δ_k = mean p^k − (mean p)^k over these tasks, by the hull method.
+    """Limits of the gain Δ_k = mean p^k − (mean p)^k over these tasks, by the hull method.
 
     To first order, Δ_k is a mean over tasks of p^k − s p with s = k μ^(k−1). At a grid point of the
     posterior, Δ_k has approximately a gamma distribution with mean E p^k − μ^k − k (k−1)/2 μ^(k−2)
     Var μ̂.
 
     n, c : attempts and passes, (tasks,), n ≥ k.  k : at least 2.  gain : estimate of Δ_k.
-    Returns limits ≥ 0.
+    Returns two limits, which are at least 0.
     """
     tasks, power = count_histogram(n, c), pass_hat_k_polynomial(k)
     slope = k * float((c / n).mean()) ** (k - 1)
@@ -221,7 +244,10 @@ def heterogeneity_gain_limits(
     middle = np.maximum(sums[0] / count - power_of_mean, _SMALLEST_MEAN)
     variance = np.maximum(spread + slopes**2 * rates - 2 * slopes * covariances, 1e-16 * middle**2)
     ends = [gain, *(gain - error.quantile(p) for p in (tail, 1.0 - tail))]
-    ends += [_gamma_quantile(posterior.posterior_weights, middle, variance, p) for p in (tail, 1.0 - tail)]
+    ends += [
+        _gamma_quantile(posterior.posterior_weights, middle, variance, p)
+        for p in (tail, 1.0 - tail)
+    ]
     return max(min(ends), 0.0), max(max(ends), 0.0)
 
 
@@ -242,9 +268,10 @@ def _gamma_quantile(weight: Floats, mean: Floats, variance: Floats, p: float) ->
 def moment_matched_cdf(x: float, mean: Floats, variance: Floats) -> Floats:
     """P(X ≤ x) for distributions on [0, 1] with given means and variances.
 
-    The distributions are Beta distributions. If the mean is near 0 and the standard deviation above
-    half the mean, the distribution is lognormal. If the mean is near 1, the distribution is the
-    mirror image of a lognormal distribution.
+    The distributions are Beta distributions, with two exceptions. If the mean is near 0 and the
+    standard deviation is larger than half the mean, the distribution is lognormal. If the mean is
+    near 1 and the standard deviation is large, the distribution is the mirror image of a lognormal
+    distribution.
     """
     below = np.empty(len(mean))
     upper = mean > 0.5

@@ -1,7 +1,7 @@
-"""Tests for unusual submissions: copied outcomes, certain tasks, missing attempts, equal texts.
+"""Tests for unusual submissions: copied outcomes, certain tasks, missing attempts and equal texts.
 
-Most functions take arrays with one row per submission and one column per task. The p-values are
-adjusted for the number of submissions, or of pairs of submissions.
+Most functions take arrays with one row per submission and one column per task. All p-values are
+adjusted for the number of submissions or of pairs of submissions.
 """
 
 from __future__ import annotations
@@ -23,19 +23,22 @@ _ABILITY, _DIFFICULTY = 4.0, 9.0
 _ROUNDS, _MIXTURE_ROUNDS = 30, 40
 # The expected agreement is averaged over _SIMILAR_DIFFICULTY_TASKS tasks of similar difficulty.
 _SIMILAR_DIFFICULTY_TASKS = 10
-# The standard deviation of a normal distribution is _SD_PER_MAD times its median absolute deviation.
+# The standard deviation of a normal distribution is _SD_PER_MAD times its median absolute
+# deviation.
 _SD_PER_MAD = 1.4826
-# passk compares the texts of a submission only with the texts of the _MAX_TEXT_PARTNERS other submissions
-# that have the most equal texts.
+# passk compares the texts of a submission only with the texts of the _MAX_TEXT_PARTNERS other
+# submissions that have the most equal texts.
 _MAX_TEXT_PARTNERS = 3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosestPartners:
-    """The partner with which each submission agrees most, beyond what task difficulty explains.
+    """The partner that agrees most with each submission, more than task difficulty explains.
 
-    agreeing, shared : number of equal outcomes, and of outcomes that both submissions have.
-    expected : expected equal outcomes if tasks of similar difficulty are exchanged.
+    agreeing_outcomes, shared_outcomes : number of equal outcomes, and of outcomes that both
+        submissions have.
+    expected_agreeing_outcomes : expected equal outcomes if tasks of similar difficulty are
+        exchanged.
     p : p-value, adjusted for all pairs.
     fits_difficulty_better : whether, among the different outcomes, the submission's outcomes fit
         the difficulty of the tasks better than the partner's outcomes.
@@ -53,9 +56,12 @@ class ClosestPartners:
 class CertainTasksTest:
     """Tasks with a pass rate of exactly 0 or 1, among the tasks with several attempts.
 
-    certain, tasks : number of tasks with a rate of 0 or 1, and of tasks with several attempts.
-    expected : expected `certain`, given the submission's ability and the difficulty of the tasks.
-    p : p-value of the hypothesis that difficulty explains `certain`, adjusted for all submissions.
+    certain_task_counts, repeated_task_counts : number of tasks with a rate of 0 or 1, and of tasks
+        with several attempts.
+    expected_certain_tasks : expected `certain_task_counts`, given the submission's ability and the
+        difficulty of the tasks.
+    p : p-value of the hypothesis that difficulty explains `certain_task_counts`, adjusted for all
+        submissions.
     """
 
     certain_task_counts: Ints
@@ -68,7 +74,7 @@ class CertainTasksTest:
 class MissingAttemptsTest:
     """Attempts that a submission lacks although most submissions have them.
 
-    missing : number of missing attempts of each submission.
+    missing_attempts : number of missing attempts of each submission.
     usual_attempts : usual total number of attempts of a submission.
     p : p-value of the hypothesis that attempts are missing at random, adjusted for all submissions.
     """
@@ -83,8 +89,8 @@ class EqualTextsTest:
     """The partner with the most significant number of equal texts, for each submission.
 
     partner : index of the partner, or −1 if there is no partner.
-    equal : number of attempts with a text that the partner also has at the same task.
-    attempts : number of attempts with a text.
+    equal_text_attempts : number of attempts with a text that the partner also has at the same task.
+    attempts_with_text : number of attempts with a text.
     p : p-value, adjusted for all pairs.
     """
 
@@ -95,14 +101,16 @@ class EqualTextsTest:
 
 
 def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
-    """Success rates in a model with an ability per submission and a difficulty per task.
+    """Success rates in a model with one ability per submission and one difficulty per task.
 
-    logit p_st = a_s − b_t, with normal priors of variance 4 for a and 9 for b.
+    The model is logit p_st = a_s − b_t for submission s and task t, with normal priors of variance
+    4 for the abilities a and 9 for the difficulties b.
 
     n, c : attempts and passes, (submissions, tasks); n = 0 if there is no attempt.
-    Returns p in (0, 1) and the difficulties b.  Source: Rasch 1960.
+    Returns the success rates p in (0, 1) and the difficulties b.  Source: Rasch 1960.
 
-    >>> rates, difficulty = success_rates(np.full((2, 2), 4), np.array([[4, 2], [2, 0]]))
+    >>> rates, difficulty = rasch_rates_and_difficulties(np.full((2, 2), 4), np.array([[4, 2], [2,
+        0]]))
     >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
     (True, True)
     """
@@ -125,10 +133,11 @@ def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
 def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     """The closest partner of each of three or more submissions.
 
-    r_st = (c − n p) / √(n p (1 − p)) with p from `success_rates`. For a pair of submissions, z =
-    Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Related models agree to some degree. Therefore p is
-    the normal tail probability of (z − median) / max(1, 1.4826 MAD), with the median and the MAD
-    over all pairs, times the number of pairs.
+    The residual of submission s at task t is r_st = (c − n p) / √(n p (1 − p)) with the success
+    rate p from `success_rates`. For a pair of submissions s and u, the statistic is z = Σ_t r_st
+    r_ut / √(Σ_t r_st² r_ut²). Outcomes of related models always agree to some degree. Therefore the
+    p-value is the normal tail probability of (z − median) / max(1, 1.4826 MAD), with the median and
+    the MAD over all pairs, times the number of pairs.
 
     n, c : as in `success_rates`.
 
@@ -136,7 +145,8 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
     >>> c[11] = c[3]
     >>> result = closest_partners(np.full(c.shape, 4), c)
-    >>> int(result.partner[3]), int(result.agreeing[3]), bool(result.p[3] < 1e-6 < result.p[4])
+    >>> int(result.partner[3]), int(result.agreeing_outcomes[3]),
+    bool(result.p[3] < 1e-6 < result.p[4])
     (11, 800, True)
     """
     rates, difficulty = rasch_rates_and_difficulties(n, c)
@@ -187,13 +197,13 @@ def _agreement_across_tasks(
 
 
 def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
-    """A test of whether a share of the tasks always passes or fails, regardless of difficulty.
+    """A test of whether a submission always passes or always fails some tasks of any difficulty.
 
-    In the model of each submission, every attempt passes at a share π₁ of the tasks, and every
-    attempt fails at a share π₀. The remaining tasks have the rates of `success_rates` with a newly
-    estimated ability (EM). The statistic is √(2 log likelihood ratio) against π = 0. It is compared
-    with the statistics of all submissions, like in `closest_partners`. Tasks with one attempt are
-    ignored.
+    In the model of a submission, all attempts pass at a share π₁ of the tasks, and all attempts
+    fail at a share π₀ of the tasks. The remaining tasks have the rates of `success_rates` with a
+    newly estimated ability (EM). The statistic is √(2 log likelihood ratio) against the hypothesis
+    π₀ = π₁ = 0. The statistic is compared with the statistics of all submissions, like in
+    `closest_partners`. Tasks with one attempt are ignored.
 
     n, c : as in `success_rates`.
     """
@@ -235,9 +245,10 @@ def _mixture_likelihoods(shares: Floats, likelihood: Floats, passes: Bools, fail
 def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
     """A test of whether attempts are missing mainly at tasks that the other submissions fail.
 
-    The usual number of attempts at a task is the median over submissions. Under the hypothesis,
-    each usual attempt is equally likely to be missing. The mean failure rate of the other
-    submissions at the tasks of the missing attempts is then approximately normal.
+    The usual number of attempts at a task is the median of the numbers over submissions. The
+    hypothesis is that each usual attempt is equally likely to be missing. Under the hypothesis, the
+    mean failure rate of the other submissions at the tasks of the missing attempts is approximately
+    normal.
 
     n, c : as in `success_rates`.
     """
@@ -259,13 +270,14 @@ def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
 def equal_texts_test(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
 ) -> EqualTextsTest:
-    """A test of whether two submissions have more equal texts than other submissions suggest.
+    """A test of whether two submissions have more equal texts than you would expect from others.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
-    expected probability 1 − (1 − f)^m. In this formula f = (h + ½) / (H + 1). Among the H attempts
-    at the task by all other submissions with this verdict, h have the text. Equal short answers are
-    therefore expected, and equal long texts are not. p is a Poisson-binomial tail probability times
-    the number of pairs.
+    expected probability 1 − (1 − f)^m. In this formula, f = (h + ½) / (H + 1) is the frequency of
+    the text. All other submissions have H attempts at the task with this verdict, and h of these
+    attempts have the text. Two submissions are therefore expected to have equal short answers, but
+    not equal long texts. The p-value is a Poisson-binomial tail probability times the number of
+    pairs.
 
     submission, task, passed, text, times : one row per submission, task, verdict and text, with the
         number of attempts that have the text (`times`).

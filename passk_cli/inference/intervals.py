@@ -41,14 +41,14 @@ DEFAULT_DIFFERENCE_METHODS = {NEW_TASKS: GUARDED_T, THESE_TASKS: "hull"}
 PAIRED_SCORE = "paired-score"
 # LOGIT_T is the interval method for values that are corrected by labels.
 LOGIT_T = "logit-t"
-# FIELLER is the interval method for ratios of means, and for the test that two ratios are equal
-# (`ratio`).
+# FIELLER is the interval method for ratios of means, and for the test that two ratios are equal.
 FIELLER = "fieller"
 # RANGE_METHOD is the interval method for quantities for which the counts determine only a range
 # (`compatible_rates`).
 RANGE_METHOD = "range"
 _MAX_BLOCK_VALUES = 1 << 21
-# A block has at most _MAX_BLOCK_DIFFERENCES differences, so that the block fits into the processor's cache.
+# A block has at most _MAX_BLOCK_DIFFERENCES differences, so that the block fits into the
+# processor's cache.
 _MAX_BLOCK_DIFFERENCES = 1 << 17
 # The search for the p-value of equivalence covers p-values from _SMALLEST to _LARGEST.
 _SMALLEST, _LARGEST = 1e-8, 0.499
@@ -56,21 +56,23 @@ _SMALLEST, _LARGEST = 1e-8, 0.499
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalData:
-    """Data for an interval: the values of one metric over tasks.
+    """The data for an interval of a metric's mean: the values of the metric at each task.
 
     values : finite task values, (tasks,).
-    low, high : bounds of the values; infinite if they are unknown.
+    lower_bound, upper_bound : bounds of the values; infinite if they are unknown.
     attempts : attempts per task if the values come from pass/fail outcomes; otherwise None.
-    within : variance of each value over repeated attempts, (tasks,), for "these tasks"; or None.
+    attempt_variances : variance of each value over repeated attempts, (tasks,), for "these tasks";
+        or None.
     clusters : a code 0 … G−1 per task, or None.
-    repeated_means : means with resampled attempts, for "these tasks" with `percentile`; or None.
-    mixed_tasks : number of tasks with both passes and failures, for "these tasks".
-    metric_counts : for "these tasks", the counts from which the values were computed. Empty if the
-        values need more than counts. A difference has one entry per model.
+    resampled_means : means with resampled attempts, for "these tasks" with `percentile`; or None.
+    mixed_task_count : number of tasks with both passes and failures, for "these tasks".
+    metric_counts : for "these tasks", the counts from which the values were computed. The tuple is
+        empty if the metric needs more than counts. A difference has one entry per model.
     variance_floor : for differences, the lower bound for the variance of the mean.
     difference_bounds : for differences, smallest and largest values if outcomes are missing.
-    hidden : for corrected values, variance of the mean that the values do not contain.
-    degrees : for corrected values, degrees of freedom if they are fewer than the values imply.
+    hidden_variance : for corrected values, variance of the mean that the values do not contain.
+    label_degrees_of_freedom : for corrected values, degrees of freedom if they are fewer than the
+        values imply.
     values_near_bound : for corrected values, values with limits that the interval must include.
     resamples, seed : number of random draws, and their seed, for methods that need draws.
     """
@@ -99,12 +101,12 @@ class IntervalData:
 
     @property
     def is_amount(self) -> bool:
-        """Whether the values are amounts, such as costs: at least 0 and without an upper bound."""
+        """Whether the values are amounts, for example costs: at least 0, without an upper bound."""
         return self.lower_bound == 0.0 and math.isinf(self.upper_bound)
 
     @cached_property
     def unit_totals(self) -> tuple[Floats, Floats]:
-        """Sum of the values and number of tasks in each unit, which is a cluster or a task."""
+        """The sum of the values and the number of tasks in each unit (a cluster or one task)."""
         if self.clusters is None:
             return self.values, np.ones(len(self.values))
         totals, sizes = cluster_totals(self.values[:, None], self.clusters)
@@ -112,10 +114,11 @@ class IntervalData:
 
     @cached_property
     def se(self) -> float | None:
-        """Standard error of the mean for new tasks; None with one task (or one cluster).
+        """Standard error of the mean for new tasks; None if there is only one task or cluster.
 
-        √(G/(G−1) Σ_g (S_g − m_g x̄)² / T² + hidden). Without clusters and hidden variance this is
-        s/√T.  Source: Miller 2024, eq. 4.
+        For G clusters with m_g tasks and sums S_g, the standard error is √(G/(G−1) Σ_g (S_g − m_g
+        x̄)² / T² + hidden). Without clusters and hidden variance, the standard error is s/√T.
+         Source: Miller 2024, equation 4.
         """
         totals, sizes = self.unit_totals
         units = len(sizes)
@@ -123,37 +126,48 @@ class IntervalData:
             return None
         spread = float(((totals - sizes * self.mean) ** 2).sum())
         visible = math.sqrt(units / (units - 1) * spread) / len(self.values)
-        return math.hypot(visible, math.sqrt(self.hidden_variance)) if self.hidden_variance else visible
+        return (
+            math.hypot(visible, math.sqrt(self.hidden_variance))
+            if self.hidden_variance
+            else visible
+        )
 
     @property
     def guard_size(self) -> float:
-        """Size of a guard atom in tasks: Σ m² / Σ m, the cluster size of an average task.
+        """Size of a guard atom in tasks: Σ m² / Σ m for cluster sizes m, an average over tasks.
 
-        The size is 1 without clusters, and m if all clusters have m tasks. The guard atom
-        represents a large cluster, because a few large clusters determine how wrong a mean may be.
-        With the average cluster size instead, intervals cover only 88 to 95 % if cluster sizes are
-        lognormal or Pareto distributed (benchmarks/coverage.md).
+        The guard atom has the size 1 without clusters, and the size m if all clusters have m tasks.
+        The guard atom represents a large cluster, because the error of a mean depends mostly on a
+        few large clusters. If the guard atom had the average cluster size, 95 % intervals would
+        contain the mean in only 88 to 95 % of cases with lognormal or Pareto distributed cluster
+        sizes (benchmarks/coverage.md).
         """
         sizes = self.unit_totals[1]
         return float(sizes @ sizes / sizes.sum())
 
     @property
     def all_equal(self) -> bool:
-        """Whether all values are equal up to rounding."""
+        """Whether all values are equal, up to rounding errors."""
         low, high = float(self.values.min()), float(self.values.max())
         return high - low <= ROUNDING_TOLERANCE * max(-low, high)
 
     @property
     def attempt_variance_share(self) -> float | None:
-        """Share of the variance of the mean that is due to random outcomes of attempts, in [0, 1].
+        """The share of the variance of the mean that is due to random outcomes of attempts.
 
-        The share is the mean of `within` divided by the variance of the values over tasks. It is
-        None for one task, if n ≤ k at some task, or if all values are equal.
+        This share, in [0, 1], is the mean of `attempt_variances`, divided by the variance of the
+        values over tasks. The share is None if there is only one task, if a task has n ≤ k
+        attempts, or if all values are equal.
 
-        >>> IntervalData(np.array([0.0, 0.5, 1.0]), within=np.array([0.0, 0.375, 0.0])).share_within
+        >>> IntervalData(np.array([0.0, 0.5, 1.0]), attempt_variances=np.array([0.0, 0.375,
+            0.0])).attempt_variance_share
         0.5
         """
-        if self.attempt_variances is None or np.isnan(self.attempt_variances).any() or len(self.values) < 2:
+        if (
+            self.attempt_variances is None
+            or np.isnan(self.attempt_variances).any()
+            or len(self.values) < 2
+        ):
             return None
         if self.all_equal:
             return None
@@ -171,7 +185,7 @@ class IntervalData:
 
 @dataclass(frozen=True)
 class Interval:
-    """Limits, the level, method and population of the limits, and the reason if limits are None."""
+    """The limits of an interval, the level, method and population, and a reason for no limits."""
 
     low: float | None
     high: float | None
@@ -208,14 +222,14 @@ def interval(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> Interval:
-    """The interval for a mean over tasks.
+    """The interval for the mean of a metric over tasks.
 
     method : a name in METHODS; None for the default of the population.  level : in (0, 1).
     population : NEW_TASKS or THESE_TASKS.
-    Edge cases: if a method cannot compute limits, the limits are None and `reason` explains why. If
+    Edge cases: If a method cannot compute limits, the limits are None and `reason` explains why. If
         the bounds of scores are unknown, BCa replaces methods that need bounds, and `reason`
-        contains a remark. For values that need more than counts, the jackknife replaces `hull`.
-    Errors: ParameterError if the method does not exist or is not for the population.
+        contains a remark. For metrics that need more than counts, the jackknife replaces `hull`.
+    Errors: ParameterError if the method does not exist or is not valid for the population.
 
     >>> limits = interval(IntervalData(np.array([0.0, 0.5, 1.0, 1.0])), "guard")
     >>> round(limits.low, 3), round(limits.high, 3)
@@ -230,13 +244,13 @@ def intervals(
     level: float = 0.95,
     population: str = NEW_TASKS,
 ) -> list[Interval]:
-    """The intervals of several samples; see `interval`.
+    """The intervals of several samples, like `interval` for one sample.
 
-    Vectorised methods compute many intervals at once. A limit then depends on the other samples by
-    less than 1e-12.
+    If a method is vectorised, the method computes many intervals at once. A limit from a vectorised
+    method depends on the other samples by less than 1e-12.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
-    >>> samples = [IntervalData(one, low=-1.0) for one in values]
+    >>> samples = [IntervalData(one, lower_bound=-1.0) for one in values]
     >>> [round(limits.low, 3) for limits in intervals(samples, "guard")]
     [-0.871, -0.393]
     """
@@ -290,13 +304,13 @@ def equivalence_p_values(
 ) -> list[float]:
     """p-values of the hypothesis that a mean difference is outside ±margin (two one-sided tests).
 
-    p is the smallest α for which the interval of level 1 − 2α is within ±margin. If the method
-    has no formula for p, a search finds α ≥ 1e-8 with a relative precision of 1e-6. p is 1 if no
-    interval is within ±margin, and NaN if there is no interval.
+    The p-value is the smallest α for which the interval of level 1 − 2α is within ±margin. If the
+    method has no formula for p, a search finds α ≥ 1e-8 with a relative precision of 1e-6. The
+    p-value is 1 if no interval is within ±margin, and NaN if there is no interval.
 
-    margin : > 0.  Source: Schuirmann 1987.
+    margin : largest difference that counts as equivalent, above 0.  Source: Schuirmann 1987.
 
-    >>> samples = [IntervalData(np.array([0.1, -0.1, 0.0, 0.05, -0.1, 0.1]), low=-1.0)]
+    >>> samples = [IntervalData(np.array([0.1, -0.1, 0.0, 0.05, -0.1, 0.1]), lower_bound=-1.0)]
     >>> [round(p, 4) for p in equivalence_p_values(samples, 0.2, GUARDED_T)]
     [0.0028]
     """
@@ -357,7 +371,7 @@ def check_method(method: str | None, level: float, population: str) -> str:
 
 
 class _UndefinedLimitsError(Exception):
-    """The error if a method has no limits for a sample, with the reason as its message."""
+    """The error that a method cannot compute limits for a sample; its message is the reason."""
 
 
 def _remark_without_spread(
@@ -372,10 +386,15 @@ def _remark_without_spread(
         if limits[1] - limits[0] <= ROUNDING_TOLERANCE and sample.mixed_task_count:
             tasks = f"{sample.mixed_task_count} task{'s' * (sample.mixed_task_count > 1)}"
             raise _UndefinedLimitsError(
-                f"the attempts differ at {tasks}, but too few of them to change the metric, so"
-                " there is no spread to measure; make more attempts per task to get an interval"
+                f"the attempts differ at {tasks}, but too few attempts differ to change the metric,"
+                " so there is no spread to measure; make more attempts per task to get an interval"
             )
-        if sample.attempt_variances is None or sample.attempt_variances.any() or sample.mixed_task_count or method == "hull":
+        if (
+            sample.attempt_variances is None
+            or sample.attempt_variances.any()
+            or sample.mixed_task_count
+            or method == "hull"
+        ):
             return ""
         return "every task always passes or always fails; a width of 0 does not mean certainty"
     if sample.values_near_bound is not None:
@@ -413,17 +432,19 @@ _GUARD_WEIGHT_DECAY = 8.0
 
 
 def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
-    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 if there are point masses.
+    """Dirichlet weights of guard atoms at a bound: ½, or up to 0.93 for values at two points.
 
-    The weight is ½ + 0.43 exp(−8 ρ). ρ measures how far the values are from two point masses, one
-    at the bound and one at v. ρ is the sum of squared distances to the nearer point mass, in units
-    of the distance between the point masses: ρ = Σ min(y, |v − y|)² / v² for y = |x − bound| and v
-    = Σ y² / Σ y. ρ is 0 if all values are 0 or 1, or if all values are equal. With clusters, y is
-    the sum over a cluster of m tasks, v is m times as large, and the unit is an average cluster.
+    The weight is ½ + 0.43 exp(−8 ρ). In this formula, ρ measures how far the values x are from two
+    points, one at the bound and one at distance v from the bound. This number ρ is the sum of
+    squared distances to the nearer point, in units of the distance between the points: ρ = Σ min(y,
+    abs(v − y))² / v² for y = abs(x − bound) and v = Σ y² / Σ y. If all values are 0 or 1, or if all
+    values are equal, ρ is 0. With clusters, y is a sum over the m tasks of a cluster, v is
+    multiplied by m, and distances are measured in units of an average cluster.
 
-    distance : distances y from `distances_to_bound`, (… × units). Only their ratios are important.
+    distance : distances y from `distances_to_bound`, (… × units). Only the ratios of the distances
+    are important.
     sizes : number of tasks in a unit, > 0, (… × units).  counts : number of equal units, ≥ 0.
-    Returns floats in [0.5, 0.93], (…).
+    Returns one weight in [0.5, 0.93] per row of units, (…).
     Source: benchmarks/coverage.md.
 
     >>> guard_weights(np.array([0.0, 1.0]), np.ones(2), np.array([1.0, 2.0])).tolist()
@@ -456,9 +477,10 @@ def guard_weights(distance: Floats, sizes: Floats, counts: Floats) -> Floats:
 def distances_to_bound(
     totals: Floats, sizes: Floats, bound: Floats | float, opposite: Floats | float
 ) -> Floats:
-    """Distance of each total from `bound` times its size; 0 if it is only a rounding error.
+    """The distance of each total from `bound` × size, or 0 if it is only a rounding error.
 
-    Rounding errors would change the weight of a guard atom, which depends on ratios of distances.
+    Rounding errors of distances would change the weight of a guard atom, which depends on ratios of
+    distances.
 
     >>> totals = np.array([1.0 - 1e-16, 0.5])
     >>> distances_to_bound(totals, np.ones(2), bound=1.0, opposite=0.0).tolist()
@@ -499,8 +521,9 @@ def _bounded_guard_limits(samples: Sequence[IntervalData], tail: float) -> list[
             atoms, sizes = map(np.stack, zip(*(s.unit_totals for s in part), strict=True))
             counts = np.ones_like(atoms)
             size = np.array([[sample.guard_size] for sample in part])
-        low, high = (np.array([[getattr(s, end)] for s in part])
-                     for end in ("lower_bound", "upper_bound"))
+        low, high = (
+            np.array([[getattr(s, end)] for s in part]) for end in ("lower_bound", "upper_bound")
+        )
         bound, opposite = np.concatenate([low, high]), np.concatenate([high, low])
         atoms, counts, sizes, size = (np.tile(e, (2, 1)) for e in (atoms, counts, sizes, size))
         away = distances_to_bound(atoms, sizes, bound, opposite)
@@ -560,8 +583,9 @@ def _bca(sample: IntervalData, tail: float) -> Limits:
 def acceleration(sample: IntervalData) -> float:
     """The acceleration of a BCa interval, by the jackknife over tasks (or clusters).
 
-    Σ d³ / (6 (Σ d²)^1.5), where d is the mean of the leave-one-out estimates minus each estimate.
-    Without clusters d is proportional to x − x̄. The acceleration is 0 if all d are 0.
+    The acceleration is Σ d³ / (6 (Σ d²)^1.5). In this formula, d is the mean of the leave-one-out
+    estimates minus each leave-one-out estimate. Without clusters, d is proportional to x − x̄. If
+    all differences d are 0, the acceleration is 0.
     """
     totals, sizes = sample.unit_totals
     means = (totals.sum() - totals) / (sizes.sum() - sizes)
@@ -575,7 +599,10 @@ def acceleration(sample: IntervalData) -> float:
 
 
 def _student_t(sample: IntervalData, tail: float) -> Limits:
-    """Student's t limits with the (clustered) standard error. They may exceed the bounds."""
+    """Student's t limits with the (clustered) standard error.
+
+    The limits may be outside the bounds of the values.
+    """
     from passk_cli.scipy_special import stdtrit
 
     if sample.se is None:
@@ -626,7 +653,9 @@ def _jackknife(sample: IntervalData, tail: float) -> Limits:
         * math.sqrt(float(sample.attempt_variances.sum()))
         / len(sample.values)
     )
-    return max(sample.mean - reach, sample.lower_bound), min(sample.mean + reach, sample.upper_bound)
+    return max(sample.mean - reach, sample.lower_bound), min(
+        sample.mean + reach, sample.upper_bound
+    )
 
 
 def _hull(sample: IntervalData, tail: float) -> Limits:
@@ -711,7 +740,12 @@ def difference_distributions(
                     part[0].clusters,
                     np.stack(ranges, axis=1) if ranges else None,
                     [sample.hidden_variance for sample in part],
-                    [len(s.values) if s.label_degrees_of_freedom is None else s.label_degrees_of_freedom for s in part],
+                    [
+                        len(s.values)
+                        if s.label_degrees_of_freedom is None
+                        else s.label_degrees_of_freedom
+                        for s in part
+                    ],
                 ),
             )
 
@@ -746,21 +780,23 @@ def _require_one_attempt(sample: IntervalData) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalMethod:
-    """An interval method: its function, its description and its requirements.
+    """An interval method, with a function, a description and requirements.
 
-    limits : function of a sample and a tail probability. It may raise _UndefinedLimitsError.
-    description : name of the method in a sentence.  cites : keys of study/references.bib.
+    limits_function : function of a sample and a tail probability. It may raise
+        _UndefinedLimitsError.
+    description : name of the method in a sentence.  citation_keys : keys of study/references.bib.
     populations : populations for which the method is valid.
-    vectorised : whether `limits` accepts many samples at once. Its result then contains the errors.
+    vectorised : whether `limits_function` accepts many samples at once. The result then contains
+    errors in place of limits that cannot be computed.
     needs_draws : whether the method needs random draws for clusters or for "these tasks".
-    nearly_monotone : whether limits never or hardly fall if a value rises. The limits of other
-        methods can fall when the spread changes (benchmarks/missing.md).
+    nearly_monotone : whether limits never decrease, or hardly decrease, if a value increases.
+        The limits of other methods can decrease because the spread changes (benchmarks/missing.md).
     needs_bounds : whether the method needs the bounds of the values.
     needs_counts : whether the method needs the passes from which the values were computed.
-    alternative : method that is used if needed bounds or counts are unknown.
+    alternative_method : method that is used if needed bounds or counts are unknown.
     for_amounts : whether the method is valid for amounts, which have no upper bound.
     for_differences : whether the method is for differences between two models.
-    for_binary : whether the method is only for differences of −1, 0 and 1.
+    only_for_unit_differences : whether the method is only for differences of −1, 0 and 1.
     """
 
     limits_function: Callable[..., Any]

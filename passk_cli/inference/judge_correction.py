@@ -1,4 +1,4 @@
-"""Correction of pass@k and pass^k for the errors of a judge, with labels of some attempts."""
+"""Correction of pass@k and pass^k for the errors of a judge, based on labels of some attempts."""
 
 from __future__ import annotations
 
@@ -22,26 +22,29 @@ MAX_K_WITH_SCATTERED_LABELS = 2
 # pairs of labels at the same task. With fewer labels, the errors of a judge are not known well
 # enough (benchmarks/judge.md).
 FEWEST_LABELS, FEWEST_TASKS, FEWEST_PAIRS = 30, 15, 60
-# A comparison of two models needs at least FEWEST_TASKS_TO_COMPARE labelled tasks. With 20 labelled tasks,
-# equal models differ significantly in 7.3 % of simulations.
+# A comparison of two models needs at least FEWEST_TASKS_TO_COMPARE labelled tasks. With 20 labelled
+# tasks, equal models differ significantly in 7.3 % of simulations.
 FEWEST_TASKS_TO_COMPARE = 30
 # At least MIN_TASKS_OFF_BOUND labelled tasks need a value above 0, and at least MIN_TASKS_OFF_BOUND
-# need a value below 1. With fewer labelled tasks, intervals that rely on the judge cover only 90 %.
+# need a value below 1. With fewer labelled tasks, intervals that rely on the judge have a coverage
+# of only 90 %.
 MIN_TASKS_OFF_BOUND = 5
 # Two attempts at a task must both pass (or both fail, depending on the metric) with a probability
 # of at least MIN_PAIR_PROBABILITY.
 MIN_PAIR_PROBABILITY = 0.07
-# A judge's pass rates of true and of false attempts must differ by at least _MIN_DISCRIMINATION.
+# The judge's pass rate of correct attempts and its pass rate of wrong attempts must differ by at
+# least _MIN_DISCRIMINATION.
 _MIN_DISCRIMINATION = 0.1
 
 
 class CorrectedValues(NamedTuple):
     """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
 
-    values : corrected values, (tasks,). They may exceed the metric's bounds; the mean is unbiased.
-    hidden : variance that is added to the variance of the mean, for errors of the judge that are so
-        rare that few or no labels show them.
-    degrees : degrees of freedom for Student's t.
+    values : corrected values, (tasks,). The values may be outside the metric's bounds, but their
+    mean is unbiased.
+    hidden_variance : variance that is added to the variance of the mean, for errors of the judge
+        that are so rare that few or no labels show them.
+    label_degrees_of_freedom : degrees of freedom for Student's t.
     values_near_bound : values of the labelled tasks from their labels, if nearly all are 0 or 1.
     """
 
@@ -58,7 +61,7 @@ class JudgeLabels(NamedTuple):
     label_table : number of labelled attempts by verdict (fail, pass) and truth (fail, pass),
         (tasks × 2 × 2).
 
-    >>> bag = Attempts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
+    >>> bag = AttemptValueCounts.from_rows([0, 0], [0.0, np.nan], [1, 3], [1, 1], cells=1)
     >>> JudgeLabels.from_truth(np.array([4]), np.array([2]), bag).label_table.tolist()
     [[[0, 0], [1, 0]]]
     """
@@ -79,30 +82,31 @@ class JudgeLabels(NamedTuple):
 
     @property
     def label_counts(self) -> Ints:
-        """Number of labelled attempts of each task."""
+        """The number of labelled attempts at each task."""
         label_counts: Ints = self.label_table.sum(axis=(1, 2))
         return label_counts
 
     @property
     def passing_labels(self) -> Ints:
-        """Number of attempts of each task with a label that marks them as passing."""
+        """The number of attempts at each task with the label "pass"."""
         true: Ints = self.label_table[:, :, 1].sum(axis=1)
         return true
 
     @property
     def is_complete(self) -> bool:
-        """Whether every attempt has a label."""
+        """Whether all attempts at all tasks have a label."""
         return bool(np.all(self.label_counts == self.n))
 
     def for_tasks(self, tasks: Ints) -> JudgeLabels:
-        """The labels of selected tasks."""
+        """The labels of the selected tasks only."""
         return JudgeLabels(self.n[tasks], self.c[tasks], self.label_table[tasks])
 
     @property
     def labels_per_task(self) -> int:
-        """The largest k for which every labelled task has k labels, or labels for all its attempts.
+        """The largest k for which all labelled tasks have k labels, or labels for all attempts.
 
-        The number is 0 if labels are scattered: a task has one label but several attempts.
+        The result is 0 if the labels are scattered, that is, if a task has several attempts but
+        only one label.
 
         >>> table = np.array([[[0, 0], [1, 2]], [[0, 0], [0, 0]]])
         >>> JudgeLabels(np.array([5, 5]), np.array([4, 2]), table).labels_per_task
@@ -120,10 +124,11 @@ class JudgeLabels(NamedTuple):
 
     @property
     def weights(self) -> Floats:
-        """Number of attempts that each label represents, by task and verdict: (tasks × 2).
+        """The number of attempts that one label represents, by task and verdict: (tasks × 2).
 
-        The number is 1 if whole tasks were labelled. Otherwise `passk judge --list` chose attempts
-        for labelling at a different rate in each stratum.
+        Every label represents one attempt if whole tasks were labelled. Otherwise, the number
+        differs between strata, because `passk judge --list` chooses a different share of the
+        attempts in each stratum for labelling.
         """
         if self.labels_per_task:
             return np.ones((len(self.n), 2))
@@ -132,12 +137,15 @@ class JudgeLabels(NamedTuple):
         code, label_counts = strata.stratum_codes, strata.label_counts
         if np.any((label_counts == 0) & (size > 0)):
             code = np.broadcast_to(np.arange(2), code.shape)
-            label_counts, size = self.label_table.sum(axis=(0, 2)), strata.attempt_counts.sum(axis=0)
+            label_counts, size = (
+                self.label_table.sum(axis=(0, 2)),
+                strata.attempt_counts.sum(axis=0),
+            )
         return (size / np.maximum(label_counts, 1))[code]
 
     @property
     def unlabelled_verdict(self) -> str:
-        """The verdict ("passes" or "fails") if only this verdict has no labels; otherwise ""."""
+        """The only verdict ("passes" or "fails") without labels; "" if both or none have labels."""
         label_counts, size = (
             self.label_table.sum(axis=(0, 2)),
             (int((self.n - self.c).sum()), int(self.c.sum())),
@@ -156,11 +164,12 @@ class JudgeLabels(NamedTuple):
 
     @property
     def selection_p(self) -> float:
-        """p of the hypothesis that labels were placed regardless of the judge's verdicts at a task.
+        """p-value of the hypothesis that labels were placed without regard to the judge's verdicts.
 
-        The statistic is the covariance of the labels with c/n of their tasks, within a stratum. Its
-        variance is the variance for the same number of randomly placed labels (hypergeometric).
-        Covariances and variances are summed over strata.
+        The statistic is the covariance, within a stratum, of the number of labels at a task with
+        the judge's pass rate c/n at the task. The variance of the statistic is the variance for the
+        same number of labels at random attempts (hypergeometric). The covariances and the variances
+        are summed over all strata.
         """
         strata, score = JudgeStrata.from_labels(self), (self.c / self.n)[:, None] * np.ones((1, 2))
         label_counts, off, variance = self.label_table.sum(axis=2), 0.0, 0.0
@@ -182,7 +191,7 @@ class JudgeLabels(NamedTuple):
 
     @property
     def label_pairs(self) -> int:
-        """Number of pairs of labels at the same task."""
+        """The number of pairs of labels that are at the same task."""
         label_counts = self.label_counts
         return int((label_counts * (label_counts - 1) // 2).sum())
 
@@ -196,7 +205,7 @@ class JudgeLabels(NamedTuple):
         )
 
     def refusal_reason(self, metric: Metric) -> str:
-        """Why labels are too few for a metric, and which labels are needed; "" for enough labels.
+        """Why there are too few labels for a metric, and which are needed; "" if there are enough.
 
         >>> table = np.tile(np.array([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]), (20, 1, 1))
         >>> JudgeLabels(np.full(40, 8), np.full(40, 4), table).refusal_reason(Metric("pass^", 8))
@@ -228,7 +237,7 @@ class JudgeLabels(NamedTuple):
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The corrected values: `correct_scattered` for scattered labels, or `correct_by_task`."""
+        """The corrected values, from `correct_scattered` or else from `correct_by_task`."""
         return (
             correct_by_labelled_tasks(metric, self)
             if self.labels_per_task
@@ -237,13 +246,14 @@ class JudgeLabels(NamedTuple):
 
 
 class JudgeStrata(NamedTuple):
-    """Strata of attempts by the judge's verdict and by the more frequent verdict at the task.
+    """Strata of attempts by the judge's verdict and by the most frequent verdict at the task.
 
-    A verdict that differs from most verdicts at its task is wrong more often.
+    Both verdicts are needed because a verdict that differs from most verdicts at the task is wrong
+    more often.
 
-    code : stratum of the attempts that fail and that pass at each task, (tasks × 2).
-    size : number of these attempts, (tasks × 2).
-    mean, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
+    stratum_codes : stratum of the attempts that fail and that pass at each task, (tasks × 2).
+    attempt_counts : number of these attempts, (tasks × 2).
+    label_means, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
         labels), the share of its attempts with a label, and the number of labels.
     """
 
@@ -255,7 +265,7 @@ class JudgeStrata(NamedTuple):
 
     @classmethod
     def from_labels(cls, labels: JudgeLabels) -> JudgeStrata:
-        """The strata of attempts with randomly drawn labels."""
+        """The strata of attempts from which the labels were drawn at random."""
         size = np.stack([labels.n - labels.c, labels.c], axis=1)
         code = 2 * (2 * labels.c > labels.n)[:, None] + np.arange(2)
         attempts, label_counts, true = (
@@ -267,15 +277,17 @@ class JudgeStrata(NamedTuple):
         return cls(code, size, mean, share, label_counts)
 
     def unlabelled_variance(self, slope: Floats, variance: Floats) -> float:
-        """Variance of a mean over tasks due to attempts without labels: Σ (1 − π) W² variance / r.
+        """Variance of a mean over tasks due to unlabelled attempts: Σ (1 − π) W² variance / r.
 
-        A stratum has r labels, and π is the share of its attempts with a label. Without labels, the
-        variance is not divided by r.
+        In this formula, r is the number of labels in a stratum, and π is the share of the stratum's
+        attempts that have a label. In a stratum without labels, the variance is not divided by r.
 
         slope : derivative of a task's value with respect to one of its attempts, (tasks × 2).
         variance : variance of a label in each stratum.
         """
-        weight = np.bincount(self.stratum_codes.ravel(), (self.attempt_counts * slope).ravel(), 4) / len(self.attempt_counts)
+        weight = np.bincount(
+            self.stratum_codes.ravel(), (self.attempt_counts * slope).ravel(), 4
+        ) / len(self.attempt_counts)
         return float(
             (
                 (1 - self.labelled_share) * weight**2 * variance / np.maximum(self.label_counts, 1)
@@ -284,26 +296,32 @@ class JudgeStrata(NamedTuple):
 
 
 def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """pass@k or pass^k for k ≤ 2, corrected by labels of randomly drawn attempts.
+    """Values of pass@k or pass^k for k ≤ 2, corrected with labels of randomly drawn attempts.
 
-    An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. μ
-    is the mean of the labels in its stratum, and π is the share of labelled attempts. ỹ and Y have
-    the same expectation. The value of a task is Chen's formula with ỹ instead of the outcome:
-    pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n − 1)). pass@k is 1 − pass^k of 1 − ỹ.
+    An attempt has the corrected outcome ỹ = μ + (Y − μ)/π if it has a label Y, and ỹ = μ if not. In
+    these formulas, μ is the mean of the labels in the attempt's stratum, and π is the share of
+    labelled attempts in this stratum. The expectations of ỹ and Y are equal. The value of a task
+    comes from the usual formula with ỹ instead of the outcome: pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n −
+    1)). The value of pass@k is 1 − pass^k for the outcomes 1 − ỹ.
 
-    hidden = Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata with r labels, of which x are
-    true. In these strata μ = x/r, μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
-    in ỹ. In a stratum without labels, ¼ replaces the bracket and the division by r.
+    The hidden variance is Σ (1 − π) W² [μ′(1 − μ′)
+    − μ(1 − μ)]₊ / r over strata with r labels, of which x are
+    true. In a stratum with r labels, of which x are true, μ = x/r,
+    μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
+    in ỹ. In a stratum without labels, the bracket is replaced by ¼, and there is no division by r.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
     >>> everything = JudgeLabels(np.array([2, 1]), np.array([1, 1]), table)
-    >>> correct_scattered(Metric("pass@", 1), everything).values.tolist()
+    >>> correct_by_scattered_labels(Metric("pass@", 1), everything).values.tolist()
     [0.5, 0.0]
     """
     strata, n = JudgeStrata.from_labels(labels), labels.n[:, None]
     complement = metric.family == "pass@"
-    mean, share = strata.label_means[strata.stratum_codes], np.maximum(strata.labelled_share[strata.stratum_codes], 1e-300)
+    mean, share = (
+        strata.label_means[strata.stratum_codes],
+        np.maximum(strata.labelled_share[strata.stratum_codes], 1e-300),
+    )
     credits = np.stack([mean, mean - mean / share, mean + (1 - mean) / share], axis=2)
     unlabelled = strata.attempt_counts - labels.label_table.sum(axis=2)
     times = np.concatenate([unlabelled[:, :, None], labels.label_table], axis=2)
@@ -328,20 +346,21 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
 
 
 def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedValues:
-    """A metric of counts, corrected by k or more labels at each of m randomly drawn tasks of T.
+    """A metric of counts, corrected with k or more labels at each of m randomly drawn tasks.
 
-    The estimate is λ · mean(g) + mean(u − λ g). g is the value of a task from the judge's verdicts,
-    and u is its value from labels. λ is the slope of the regression of u on g over the m tasks,
-    limited to [0, 1]. In the values, the residuals of the m tasks are multiplied by T/√(m (m − 2)),
-    so that the variance of the mean is the variance of the estimate.
+    The estimate is λ · mean(g) + mean(u − λ g). In this formula, g is the value of a task according
+    to the judge's verdicts, u is the value according to the labels, and λ is the slope of the
+    regression of u on g over the m tasks, limited to [0, 1]. In the corrected values, the residuals
+    of the m tasks are multiplied by T/√(m (m − 2)), so that the variance of the mean is the
+    variance of the estimate.
 
-    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). p is the mean of |u −
-    g|, of u or of 1 − u, whichever is smallest.
+    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). In this formula, p is
+    the smallest of the means of |u − g|, u and 1 − u.
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
     >>> labels = JudgeLabels(np.full(4, 2), np.array([2, 0, 2, 2]), table)
-    >>> float(correct_by_task(Metric("pass^", 2), labels).values.mean())
+    >>> float(correct_by_labelled_tasks(Metric("pass^", 2), labels).values.mean())
     0.375
     """
     judged = metric.values(labels.n, labels.c)
@@ -359,18 +378,21 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
     return CorrectedValues(values, hidden, m - 1, _values_near_bound(u, MIN_TASKS_OFF_BOUND))
 
 
-def correct_by_judge_error_rates(n: Ints, c: Ints, errors: Sequence[tuple[int, int]]) -> CorrectedValues | None:
-    """pass@1, corrected by a judge's error rates on other models or tasks; None if s ≈ f.
+def correct_by_judge_error_rates(
+    n: Ints, c: Ints, errors: Sequence[tuple[int, int]]
+) -> CorrectedValues | None:
+    """pass@1, corrected with a judge's error rates on other models or tasks; None if s ≈ f.
 
-    p = (c/n − f) / (s − f) with the false-pass rate f and the sensitivity s. An error rate with x
-    errors in r attempts is (x + ½)/(r + 1). hidden = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
+    The corrected value is p = (c/n − f) / (s − f) for the judge's false-pass rate f and sensitivity
+    s. The estimate of an error rate with x errors in r attempts is (x + ½)/(r + 1). hidden
+    = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
     f)/(r_f + 1)) / (s − f)² at the mean p.
     errors : number of wrong verdicts and of all verdicts, for truly failing attempts and then for
         truly passing attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
 
     >>> n, c = np.array([10, 10]), np.array([5, 7])
-    >>> correct_by_rates(n, c, ((10, 100), (5, 100))).values.round(2)
+    >>> correct_by_judge_error_rates(n, c, ((10, 100), (5, 100))).values.round(2)
     array([0.47, 0.71])
     """
     (passed, false), (failed, true) = errors
@@ -402,7 +424,7 @@ def _hidden_variance(errors: Floats | float, labels: Ints | int) -> Floats:
 
 
 def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | None:
-    """Share of wrong verdicts among attempts with a given truth; None without such labels.
+    """The share of wrong verdicts among attempts with a given true outcome; None without labels.
 
     several : labels of one or more models.
     truth : 0 for truly failing attempts, 1 for truly passing attempts.
@@ -418,7 +440,7 @@ def error_rate(several: Sequence[JudgeLabels], truth: int) -> IntervalData | Non
 
 
 def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalData | None:
-    """Share of attempts with a given verdict and a given true outcome; None without labels."""
+    """The share of attempts with a given verdict and a given true outcome; None without labels."""
     part = np.zeros((2, 2))
     part[verdict, truth] = 1
     return _weighted_share([labels], part, np.ones((2, 2)))
@@ -427,9 +449,10 @@ def confusion_share(labels: JudgeLabels, verdict: int, truth: int) -> IntervalDa
 def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     """Cohen's κ between judge and labels, (p_o − p_e) / (1 − p_e), as (κ + 1) / 2 in [0, 1].
 
-    p_o is the share of attempts on which judge and label agree. p_e is the share on which two
-    raters with the same pass rates would agree at random. The task values are linear
-    approximations (delta method). None without labels, or if all verdicts are equal.
+    In this formula, p_o is the share of attempts at which the judge and the label agree, and p_e is
+    the share at which two raters with the same pass rates would agree by chance.
+    The values of the tasks are linear approximations (delta method).
+    The result is None if there are no labels, or if all verdicts are equal.
     Source: Cohen 1960; Fleiss, Cohen & Everitt 1969.
 
     >>> agree = JudgeLabels(np.array([2, 2]), np.array([1, 1]), np.array([[[1, 0], [0, 1]]] * 2))
@@ -453,17 +476,20 @@ def cohens_kappa(labels: JudgeLabels) -> IntervalData | None:
     off = (table[labelled] * slope).sum(axis=(1, 2)) - size * float((slope * shares).sum())
     hidden = _hidden_share_variance([labels], slope, float(total))
     return IntervalData(
-        (value + 1 + off / size.mean()) / 2, hidden_variance=hidden / 4, label_degrees_of_freedom=max(len(size) - 1, 1)
+        (value + 1 + off / size.mean()) / 2,
+        hidden_variance=hidden / 4,
+        label_degrees_of_freedom=max(len(size) - 1, 1),
     )
 
 
 def _weighted_share(
     several: Sequence[JudgeLabels], part: Floats, base: Floats
 ) -> IntervalData | None:
-    """Weighted share of labels in the `part` cells of verdict × truth, among the `base` cells.
+    """Weighted share of the `part` cells of verdict × truth among the labels in the `base` cells.
 
-    Each task with labels in the base has the value R + (part − R · base) / mean base (a ratio of
-    totals), so the interval accounts for errors that occur together at a task.
+    The share R is a ratio of totals over tasks, and each task with labels in the base has the value
+    R + (part − R · base) / mean base. The interval of R therefore accounts for errors that occur
+    together at a task.
 
     part, base : 1 for the selected cells and 0 for other cells, (2 × 2).
     """
@@ -476,7 +502,9 @@ def _weighted_share(
     rate = float(top.sum()) / total
     values = rate + (top - rate * bottom)[counted] / bottom[counted].mean()
     hidden = _hidden_share_variance(several, part - rate * base, total)
-    return IntervalData(values, hidden_variance=hidden, label_degrees_of_freedom=max(len(values) - 1, 1))
+    return IntervalData(
+        values, hidden_variance=hidden, label_degrees_of_freedom=max(len(values) - 1, 1)
+    )
 
 
 def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total: float) -> float:
@@ -493,7 +521,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """Number of pairs of errors with the same truth at the same task, its expectation, and p."""
+    """The number of pairs of errors with the same truth at a task, its expected value, and p."""
 
     error_pairs: int
     expected_error_pairs: float
@@ -501,7 +529,7 @@ class ErrorClustering(NamedTuple):
 
 
 def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClustering:
-    """A permutation test of whether a judge's errors occur together within tasks."""
+    """A permutation test of whether several errors of a judge occur at the same task."""
     rng, pairs, pair_draws = named_generator(seed, "errors"), 0, np.zeros(resamples)
     for truth in (0, 1):
         size, wrong = (
@@ -516,12 +544,14 @@ def error_clustering(labels: JudgeLabels, resamples: int, seed: int) -> ErrorClu
 
 
 class VarianceByLabelCount(NamedTuple):
-    """Variance of a corrected mean with r labels: smallest + slope · (1/r − 1/available).
+    """The variance of a corrected mean as a function of the number r of labels.
 
-    If whole tasks are labelled, r is the number of labelled tasks.
+    The variance is smallest_variance + slope · (1/r − 1/available). If whole tasks are labelled, r
+    is the number of labelled tasks.
 
-    smallest_variance : variance if all `available` attempts (or tasks) have labels.
-    labelled : the current r.  per_task : labels at each labelled task; 0 for scattered labels.
+    smallest_variance : variance if all `available_labels` attempts (or tasks) have labels.
+    current_labels : the current r.  labels_per_task : labels at each labelled task; 0 for scattered
+        labels.
     """
 
     smallest_variance: float
@@ -531,19 +561,25 @@ class VarianceByLabelCount(NamedTuple):
     labels_per_task: int
 
     def labels_for_variance(self, variance: float) -> int | None:
-        """The number r of labels for a variance; None if all available labels are not enough."""
+        """The number of labels for a given variance; None if all available labels are too few."""
         if variance <= self.smallest_variance:
             return None
         return math.ceil(
-            1 / ((variance - self.smallest_variance) / max(self.variance_slope, 1e-300) + 1 / self.available_labels)
+            1
+            / (
+                (variance - self.smallest_variance) / max(self.variance_slope, 1e-300)
+                + 1 / self.available_labels
+            )
         )
 
 
 def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLabelCount:
-    """How the variance of a corrected metric falls with more labels of the same kind."""
+    """How the variance of a corrected metric decreases with more labels of the same kind."""
     per_task = labels.labels_per_task or (metric.k if metric.k > 1 else 0)
     values, hidden, *_ = (
-        correct_by_labelled_tasks(metric, labels) if per_task else correct_by_scattered_labels(metric, labels)
+        correct_by_labelled_tasks(metric, labels)
+        if per_task
+        else correct_by_scattered_labels(metric, labels)
     )
     tasks = len(values)
     total = float(values.var(ddof=1)) / tasks + hidden
@@ -555,10 +591,13 @@ def variance_by_label_count(metric: Metric, labels: JudgeLabels) -> VarianceByLa
     else:
         labelled, most = int(labels.label_counts.sum()), int(labels.n.sum())
         strata = JudgeStrata.from_labels(labels)
-        spread = np.where(strata.label_counts > 0, strata.label_means * (1 - strata.label_means), 0.0)
+        spread = np.where(
+            strata.label_counts > 0, strata.label_means * (1 - strata.label_means), 0.0
+        )
         part = hidden + strata.unlabelled_variance(1 / labels.n[:, None], spread)
     visible = float(metric.values(labels.n, labels.c).var(ddof=1)) / tasks
-    return VarianceByLabelCount(max(total - part, visible / 2), part / max(1 / labelled - 1 / most, 1e-12),
+    return VarianceByLabelCount(max(total - part, visible / 2), part / max(1 / labelled - 1 / most,
+        1e-12),
     labelled,
     most,
                 per_task)  # fmt: skip

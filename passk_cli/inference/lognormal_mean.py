@@ -15,11 +15,11 @@ _SOFTENING_START = 0.5
 def amount_limit_distances(
     values: Floats, quantile: float, clusters: Ints | None
 ) -> tuple[float, float]:
-    """Distances of the lower and of the upper limit from the mean of amounts.
+    """The distances of the lower and of the upper limit from the mean of amounts.
 
-    The limits come from `difference_distribution`, but a lower limit near 0 is raised above 0. The
-    upper limit is at least the limit of a lognormal mean (Cox), because a few tasks show too little
-    of the upper tail if amounts are as skewed as prices.
+    The limits come from `difference_distribution`, but a lower limit near or below 0 is replaced by
+    a limit above 0. The upper limit is at least the limit of a lognormal mean (Cox), because a
+    sample of a few tasks contains too little of the upper tail if amounts are as skewed as prices.
 
     values : amounts ≥ 0, (tasks,).  quantile : of Student's t with units − 1 degrees of freedom.
     clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.
@@ -34,7 +34,8 @@ def amount_limit_distances(
         return 0.0, 0.0
     distribution = difference_distribution(values, clusters=clusters)
     below, above = (
-        quantile * float(error[0]) / mean for error in (distribution.lower_standard_error, distribution.upper_standard_error)
+        quantile * float(error[0]) / mean
+        for error in (distribution.lower_standard_error, distribution.upper_standard_error)
     )
     totals, sizes = cluster_totals(values[:, None], clusters)
     above = max(above, _lognormal_upper_limit_ratio(totals[:, 0] / sizes, quantile) - 1.0)
@@ -42,9 +43,9 @@ def amount_limit_distances(
 
 
 def softened_lower_distance(off: float) -> float:
-    """Reduced distance of a lower limit from a positive mean, in units of the mean; below 1.
+    """The reduced distance of a lower limit from a positive mean, in units of the mean; below 1.
 
-    >>> soften_lower_reach(0.3), round(soften_lower_reach(3.0), 4)
+    >>> softened_lower_distance(0.3), round(softened_lower_distance(3.0), 4)
     (0.3, 0.9966)
     """
     return (
@@ -57,9 +58,9 @@ def softened_lower_distance(off: float) -> float:
 def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
     """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
 
-    exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and variance s² of the logarithms. If
-    the logarithms are skewed to the left, their median and the variance of their upper half replace
-    m and s². Amounts of 0 are excluded from the logarithms but included in the mean.
+    The limit is exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and the variance s² of the
+    logarithms. If the logarithms are skewed to the left, m is their median, and s² is the variance
+    of their upper half. Amounts of 0 are excluded from the logarithms but included in the mean.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

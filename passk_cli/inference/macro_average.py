@@ -1,4 +1,4 @@
-"""Macro averages: means of group means, with equal or given weights."""
+"""Macro averages, which are means of group means with equal or given weights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
-    """The mean of group means, its standard error and limits; NaN if a group lacks the number."""
+    """The mean of group means, with standard error and limits; NaN if a group lacks them."""
 
     mean: float
     se: float
@@ -26,19 +26,22 @@ def macro_average(
 ) -> MacroAverage:  # fmt: skip
     """The weighted mean of group means, Σ wᵢ mᵢ, with Σ wᵢ = 1.
 
-    For independent groups the variance is Σ wᵢ² seᵢ². The distances of the groups' limits from
-    their means are combined in the same way (method of variance estimates recovery):
+    If the groups are independent, the variance of the weighted mean is Σ wᵢ² seᵢ². The distances of
+    the groups' limits from their means are combined in the same way (method of variance estimates
+    recovery):
 
-        low = m − √(Σ wᵢ² dᵢ²),   dᵢ = max(mᵢ − lᵢ, z seᵢ),   and the upper limit likewise
+        low = m − √(Σ wᵢ² dᵢ²) with dᵢ = max(mᵢ − lᵢ, z seᵢ), and similarly for the upper limit
 
-    The limits are as asymmetric as the groups' limits and stay between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0
-    and 1, a group's own limit may be closer than the normal distance z seᵢ.
+    The limits of the weighted mean are as asymmetric as the limits [lᵢ, uᵢ] of the groups, and they
+    are between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1, a group's own limit may be closer than the normal
+    distance z seᵢ.
 
-    Groups that share tasks are not independent. The standard errors and distances of dependent
-    groups are added without squares. This is an upper bound for any correlation.
+    Groups that share tasks are not independent. For dependent groups, the standard errors and
+    distances are added without squares. The sum is an upper bound for any correlation between
+    groups.
 
-    means, ses, lows, highs : one number per group, lows ≤ means ≤ highs. A standard error of NaN is
-        derived from the limits, (u − l) / 2z.
+    means, ses, lows, highs : one number per group, lows ≤ means ≤ highs. If a standard error is
+    NaN, it is computed from the limits: (u − l) / 2z.
     weights : ≥ 0; None for equal weights.
     level : confidence level of the limits, in (0, 1); z is its normal quantile.
     Errors: ValueError if there is no group, or if weights are negative or all 0.

@@ -1,4 +1,4 @@
-"""Family-wise adjustment of p-values on the same tasks, by the distribution of the smallest p."""
+"""Family-wise adjustment of p-values from the same tasks, by the distribution of the smallest p."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import numpy as np
 from passk_cli.arrays import ArrayLike, Floats, Indices, Ints, NDArray, row_blocks
 from passk_cli.inference.paired_tests import BLOCK_RESAMPLES, random_bits
 
-# passk enumerates all sign patterns of at most _MAX_ENUMERATED_UNITS units (tasks or clusters).
+# If there are at most _MAX_ENUMERATED_UNITS units (tasks or clusters), passk enumerates all sign
+# patterns.
 _MAX_ENUMERATED_UNITS = 13
-# A block has at most _MAX_BLOCK_ELEMENTS array elements, so that it fits into the processor's cache.
+# A block has at most _MAX_BLOCK_ELEMENTS array elements, so that it fits into the processor's
+# cache.
 _MAX_BLOCK_ELEMENTS = 1 << 16
-# While an adjusted p-value is within _CLEAR_DECISION_ERRORS Monte-Carlo errors of the level, passk draws more sign
-# patterns, up to _MAX_DRAW_MULTIPLE times the resamples and up to _MAX_DRAW_ELEMENTS array elements. Without the limits
-# _MAX_DRAW_MULTIPLE and _MAX_DRAW_ELEMENTS, the draws for thousands of pairs would never end, because some p-values are
-# always close to the level.
+# While an adjusted p-value is within _CLEAR_DECISION_ERRORS Monte-Carlo errors of the level, passk
+# draws more sign patterns, up to _MAX_DRAW_MULTIPLE times the resamples and up to
+# _MAX_DRAW_ELEMENTS array elements. Without the limits _MAX_DRAW_MULTIPLE and _MAX_DRAW_ELEMENTS,
+# the draws for thousands of pairs would never end, because some p-values are always close to the
+# level.
 _CLEAR_DECISION_ERRORS = 3.0
 # A p-value and the smallest p-value of a draw are treated as equal if their relative difference is
 # at most _P_TIE_TOLERANCE.
@@ -28,10 +31,10 @@ _MAX_DRAW_ELEMENTS = 1 << 26
 
 
 class PairwiseDifferences(NamedTuple):
-    """Differences of pairs of models: column j is values[:, first_j] − values[:, second_j].
+    """Differences of models in pairs: column j is values[:, first_j] − values[:, second_j].
 
-    Signs multiply the values of m models instead of the differences of m² / 2 pairs, because
-    Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
+    To save time, the random signs multiply the values of m models instead of the differences of m²
+    / 2 pairs. This is possible because Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
 
     values : task values, (tasks × models).  first, second : indices of models, (columns,).
     """
@@ -45,7 +48,7 @@ class PairwiseDifferences(NamedTuple):
 class MinPDistribution:
     """The distribution of the smallest p-value of several tests if all models are equal.
 
-    tests : number of tests.  draws : smallest p-value of each draw, ascending.
+    test_count : number of tests.  draws : smallest p-value of each draw, ascending.
     exact : whether all sign patterns were enumerated, so that there is no Monte-Carlo error.
     """
 
@@ -54,7 +57,7 @@ class MinPDistribution:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """Adjusted p-values: P(smallest p-value ≤ p), between p and tests · p.
+        """Adjusted p-values P(smallest p-value of a draw ≤ p), limited to between p and tests · p.
 
         If b of m draws are at most p, the estimate is (b + 1)/(m + 1).
         """
@@ -68,22 +71,25 @@ class MinPDistribution:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """Adjusted one-sided p-values: `adjusted` at 2p, and at most tests·p."""
+        """Adjusted one-sided p-values p: the result of `adjusted` for 2p, but at most tests·p."""
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.test_count, 1) * p)
         return np.minimum(twice, 1.0)
 
     def monte_carlo_error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p; 0 for p that do not depend on draws."""
+        """Monte-Carlo standard error of each adjusted p; 0 if the p does not depend on draws."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
-            (self.test_count > 1) & (not self.exact) & (adjusted > p) & (adjusted < self.test_count * p)
+            (self.test_count > 1)
+            & (not self.exact)
+            & (adjusted > p)
+            & (adjusted < self.test_count * p)
         )
         noise = np.sqrt(adjusted * (1.0 - adjusted) / max(len(self.draws), 1))
         return np.where(simulated, noise, 0.0)
 
     def level_per_test(self, alpha: float) -> float:
-        """The level of each single test: the largest p with an adjusted p of at most alpha.
+        """The level of each single test: the largest p-value with an adjusted p of at most alpha.
         >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
@@ -100,9 +106,9 @@ class MinPDistribution:
 
 
 class FamilyOfTests(NamedTuple):
-    """Tests of the mean difference in each column, which share one significance level.
+    """A family of tests that share one significance level: a test of the mean of each column.
 
-    differences : (units × columns), or `PairwiseDifferences`. Units are tasks or clusters.
+    differences : (units × columns), or `PairwiseDifferences`. The units are tasks or clusters.
     unit_sizes : number of tasks in each unit.
     present_units : False if a pair does not have a unit, (units × columns); None if no unit is
         missing.
@@ -122,18 +128,20 @@ def draw_min_p(
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[MinPDistribution]:
-    """The distribution of the smallest p-value, for each of several families of tests.
+    """The distributions of the smallest p-values of several families of tests.
 
-    A draw multiplies e_tj, the differences minus their means, by a random sign s_t for each task,
-    the same in all columns. z_j = |Σ s_t e_tj| / √(Σ e_tj²) is converted to the p of Student's t,
-    and the smallest p of the draw is one value of the distribution. Columns are as correlated in
-    the draws as in the data, so less power is lost than with Bonferroni's factor.
+    A draw multiplies the differences minus their column means, e_tj, by one random sign s_t per
+    task. In each column j, z_j = |Σ s_t e_tj| / √(Σ e_tj²) gives a p-value of Student's t. The
+    smallest p-value of a draw is one value of the distribution. The columns are as correlated in
+    the draws as in the data, so the tests lose less power than with Bonferroni's factor.
 
-    alpha : significance level. If an adjusted p is close to alpha, passk makes up to 16 times as
-        many draws.
-    resamples : number of draws. With 13 units or fewer, all sign patterns are enumerated instead.
-    seed : integer ≥ 0. Families with the same number of units have the same signs.
-    The signs of a unit depend only on its differences, never on its name or position. The
+    alpha : significance level. If an adjusted p-value is close to alpha, passk makes up to 16 times
+    as many draws.
+    resamples : number of draws. If there are at most 13 units, passk enumerates all sign patterns
+    instead.
+    seed : integer ≥ 0. Families with the same number of units get the same random signs.
+    The random signs of a unit depend only on the differences of the unit, never on a name or
+    position. The
     distribution of a family does not depend on the other families.
     Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
@@ -191,11 +199,13 @@ def _column_count(tests: FamilyOfTests) -> int:
 
 @dataclass(frozen=True)
 class _Residuals:
-    """Differences minus their means, prepared for multiplication by signs.
+    """Differences minus their column means, in a form that is fast to multiply by signs.
 
-    models : residuals of each model, (units × models), in an order that does not depend on names.
-    first, second : model indices of each column; second is None if `models` has the columns.
-    scale : 1/√(Σ e²) of each column; 0 if all e are 0.  degrees : units of each column − 1.
+    model_residuals : residuals of each model, (units × models), in an order that does not depend on
+        names.
+    first_models, second_models : model indices of each column; second is None if `model_residuals`
+        has the columns.
+    inverse_norms : 1/√(Σ e²) of each column; 0 if all e are 0.  degrees : units of each column − 1.
     """
 
     model_residuals: Floats

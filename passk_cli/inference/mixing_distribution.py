@@ -1,9 +1,9 @@
-"""Fitted distribution of success rates over tasks, and errors of estimates with new attempts.
+"""A fitted distribution of success rates over tasks, and the errors of estimates in new attempts.
 
-The mixing distribution is on a logit grid of rates that includes 0 and 1. Expectation-maximisation
-maximises the likelihood of the counts, with the weight of one task spread evenly for smoothness.
-The error of a mean over these tasks, estimate − truth, has mean 0. Its cumulants are sums over
-tasks.
+The fitted distribution (the mixing distribution) has masses on a logit grid of rates that includes
+0 and 1. Expectation-maximisation finds the maximum likelihood for the counts, plus one additional
+task that is spread evenly over the grid for smoothness. The error of a mean over these tasks,
+estimate − truth, has mean 0. The cumulants of this error are sums over tasks.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _VARIANCE_PULLS = 0.02 * 3.0 ** np.arange(5)
 _MAX_LOG_LIKELIHOOD_LOSS = 1.5
 _BISECTION_STEPS = 6
 _PULLED_EM_STEPS = 30
-# In a group, the largest number of attempts is at most _MAX_ATTEMPT_RATIO times the smallest number of
-# attempts.
+# In a group, the largest number of attempts is at most _MAX_ATTEMPT_RATIO times the smallest number
+# of attempts.
 _MAX_ATTEMPT_RATIO = 1.1
 # At each rate, at most _MAX_PASS_COUNTS pass counts are enumerated.
 _MAX_PASS_COUNTS = 160
@@ -41,7 +41,7 @@ _MAX_PASS_COUNTS = 160
 
 @dataclass(frozen=True)
 class MixingDistribution:
-    """Likelihoods of counts on a grid of success rates, and mixing distributions from them.
+    """Likelihoods of counts on a grid of success rates, and mixing distributions fitted to them.
 
     likelihoods : likelihood of each pair (n, c), divided by its maximum, (pairs × rates).
     """
@@ -60,7 +60,9 @@ class MixingDistribution:
         count = self.histogram.task_count
         for _ in range(steps):
             share = (
-                (self.histogram.task_counts / (weights @ self.likelihoods.T)) @ self.likelihoods / count
+                (self.histogram.task_counts / (weights @ self.likelihoods.T))
+                @ self.likelihoods
+                / count
             )
             gain = pull - (weights * pull).sum(axis=1)[:, None]
             weights = weights * np.maximum(share + gain, 0.0) * count + 1.0 / len(self.rate_grid)
@@ -68,14 +70,14 @@ class MixingDistribution:
         return weights
 
     def most_variable_weights(self, variance: Floats) -> Floats:
-        """The mixing distribution with the most variance that the counts allow, (rates,).
+        """The mixing distribution with the largest variance that the counts allow, (rates,).
 
         n attempts determine only the moments of the rates up to order n, but the variance at k = n
         depends on moments up to order 2n. The variance under the most likely distribution is
         therefore too small as often as too large.
 
         variance : (rates,), variance of a task's value at each rate.
-        Returns the distribution with a log-likelihood 1.5 below the maximum.
+        The log-likelihood of this distribution is 1.5 below the maximum.
         """
         top = variance.max()
         pulls = _VARIANCE_PULLS[:, None] * (variance / top if top > 0 else variance)
@@ -98,7 +100,7 @@ class MixingDistribution:
         return float(np.log(self.likelihoods @ weights) @ self.histogram.task_counts)
 
     def expected_tasks(self, weights: Floats) -> Floats:
-        """Expected number of tasks of each pair at each rate: (pairs × rates)."""
+        """The expected number of tasks with each pair (n, c) and success rate: (pairs × rates)."""
         joint = self.likelihoods * weights
         expected: Floats = joint * (self.histogram.task_counts / joint.sum(axis=1))[:, None]
         return expected
@@ -106,7 +108,7 @@ class MixingDistribution:
 
 @lru_cache(maxsize=64)
 def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
-    """The likelihoods of the tasks on a grid of rates that fits the tasks (cached)."""
+    """The likelihoods of the tasks on a grid of rates that is fine enough for them (cached)."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
@@ -131,17 +133,18 @@ def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
 
 
 def _logit_information(tasks: CountHistogram) -> Floats:
-    """c (n − c) / n, the information that each pair (n, c) contains about its logit."""
+    """The information about the logit of the success rate in each pair (n, c): c (n − c) / n."""
     return tasks.c * ((tasks.n - tasks.c) / tasks.n)
 
 
 def statistic_errors(
     statistics: Sequence[StatisticAndExpectation], n: int, rates: Floats
 ) -> tuple[Floats, Floats]:
-    """Errors of statistics with n attempts at each success rate, and probabilities of the errors.
+    """The errors of statistics of n attempts at each success rate, and their probabilities.
 
-    Only pass counts within 8 standard deviations are enumerated, and at most about 160 of them,
-    evenly spaced.  Returns (statistics × rates × pass counts) and (rates × pass counts).
+    The function enumerates only numbers of passes within 8 standard deviations of the mean, and at
+    most about 160 evenly spaced numbers.
+     Returns (statistics × rates × pass counts) and (rates × pass counts).
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
@@ -161,7 +164,7 @@ def statistic_errors(
 
 
 def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
-    """Groups of tasks with similar numbers of attempts: the smallest number, and task indices."""
+    """Groups of tasks with similar numbers of attempts: smallest number and task indices."""
     groups = []
     remaining = np.unique(n)
     while len(remaining):
@@ -173,13 +176,13 @@ def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
 
 @dataclass(frozen=True)
 class ErrorDistribution:
-    """Distribution of an error with mean 0: a shifted gamma with given second and third moments."""
+    """The distribution of an error with mean 0: a shifted gamma distribution with given moments."""
 
     variance: float
     third_moment: float
 
     def quantile(self, p: float) -> float:
-        """The p-quantile; if the skewness is close to 0, of a normal distribution."""
+        """The p-quantile, from a normal distribution if the skewness is close to 0."""
         from passk_cli.scipy_special import gammaincinv
 
         if self.variance <= 0:
@@ -207,13 +210,15 @@ def error_distribution(
     at_rates = model.expected_tasks(model.most_variable_weights(shares @ moments[0]))
     expected = np.stack([at_rates[at].sum(axis=0) for _, at in groups])
     variance, third = (moments * expected).sum(axis=(1, 2))
-    return ErrorDistribution(float(variance) / tasks.task_count**2, float(third) / tasks.task_count**3)
+    return ErrorDistribution(
+        float(variance) / tasks.task_count**2, float(third) / tasks.task_count**3
+    )
 
 
 def error_covariance(
     model: MixingDistribution, statistics: Sequence[StatisticAndExpectation]
 ) -> Floats:
-    """Covariance matrix of the errors of several statistics over these tasks."""
+    """The covariance matrix of the errors of several statistics over these tasks."""
     at_rates = model.expected_tasks(model.most_likely_weights)
     total = np.zeros((len(statistics), len(statistics)))
     for n, at in task_groups_by_attempts(model.histogram.n):

@@ -1,4 +1,4 @@
-"""Noise of a mean difference: the part due to the choice of tasks, and the part due to attempts."""
+"""Noise of a mean difference: a part due to the choice of tasks, and a part due to attempts."""
 
 from __future__ import annotations
 
@@ -28,23 +28,24 @@ class NoiseSplit(NamedTuple):
 
     @property
     def share_of_attempts(self) -> float:
-        """Share of the variance that is due to attempts; NaN if the variance is 0."""
+        """Share of the variance that is due to attempts; NaN if the whole variance is 0."""
         total = self.task_variance + self.attempt_variance
         return self.attempt_variance / total if total > 0 else math.nan
 
     def se(self, attempts: float = 1.0, tasks: float = 1.0) -> float:
-        """The standard error with `attempts` × attempts per task and `tasks` × as many tasks."""
+        """The standard error for `attempts` times the attempts and `tasks` times the tasks."""
         return math.sqrt((self.task_variance + self.attempt_variance / attempts) / tasks)
 
 
 def noise_split(
     first: tuple[Ints, Ints], second: tuple[Ints, Ints], clusters: Ints | None = None
 ) -> NoiseSplit:
-    """The variance of the mean of d_t = c_t/n_t − c′_t/n′_t over T tasks, in two parts.
+    """The variance of the mean difference of two pass rates over T tasks, in two parts.
 
-    total = s²/T, with the variance s² of d_t over tasks (for clusters see `cluster_excess`).
-    attempts = Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] / T², unbiased.
-    tasks = max(0, total − attempts).
+    The difference at task t is d_t = c_t/n_t − c′_t/n′_t. The total variance is s²/T, with the
+    variance s² of d_t over tasks (for clusters, see `cluster_excess`). attempts = Σ_t [c(n −
+    c)/(n²(n − 1)) + the same term of the second model] / T², unbiased. tasks = max(0, total −
+    attempts).
 
     first, second : attempts n ≥ 2 and passes c of each model, at the same T ≥ 2 tasks.
 
@@ -62,10 +63,11 @@ def noise_split(
 
 
 def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) -> float:
-    """Noise floor: the largest difference in pass@1 between two runs that chance explains.
+    """Noise floor: the largest difference in pass@1 between two runs that may be due to chance.
 
-    d = z √(2 Σ v_t / m) / T, at most 1. z is the normal quantile of (1 + level) / 2, m is the
-    number of attempts at each of T tasks, and v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) is unbiased.
+    The noise floor is d = z √(2 Σ v_t / m) / T, but at most 1. In this formula, z is the normal
+    quantile of (1 + level) / 2, m is the number of attempts at each of T tasks, and v_t = c_t (n_t
+    − c_t) / (n_t (n_t − 1)) is an unbiased variance.
 
     n, c : attempts n ≥ 2 and passes of earlier runs of one model, (T,).
     attempts : m, the planned attempts per task and run.
@@ -92,17 +94,18 @@ def attempts_for_noise(n: Ints, c: Ints, difference: float, level: float = 0.95)
 
 
 def _one_attempt_noise_floor(n: Ints, c: Ints, level: float) -> float:
-    """z √(2 Σ v_t) / T: the noise floor for one attempt per task, which may be above 1."""
+    """The noise floor z √(2 Σ v_t) / T for one attempt per task, which may be above 1."""
     spread = float((c * (n - c) / (n * (n - 1.0))).sum())
     return STANDARD_NORMAL.inv_cdf((1.0 + level) / 2.0) * math.sqrt(2.0 * spread) / len(n)
 
 
 def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float, float, float]:
-    """Intraclass correlation of the outcomes of a task, and its lower and upper limit.
+    """Intraclass correlation of the outcomes of a task, with a lower and an upper limit.
 
     ρ = (B − W) / (B + (m − 1) W). The mean square between tasks is B = Σ n_t (p_t − p)² / (T − 1).
-    The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). N = Σ n_t, p = Σ c_t / N, and
-    m = (N − Σ n_t² / N) / (T − 1). Limits are quantiles over resamples of tasks.
+    The mean square within tasks is W = Σ n_t p_t (1 − p_t) / (N − T). In these formulas, N = Σ n_t,
+    p = Σ c_t / N, and m = (N − Σ n_t² / N) / (T − 1). The limits are quantiles over resamples of
+    the tasks.
 
     n, c : attempts and passes, (tasks,), T ≥ 2.
     Returns NaN if no task has two attempts, or if all outcomes are equal.
@@ -134,7 +137,7 @@ def intraclass_correlation(n: Ints, c: Ints, level: float = 0.95) -> tuple[float
 
 
 def _quantiles(values: Floats, shares: Floats) -> Floats:
-    """The result of `np.quantile`, without its slow import of numpy.ma.
+    """The same result as from `np.quantile`, but without the slow import of numpy.ma.
 
     >>> _quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.0, 0.25, 1.0])).tolist()
     [1.0, 1.5, 3.0]

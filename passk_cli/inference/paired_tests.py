@@ -1,6 +1,6 @@
-"""Tests of the hypothesis that two models are equally good at the same tasks.
+"""Tests of the hypothesis that two models are equally good, if both attempt the same tasks.
 
-Sign flips and McNemar's test need the same number of attempts by both models at each task.
+The sign-flip test and McNemar's test need the same number of attempts by both models at each task.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from passk_cli.inference.random_streams import named_generator
 # Each random stream generates BLOCK_RESAMPLES resamples. A different number of resamples per stream
 # would change the p-values for a given seed.
 BLOCK_RESAMPLES = 256
-# MAX_SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _MAX_BLOCK_COLUMNS limits the columns
-# that are multiplied by a sign matrix at once. Neither these limits on memory nor the number of
-# threads changes a result.
+# MAX_SIGN_ELEMENTS limits the elements of a sign matrix per thread, and _MAX_BLOCK_COLUMNS limits
+# the columns that are multiplied by a sign matrix at once. Neither these limits on memory nor the
+# number of threads changes a result.
 MAX_SIGN_ELEMENTS = 1 << 21
 _MAX_BLOCK_COLUMNS = 512
 _THREADS = 2
@@ -35,7 +35,7 @@ _TIE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class SignFlipResult:
-    """Sign-flip p-values, one per column of differences.
+    """The p-values of sign-flip tests, one per column of differences.
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
     exact : whether p comes from all sign patterns, so that p has no Monte-Carlo error.
@@ -56,27 +56,32 @@ def sign_flip_test(
     p is the share of the 2^t sign patterns of the t nonzero differences with |Σ ±d| ≥ |Σ d|. If two
     models are equal and attempt each task equally often, each task's difference is as likely to be
     d as −d, whatever the differences of other tasks are. For equal models, p ≤ α therefore has a
-    probability of at most α. With different numbers of attempts, d and −d are
-    not equally likely, and the test is not valid: use `difference_distribution`.
+    probability of at most α. With different numbers of attempts, d and −d are not equally likely,
+    and the test is not valid. Use `difference_distribution` instead.
 
-    If the differences are multiples of one number, as for pass@1 with equal numbers of attempts, a
-    convolution counts all patterns for any T. Otherwise, with more than `enumerate_up_to` nonzero
-    differences, p = (b+1)/(m+1) if b of m random sign patterns reach the observed sum.  If
+    If all differences are multiples of one number (for example for pass@1 with equal numbers of
+    attempts), a convolution counts all patterns for any number of tasks.
+    Otherwise, if there are more than `enumerate_up_to` nonzero differences, p = (b+1)/(m+1) if b of
+    m random sign patterns reach the observed sum.  If
     Hoeffding's bound for the exact p, 2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns
-    can give, p is this bound, because a large family of tests needs smaller p-values.
+    can give, the function returns this bound, because a large family of tests needs smaller
+    p-values.
 
-    differences : V_A − V_B, (tasks,) or (tasks × columns); a column is a comparison. The
-        difference 0 excludes a task that a pair of models does not have.
+    differences : V_A − V_B, (tasks,) or (tasks × columns); a column is a comparison. Use the
+    difference 0 for a task that a pair of models does not have.
     resamples : m ≥ 1.  seed : integer ≥ 0.
     enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
     mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). If
-        equal sums are frequent, mid-p has more power, but it does not guarantee the significance
+        equal sums are frequent, the mid-p has more power,
+        but it does not guarantee the significance
         level (benchmarks/comparison.md).
 
     The random signs depend on the task's position, the number of tasks and the seed. Two sums that
     differ by at most 1e-9 of Σ|d| are treated as equal.
-    Edge cases: p is 1 and exact if all differences are 0, and NaN if a column has NaN or infinity.
-    Errors: ValueError if there are not 1 or 2 dimensions, or if a parameter is out of its range.
+    Edge cases: If all differences are 0, p is 1 and exact. If a column contains NaN or infinity, p
+    is NaN.
+    Errors: ValueError if `differences` does not have 1 or 2 dimensions, or if a parameter is out of
+    range.
     Source: Fisher 1935; Pagano & Tritchler 1983 (convolution); Dwass 1957; Phipson & Smyth 2010
     ((b+1)/(m+1)); Hoeffding 1963 (bound); Horowitz & Sahni 1974 (counting from two halves).
 
@@ -142,13 +147,13 @@ def _share_reaching_threshold(
 def mcnemar(b: ArrayLike, c: ArrayLike) -> Floats:
     """Exact two-sided McNemar p-value: min(1, 2·P(X ≤ min(b, c))), X ~ Binomial(b + c, ½).
 
-    The test is for one attempt per task. b tasks are passed only by the first model, and c tasks
-    only by the second model. The result equals the exact `sign_flip_test`.
+    The test is for one attempt per task. Only the first model passes b of the tasks, and only the
+    second model passes c of the tasks. The p-value equals the exact p-value of `sign_flip_test`.
 
     b, c : integer arrays ≥ 0, broadcastable.  Returns floats in [0, 1] of the broadcast shape, with
         a relative error ≤ 1e-12 down to the smallest normal number; 1 if b + c = 0.
     Errors: ValueError if b or c is negative or not a whole number.
-    Source: McNemar 1947, in its exact binomial form.
+    Source: McNemar 1947, here in the exact binomial form.
 
     >>> mcnemar([0, 5, 10], [0, 0, 2]).round(6).tolist()
     [1.0, 0.0625, 0.038574]
@@ -167,7 +172,7 @@ def paired_t(differences: ArrayLike) -> Floats:
 
     differences : (tasks,) or (tasks × columns) floats.
     Returns floats in [0, 1], (columns,), one column for (tasks,).
-    Edge cases: if all differences are 0, p is 1. If all differences are equal but not 0, t is
+    Edge cases: If all differences are 0, p is 1. If all differences are equal but not 0, t is
     undefined and p is NaN. With fewer than two tasks or a difference that is not finite, p is NaN.
     Errors: ValueError if there are not 1 or 2 dimensions.
     Source: Student 1908, "The probable error of a mean".
@@ -198,7 +203,7 @@ def _as_columns(differences: ArrayLike) -> Floats:
 
 
 def _share_of_all_patterns(column: Floats, threshold: float) -> float:
-    """Share of all sign patterns with |sum| ≥ threshold, by enumeration of two half columns."""
+    """The share of all sign patterns with |sum| ≥ threshold, by enumeration of two half columns."""
     sizes = np.abs(column[column != 0])
     if threshold <= 0:
         return 1.0
@@ -279,7 +284,7 @@ def random_bits(tasks: int, seed: int, block: int) -> NDArray[np.uint8]:
 
 
 def _binomial_two_sided(low: int, high: int) -> float:
-    """min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½)."""
+    """The two-sided p-value min(1, 2·P(X ≤ low)) for X ~ Binomial(low + high, ½)."""
     if low == high:
         return 1.0
     largest = math.comb(low + high, low) / (1 << (low + high - 1))

@@ -1,4 +1,4 @@
-"""Permutation test of two models at fixed tasks, with attempts permuted within each task."""
+"""A permutation test of two models at fixed tasks, with attempts permuted within each task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _BLOCK_CELLS = 1 << 20
 
 @dataclass(frozen=True)
 class PermutationResult:
-    """A p-value, the smallest p that the attempts allow, and whether p has no Monte-Carlo error."""
+    """A p-value, the smallest p-value that the attempts allow, and whether p is exact."""
 
     p: float
     smallest_possible_p: float
@@ -42,16 +42,18 @@ def permutation_test_within_tasks(
 ) -> PermutationResult:  # fmt: skip
     """Two-sided p-value of the mean difference, with attempts permuted between models within tasks.
 
-    Hypothesis: at every one of these tasks, both models have the same pass probability. Under this
+    Hypothesis: Both models have the same pass probability at every one of these tasks. Under this
     hypothesis, the n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the
-    passes of the first model are hypergeometric, for any numbers of attempts. The statistic is S =
-    Σ_t f(n_A, c_A) − f(n_B, C − c_A). p = min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant
+    passes of the first model have a hypergeometric distribution, for any numbers of attempts.
+    The statistic is S = Σ_t f(n_A, c_A) − f(n_B, C − c_A) for a metric f. The p-value is
+    min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant
     result in either direction has a probability of at most α/2.
 
-    p is exact if the values are on a lattice (k = 1, most k ≤ n ≤ 10). Otherwise p comes from m
-    random permutations, with (b+1)/(m+1) for each tail. If Chernoff's bound for the exact p,
-    2·min_θ E exp(θ(S* − S)), is below the smallest p that m draws can give, p is this bound,
-    because a large family of tests needs smaller p-values.
+    The p-value is exact if the values of the metric are on a lattice (k = 1, most k ≤ n ≤ 10).
+    Otherwise, the p-value comes from m random permutations, with (b+1)/(m+1) for each tail. If
+    Chernoff's bound for the exact p, 2·min_θ E exp(θ(S* − S)), is below the smallest p that m draws
+    can give, the function returns this bound, because a large family of tests needs smaller
+    p-values.
 
     The test is not valid for new tasks, because two models with equal means over tasks may have
     different pass probabilities at each task.
@@ -59,7 +61,8 @@ def permutation_test_within_tasks(
     metric : a metric that needs only n and c.
     first, second : attempts n ≥ k and passes c of each model, int arrays (tasks,).
     resamples : m ≥ 1.  seed : integer ≥ 0.
-    Edge cases: p = 1 without tasks, or if every task has only one possible difference.
+    Edge cases: The p-value is 1 if there are no tasks, or if every task has only one possible
+    difference.
     Errors: ValueError for a metric that needs more than n and c.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)); Chernoff 1952.
 
@@ -74,7 +77,9 @@ def permutation_test_within_tasks(
             f"{metric.name} cannot be computed from counts of attempts and passes only"
         )
     observed = float((metric.values(*first) - metric.values(*second)).sum())
-    return _test_of_sum(possible_differences_from_counts(metric, first, second), observed, resamples, seed)
+    return _test_of_sum(
+        possible_differences_from_counts(metric, first, second), observed, resamples, seed
+    )
 
 
 def permutation_test_of_attempts(
@@ -87,18 +92,18 @@ def permutation_test_of_attempts(
 ) -> PermutationResult:
     """`permutation_test_within_tasks` for a metric of scores, answers or solutions.
 
-    Hypothesis: at every one of these tasks, the attempts of both models have the same distribution
+    Hypothesis: At every one of these tasks, the attempts of both models have the same distribution
     of everything that the metric uses. Two models that are equally often right but give different
-    answers violate the hypothesis, although the metric may not show a difference.
+    answers violate the hypothesis, even if the metric shows no difference.
 
     metric : a metric that does not depend on the order of attempts (`kind.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.
     Errors: ValueError if the metric needs only n and c, or depends on the order of attempts.
 
     >>> from passk_cli.metrics.registry import parse_metric
-    >>> from passk_cli.outcomes.attempts import Attempts
-    >>> better = Attempts.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
-    >>> worse = Attempts.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
+    >>> from passk_cli.outcomes.attempts import AttemptValueCounts
+    >>> better = AttemptValueCounts.from_rows([0, 1], [0.9, 0.8], [3, 3], [0, 0], cells=2)
+    >>> worse = AttemptValueCounts.from_rows([0, 1], [0.2, 0.1], [3, 3], [0, 0], cells=2)
     >>> round(permutation_test_of_attempts(parse_metric("best@2"), better, worse).p, 12)
     0.005
     """
@@ -107,7 +112,9 @@ def permutation_test_of_attempts(
             f"{metric.name} cannot be tested by permuting attempts, because it depends on the"
             " order of attempts, or only on counts of passes"
         )
-    observed = float((metric.values_from_attempts(first) - metric.values_from_attempts(second)).sum())
+    observed = float(
+        (metric.values_from_attempts(first) - metric.values_from_attempts(second)).sum()
+    )
     return _test_of_sum(
         possible_differences_from_attempts(metric, first, second, seed), observed, resamples, seed
     )
@@ -145,7 +152,7 @@ class _SumDistribution:
 
     @property
     def smallest_possible_p(self) -> float:
-        """Smallest possible p: every task has its largest (or its smallest) possible difference."""
+        """The smallest possible p, for the largest (or smallest) difference at every task."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -189,7 +196,7 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def exponential_tilt(self, observed: float) -> tuple[float, float, Floats]:
-        """θ for which the mean of the tilted sum is S, K(θ) − θS, and the tilted probabilities."""
+        """The θ at which the tilted sum has the mean S; K(θ) − θS; and the tilted probabilities."""
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):
@@ -218,7 +225,9 @@ class _SumDistribution:
 def _count_extreme_permutations(
     strata: list[DifferenceStratum], observed: float, resamples: int, seed: int
 ) -> tuple[int, int]:
-    slack = DIFFERENCE_TOLERANCE * sum(s.task_count * float(np.abs(s.possible_differences).max()) for s in strata)
+    slack = DIFFERENCE_TOLERANCE * sum(
+        s.task_count * float(np.abs(s.possible_differences).max()) for s in strata
+    )
     rows = max(1, min(_BLOCK_CELLS // max(s.task_count for s in strata), resamples))
     below = above = 0
     for block in range(-(-resamples // rows)):
@@ -227,7 +236,9 @@ def _count_extreme_permutations(
         sums = np.zeros(size)
         for stratum in strata:
             ends = np.cumsum(stratum.chances)[:-1]
-            deal = np.searchsorted(ends, rng.random((rows, stratum.task_count))[:size], side="right")
+            deal = np.searchsorted(
+                ends, rng.random((rows, stratum.task_count))[:size], side="right"
+            )
             sums += stratum.possible_differences[deal].sum(axis=1)
         below += int((sums <= observed + slack).sum())
         above += int((sums >= observed - slack).sum())

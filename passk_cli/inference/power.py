@@ -1,4 +1,4 @@
-"""Power of the paired test of two models: the differences that a planned evaluation can detect."""
+"""Power of the paired test of two models: which differences a planned evaluation can detect."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ _MAX_BINOMIAL_K = 30
 class PairedTest:
     """The planned two-sided test of the hypothesis that two models are equal on the same tasks.
 
-    The power is P(|t'| > t_{1−α/2, T−1}), and t' has a noncentral t distribution with T − 1 degrees
-    of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − decrease · δ²))).
+    The power is P(|t'| > t_{1−α/2, T−1}) for T tasks, where t' has a noncentral t distribution with
+    T − 1 degrees of freedom and noncentrality (|δ| − step/T) √(T / (variance (1 − decrease · δ²))).
 
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
     statistic_step : step; 0 for the paired t-test. The sign-flip test has less power if sums of
-        differences are on a lattice. Its step is half the lattice distance (`lattice_step`).
+        differences are on a lattice. For the sign-flip test, the step is half the lattice distance
+        (`lattice_step`).
     variance_decrease : relative decrease of the variance per squared difference; 0 if the variance
-        was measured on two models. For similar models with the common mean E it is 1 / (4 E (1−E)).
+        was measured on two models. The decrease is 1 / (4 E (1−E)) for similar models with the
+        common mean E.
     Source: Student's t; Miller 2024, section 5 (with the normal distribution).
 
     >>> test = PairedTest(1.0)
@@ -42,10 +44,11 @@ class PairedTest:
     variance_decrease: float = 0.0
 
     def power(self, difference: float, tasks: int) -> float:
-        """The probability that the test is significant if the models' means differ by this much.
+        """The probability that the test is significant if the models' means differ by `difference`.
 
-        The power is NaN for fewer than two tasks or an unknown variance. For a difference within
-        step/T of 0 the result is 1 − level, although the sign-flip test is significant less often.
+        The power is NaN for fewer than two tasks or an unknown variance. If the difference is
+        within step/T of 0, the result is 1 − level, although the sign-flip test is significant less
+        often.
         """
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
@@ -56,7 +59,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The smallest number of tasks for this power; None if unknown or above a billion."""
+        """The smallest number of tasks for a given power; None if unknown or above a billion."""
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
@@ -72,7 +75,7 @@ class PairedTest:
         return high
 
     def detectable_difference(self, tasks: int, target_power: float) -> float:
-        """The smallest difference that is detected with this power; NaN if `power` is NaN."""
+        """The smallest difference that the test detects with this power; NaN if `power` is NaN."""
         if tasks < 2 or math.isnan(self.variance):
             return math.nan
         shift = self.statistic_step / tasks
@@ -88,18 +91,19 @@ class PairedTest:
 def half_lattice_distance(n: int, k: int) -> float:
     """Half the lattice distance of the test statistic for metrics that count subsets: 1 / C(n, k).
 
-    pass@k, pass^k and gpass@k are numbers of subsets divided by C(n, k). With n attempts by each
-    model, a sum of ± differences therefore changes in steps of 2 / C(n, k). This distance is 2 for
-    n = k (McNemar's test with its continuity correction), 2/n for k = 1, and otherwise tiny.
+    The values of pass@k, pass^k and gpass@k are numbers of subsets of attempts divided by C(n, k).
+    With n attempts by each model, a sum of ± differences therefore changes in steps of 2 / C(n, k).
+    This distance is 2 for n = k (McNemar's test with the continuity correction), 2/n for k = 1, and
+    close to 0 in other cases.
 
-    >>> lattice_step(5, 5), lattice_step(5, 1)
+    >>> half_lattice_distance(5, 5), half_lattice_distance(5, 1)
     (1.0, 0.2)
     """
     return 1.0 / math.comb(n, k) if min(k, n - k) <= _MAX_BINOMIAL_K else 0.0
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
-    """P(|Z + away| > t·S) with S² = χ²/degrees: |t'| is beyond its critical value."""
+    """P(|Z + away| > t·S) with S² = χ²/degrees, the probability that |t'| exceeds the value t."""
     from passk_cli.scipy_special import ndtr, stdtrit
 
     reach = math.sqrt(_NEGLIGIBLE / degrees)

@@ -14,10 +14,10 @@ _TIE_TOLERANCE = 1e-12
 
 
 def compact_letters(different: Bools) -> list[str]:
-    """Letters for models: two models share a letter if and only if they tie.
+    """Letters for models, so that two models share a letter if and only if they tie.
 
-    different : True if two models differ significantly, (models × models), symmetric. Models are in
-        order of their estimates, best first.
+    different : True if two models differ significantly, (models × models), symmetric. The models
+        are in order of their estimates, best first.
     Returns one string of letters a, b, … per model.
     Source: Piepho 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons" (insert and absorb).
@@ -48,9 +48,9 @@ def compact_letters(different: Bools) -> list[str]:
 
 
 def letter_ranges(letters: str) -> str:
-    """The letters of a model as a string, with three or more neighbouring letters as a range.
+    """The letters of a model as text, in which a range replaces three or more neighbouring letters.
 
-    Commas and ranges keep the letters from reading as a word.
+    Because of the commas and ranges, the letters do not look like a word.
 
     >>> letter_ranges("abdefz"), letter_ranges("yza1b1"), letter_ranges("no"), letter_ranges("is")
     ('ab,d–f,z', 'y–b1', 'n–o', 'i,s')
@@ -71,7 +71,7 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
-    """First and last position of the values that are equal to each value: arrays like `ordered`.
+    """First and last position of the values that equal each value, as arrays of the same shape.
 
     ordered : values in ascending order in each column. NaN is not equal to any value.
 
@@ -89,8 +89,8 @@ def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
 def lead_shares(draws: Floats) -> Floats:
     """Share of the draws in which each model has the largest value.
 
-    If several models have the largest value, they share the draw. A share is neither a p-value nor
-    the probability that a model is the best.
+    If several models have the largest value in a draw, they get equal parts of this draw. A share
+    is neither a p-value nor the probability that a model is the best.
 
     draws : values of each draw, (draws × models).  Returns (models,) with the sum 1.
 
@@ -118,11 +118,11 @@ def rank_limits(better: Bools) -> Ints:
 
 
 def first_lead_change(gap: Floats) -> Floats:
-    """The first k of each row at which the gap and the gap at k = 1 have opposite signs.
+    """The first k in each row at which the gap has the opposite sign of the gap at k = 1.
 
     gap : difference of two curves at k = 1, 2, …, (rows × k). If the gap is 0 at k = 1, the first
         gap that is not 0 is used instead.
-    Returns floats (rows,); infinity if there is no such k.
+    Returns one k per row, as floats (rows,); infinity if there is no such k.
 
     >>> first_lead_change(np.array([[-0.1, 0.0, 0.2], [0.1, 0.2, 0.3]])).tolist()
     [3.0, inf]
@@ -136,7 +136,7 @@ def first_lead_change(gap: Floats) -> Floats:
 
 
 class CodeSpan(NamedTuple):
-    """First and last index of consecutive elements with the same code, and the code."""
+    """The first and the last index of consecutive elements with the same code, and this code."""
 
     first_index: int
     last_index: int
@@ -144,7 +144,7 @@ class CodeSpan(NamedTuple):
 
 
 def code_spans(codes: Ints) -> list[CodeSpan]:
-    """The spans of equal codes, in order; an empty list if there are no codes.
+    """The spans of consecutive equal codes, in order; an empty list if there are no codes.
 
     >>> [tuple(run) for run in code_spans(np.array([1, 1, 0]))]
     [(0, 1, 1), (2, 2, 0)]
@@ -157,7 +157,7 @@ def code_spans(codes: Ints) -> list[CodeSpan]:
 
 
 class CrossingRange(NamedTuple):
-    """A range of k's in which the lead may change; `certain` if the lead must change there."""
+    """A range of k's in which the lead may change. If `certain` is true, the lead must change."""
 
     first_k: int
     last_k: int
@@ -165,24 +165,27 @@ class CrossingRange(NamedTuple):
 
 
 def possible_crossings(ks: Ints, signs: Ints) -> list[CrossingRange]:
-    """The ranges of k in which two curves may cross, given a simultaneous band of their difference.
+    """The ranges of k in which two curves may cross, given a simultaneous band of the difference.
 
-    The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k, or if the band
-    has opposite signs at k − 1 and k. If the band contains the true difference, every crossing is
-    in one of these ranges, and each certain range contains at least one crossing.
+    The lead may change between k − 1 and k if the band contains 0 at k − 1 or at k, or if the whole
+    band is above 0 at one of these k's and below 0 at the other. If the band contains the true
+    difference, every crossing is in one of these ranges, and each certain range contains at least
+    one crossing.
 
-    ks : the k's of the band, increasing. Between two neighbouring k's with the same sign, the
-        difference is assumed to have this sign.
+    ks : the k's of the band, increasing. Between two neighbouring k's with the same sign, passk
+    assumes that the difference has this sign.
     signs : +1 if the whole interval is above 0, −1 if it is below 0, 0 if it contains 0.
 
     >>> possible_crossings(np.array([1, 2, 3, 4]), np.array([1, 0, 0, -1]))
-    [CrossingRange(first=2, last=4, certain=True)]
+    [CrossingRange(first_k=2, last_k=4, certain=True)]
     """
     sets = []
     sign_runs = code_spans(signs)
     for before, run in pairwise(sign_runs):
         if run.code and before.code:
-            sets.append(CrossingRange(int(ks[before.last_index]) + 1, int(ks[run.first_index]), True))
+            sets.append(
+                CrossingRange(int(ks[before.last_index]) + 1, int(ks[run.first_index]), True)
+            )
     for place, run in enumerate(sign_runs):
         if run.code:
             continue

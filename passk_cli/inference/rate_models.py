@@ -1,8 +1,9 @@
-"""pass@k by an average of smooth models of success rates, for a point estimate inside a range.
+"""pass@k from an average of smooth models of success rates, for a point estimate in a range.
 
 A model is a beta or logit-normal distribution of rates, optionally with a point mass: a share of
-tasks that never pass, or a share of tasks with one common rate. The weight of a model is
-its evidence: the likelihood of the counts, averaged over wide uniform ranges of the parameters.
+tasks that never pass, or a share of tasks with one common rate. The weight of each model is the
+evidence for the model, that is, the likelihood of the counts, averaged over wide uniform ranges of
+the parameters.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ import numpy as np
 
 from passk_cli.arrays import Floats, Ints
 
-# Numbers of passes up to _MAX_SEPARATE_PASSES have their own bins. Tasks with more passes share a bin, so that
-# easy tasks do not influence the model of hard tasks.
+# Numbers of passes up to _MAX_SEPARATE_PASSES have their own bins. Tasks with more passes share a
+# bin, so that easy tasks do not influence the model of hard tasks.
 _MAX_SEPARATE_PASSES = 2
-# Maps each kind of point mass (success rates that are exactly equal) to its prior weight.
+# _POINT_MASS_PRIOR_WEIGHTS maps each kind of point mass (success rates that are exactly equal) to
+# its prior weight.
 _POINT_MASS_PRIOR_WEIGHTS = {"none": 0.5, "never": 0.25, "rate": 0.25}
-# _BETA_PARAMETER_RANGES contains the ranges of log a and of the logit of the mean of a beta distribution. _LOGIT_NORMAL_PARAMETER_RANGES
-# contains the ranges of log sd and of the mean of a logit-normal distribution.
+# _BETA_PARAMETER_RANGES contains the ranges of log a and of the logit of the mean of a beta
+# distribution. _LOGIT_NORMAL_PARAMETER_RANGES contains the ranges of log sd and of the mean of a
+# logit-normal distribution.
 _BETA_PARAMETER_RANGES = ((math.log(0.03), math.log(30.0)), (-9.0, 5.0))
 _LOGIT_NORMAL_PARAMETER_RANGES = ((math.log(0.3), math.log(6.0)), (-14.0, 5.0))
 PRIOR_DESCRIPTION = (
@@ -32,14 +35,17 @@ PRIOR_DESCRIPTION = (
 ).format(
     *(end for box in (*_BETA_PARAMETER_RANGES, *_LOGIT_NORMAL_PARAMETER_RANGES) for end in box)
 )
-# Maps the number of parameters to the number of grid points per parameter. The grid is refined
-# _CLOSER times around the points with a log likelihood within _DEPTH of the maximum.
+# _GRID_POINTS_BY_DIMENSION maps the number of parameters to the number of grid points per
+# parameter. The grid is refined _CLOSER times around the points with a log likelihood within _DEPTH
+# of the maximum.
 _GRID_POINTS_BY_DIMENSION = {2: (40, 40), 3: (26, 26, 24), 4: (22, 22, 16, 14)}
 _CLOSER, _DEPTH = 3, 9.0
-# _DIFFICULTY_BIN_EDGES contains the edges of the bins of task difficulty, which is −logit of the success rate.
+# _DIFFICULTY_BIN_EDGES contains the edges of the bins of task difficulty, which is −logit of the
+# success rate.
 _DIFFICULTY_BIN_EDGES = np.linspace(-8.0, 22.0, 121)
 _SMALLEST_MASS_RATE_TIMES_N = 1e-3
-# If tasks have more than _MAX_DISTINCT_ATTEMPT_NUMBERS different numbers of attempts, similar numbers are merged.
+# If tasks have more than _MAX_DISTINCT_ATTEMPT_NUMBERS different numbers of attempts, similar
+# numbers are merged.
 _MAX_DISTINCT_ATTEMPT_NUMBERS = 16
 _SMALLEST_PROBABILITY = 1e-300
 
@@ -48,7 +54,7 @@ _RateModel = Callable[[Floats, Floats, int, int, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class ModelAverage:
-    """pass@k by an average of models: posterior means and limits at each k, (ks,)."""
+    """pass@k from an average of models: posterior means and limits at each k, (ks,)."""
 
     posterior_means: Floats
     low: Floats
@@ -58,13 +64,13 @@ class ModelAverage:
 def average_models(
     n: Ints, c: Ints, ks: Ints, *, level: float = 0.95, worth: float = 1.0
 ) -> ModelAverage:
-    """pass@k at each k of `ks` by the average of all models.
+    """pass@k at each k of `ks`, from the weighted average of all models.
 
     n, c : (tasks,), attempts and passes.
     worth : number of independent tasks that one task counts as; below 1 with clusters.
 
     >>> result = average_models(np.full(60, 20), np.arange(60) % 4, np.array([20, 200]))
-    >>> bool(result.low[1] < result.values[1] < result.high[1])
+    >>> bool(result.low[1] < result.posterior_means[1] < result.high[1])
     True
     """
     bins, at = _tasks_by_pass_bin(n, c, worth), ks.astype(np.float64)
@@ -182,7 +188,7 @@ def _binomial_bin_probabilities(rates: Floats, n: int, bins: int) -> Floats:
 def _beta_model(
     log_a: Floats, logit: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Beta distributions of rates, from log a and the logit of the mean a / (a + b)."""
+    """Beta(a, b) distributions of rates, from log a and the logit of the mean a / (a + b)."""
     from passk_cli.scipy_special import betaln
 
     a, c = np.exp(log_a)[:, None], np.arange(bins - 1)
@@ -195,7 +201,7 @@ def _beta_model(
 def _logit_normal_model(
     log_sd: Floats, mean: Floats, n: int, bins: int, ks: Floats
 ) -> tuple[Floats, Floats]:
-    """Normal distributions of the logit of the rate; tasks beyond the last cell never pass."""
+    """Normal distributions of the rate's logit. Tasks below the lowest cell of rates never pass."""
     from passk_cli.scipy_special import expit, ndtr
 
     below = ndtr((_DIFFICULTY_BIN_EDGES + mean[:, None]) / np.exp(log_sd)[:, None])

@@ -13,7 +13,7 @@ _MOST_STEPS = 200
 
 
 def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
-    """The maximum of the parabola through three neighbouring points with the highest in the middle.
+    """The maximum of the parabola through three points, of which the middle point is the highest.
 
     >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
     [1.125, 2.0]
@@ -27,8 +27,8 @@ def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
 def find_root(function: Callable[[float], float], low: float, high: float, within: float) -> float:
     """A point between low and high at which a continuous function changes its sign.
 
-    The method is regula falsi with the weights of Anderson and Björck, and bisection if three steps
-    do not halve the bracket. Smooth functions need few steps.
+    The method is regula falsi with the weights of Anderson and Björck. If three steps do not halve
+    the bracket, the method bisects it. The search needs only a few steps for smooth functions.
 
     function : with opposite signs at low and high, or 0 at one of them.
     within : accuracy of the point, > 0; limited by the precision of doubles.
@@ -43,7 +43,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
     if height_a == 0.0 or height_b == 0.0:
         return a if height_a == 0.0 else b
     if (height_a > 0) == (height_b > 0):
-        raise ValueError("the function has the same sign at both ends")
+        raise ValueError("the function has the same sign at both ends of the interval")
     width, slow = abs(b - a), 0
     for _ in range(_MOST_STEPS):
         if abs(b - a) <= max(within, 4e-16 * max(abs(a), abs(b))):

@@ -1,4 +1,4 @@
-"""Rounding errors in computed numbers, which differ from processor to processor.
+"""Rounding errors in computed numbers. Such errors differ from processor to processor.
 
 A decision, for example which of two numbers is larger, must not depend on rounding errors.
 """
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from passk_cli.arrays import Floats
 
 # A computed number is treated as a rounding error if its size, relative to the inputs, is below
-# ROUNDING.
+# ROUNDING_TOLERANCE.
 ROUNDING_TOLERANCE = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""Repeated runs of one setup: the effect of the run on pass@1, and changes of pass@1 over time."""
+"""Repeated runs of one setup: effects of single runs on pass@1, and changes of pass@1 over time."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _CELLS, _FEWEST, _MOST = 2_000_000, 499, 9_999
 # A history has at most MAX_HISTORY_RUNS runs, because the false-alarm rate is valid for this number
 # of runs.
 MAX_HISTORY_RUNS = 365
-# Maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs without a change,
-# the largest deviate exceeds the threshold with a probability equal to the false-alarm rate. The
-# thresholds are quantiles of 20,000 simulated histories.
+# _DEVIATE_THRESHOLDS maps a false-alarm rate to a threshold. In a history of MAX_HISTORY_RUNS runs
+# without a change, the largest deviate exceeds the threshold with a probability equal to the
+# false-alarm rate. The thresholds are quantiles of 20,000 simulated histories.
 _DEVIATE_THRESHOLDS = {0.10: 4.073, 0.05: 4.255, 0.01: 4.614}
 # passk assumes a correlation of at most _MAX_RUN_CORRELATION between consecutive runs.
 _MAX_RUN_CORRELATION = 0.95
@@ -28,13 +28,14 @@ _MIN_SEPARATED_RUNS = 4
 
 @dataclass(frozen=True)
 class RunEffect:
-    """The effect of the run on pass@1, beyond chance within tasks.
+    """The effect of the run on pass@1 that chance within tasks does not explain.
 
-    means, variances : pass@1 of each run, and its variance due to chance within tasks, (runs,).
+    run_means, chance_variances : pass@1 of each run, and its variance due to chance within tasks,
+        (runs,).
     p : p-value of the hypothesis that the run has no effect on the means.
-    p_single_tasks : p-value of the hypothesis that the run has no effect on single tasks. It is 1
-        with one attempt per task and run.
-    variance, low, high : variance of the effect with limits, in squared units of pass@1.
+    p_single_tasks : p-value of the hypothesis that the run has no effect on single tasks. With one
+    attempt per task and run, `p_single_tasks` is 1.
+    effect_variance, low, high : variance of the effect with limits, in squared units of pass@1.
     between_run_changes, within_run_changes : expected number of tasks with different outcomes in
         two attempts of different runs, and of one run; NaN if no run attempts a task twice.
     """
@@ -51,24 +52,28 @@ class RunEffect:
 
 
 def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEffect:
-    """Test and size of the effect of the run, from repeated runs of one setup.
+    """A test and an estimate of the effect of the run on pass@1, from repeated runs of one setup.
 
-    Hypothesis: the attempts at a task are exchangeable over runs. Given the passes at a task, the
+    Hypothesis: The attempts at a task are exchangeable over runs. Given the passes at a task, the
     passes in each run are then multivariate hypergeometric, for any numbers of attempts. The
-    statistic for means is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt T²) and the
-    variance s_t² of all attempts at task t. The statistic for single tasks is Σ_tr n_rt (c_rt /
-    n_rt − C_t / N_t)². p = (b + 1)/(m + 1) over m draws. The size is the variance τ² for which
-    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1. At the limits of τ², Q(τ²) equals quantiles of
-    χ² with R − 1 degrees of freedom (Q-profile). The upper limit is at most ¼.
+    statistic for the means m_r of the runs is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt
+    T²). In this formula, s_t² is the variance of all attempts at task t.
+    The statistic for single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)², with the totals C_t and
+    N_t over runs. The p-values are (b + 1)/(m + 1) if b of m draws reach the statistic.
+    The size of the effect is the variance τ² for which
+    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1 for R runs.
+    At the limits of τ², Q(τ²) equals quantiles of
+    χ² with R − 1 degrees of freedom (Q-profile). The upper limit of τ² is at most ¼.
 
     n, c : attempts ≥ 1 and passes, (runs, tasks), with R ≥ 2 runs.  level : in (0, 1).
-    Edge cases: if all attempts of each task agree, there is no effect: p = 1 and limits of 0.
+    Edge cases: If all attempts of each task agree, there is no effect, p is 1, and the limits are
+    0.
     Errors: ValueError for fewer than two runs, or a task without an attempt in a run.
     Source: Paule & Mandel 1982; Viechtbauer 2007 (Q-profile).
 
     >>> n = np.full((3, 4), 2)
     >>> effect = run_effect(n, np.array([[0, 1, 2, 1], [1, 1, 1, 1], [0, 2, 1, 1]]))
-    >>> effect.p > 0.5, effect.variance
+    >>> effect.p > 0.5, effect.effect_variance
     (True, 0.0)
     """
     from passk_cli.scipy_special import chdtri
@@ -163,10 +168,10 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 
 
 def run_and_chance_variances(values: Floats) -> tuple[float, float]:
-    """Variance of the means of runs, and the part that chance explains: M_r / T and M_tr / T.
+    """The variance of the means of runs, M_r / T, and the part due to chance, M_tr / T.
 
-    M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of runs. M_tr = Σ_tr (v_tr − v_t· − v_·r +
-    v)² / ((R − 1)(T − 1)) is the mean square of residuals.
+    In these formulas, M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of the R runs. M_tr =
+    Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)) is the mean square of residuals.
 
     values : values of the same tasks in each run, (runs, tasks), R ≥ 2, T ≥ 2.
     Errors: ValueError for fewer than two runs or tasks.
@@ -182,12 +187,12 @@ def run_and_chance_variances(values: Floats) -> tuple[float, float]:
 
 
 def run_effect_variance(values: Floats) -> float:
-    """Variance of the effect that a run has on all its tasks in common, at least 0.
+    """Variance of the effect of a run that is common to all tasks of the run, at least 0.
 
     values : task values as for `run_variances`.
 
     >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
-    >>> round(run_variance(values), 6)
+    >>> round(run_effect_variance(values), 6)
     0.01
     """
     of_means, by_chance = run_and_chance_variances(values)
@@ -195,15 +200,16 @@ def run_effect_variance(values: Floats) -> float:
 
 
 def largest_run_difference(variance: float, runs: int, history: int, level: float = 0.95) -> float:
-    """Largest difference between a new run and the mean of R runs that run effects explain.
+    """Largest difference between a new run and the mean of R runs that may be due to run effects.
 
     The variance of this difference due to run effects is σ² (1 + 1/R), so the largest difference is
     t_{H−1} σ √(1 + 1/R).
 
-    variance : σ², estimated from H runs.  runs : number of averaged runs R.  history : H.
+    variance : σ², estimated from H runs. runs : number of averaged runs, R. history : number of
+        runs H.
     Errors: ValueError for H < 2.
 
-    >>> round(run_difference_reach(0.02**2, 5, 20), 4)
+    >>> round(largest_run_difference(0.02**2, 5, 20), 4)
     0.0459
     """
     from passk_cli.scipy_special import stdtrit
@@ -216,13 +222,13 @@ def largest_run_difference(variance: float, runs: int, history: int, level: floa
 def widen_by_run_effect(
     estimate: float, low: float, high: float, reach: float
 ) -> tuple[float, float]:
-    """Limits of a difference, widened by the effect of the run.
+    """Limits of a difference between two runs, widened by the effect of the run.
 
     The distance of each limit from the estimate is combined with `reach`, the largest difference
-    that run effects explain: √(distance² + reach²).
+    that may be due to run effects: √(distance² + reach²).
     Source: Zou & Donner 2008.  Coverage: benchmarks/trend.md.
 
-    >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, run_difference_reach(0.02**2, 5, 20))
+    >>> low, high = widen_by_run_effect(0.0, -0.03, 0.03, largest_run_difference(0.02**2, 5, 20))
     >>> round(low, 4), round(high, 4)
     (-0.0548, 0.0548)
     """
@@ -248,14 +254,14 @@ class ChangePoint:
 
 
 def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -> Floats:
-    """Variance of the mean of a run due to chance within tasks, as estimated after each run.
+    """Variance of a run's mean due to chance within tasks, estimated again after each run.
 
     The estimate after run r is Σ_t s_t² h_t / T², with the variance s_t² of all attempts at task t
     up to run r and the mean h_t of 1/n over these runs.
 
     n, c : attempts, and sums of the averaged values (passes if values are 0 or 1), (runs, tasks).
     squares : sums of the squared values; None for passes, which equal their squares.
-    Returns (runs,); 0 after one run with one attempt per task.
+    Returns one variance per run, (runs,), which is 0 after one run with one attempt per task.
 
     >>> chance_variances(np.full((3, 2), 2), np.array([[1, 2], [1, 2], [1, 2]])).round(4).tolist()
     [0.0625, 0.0417, 0.0375]
@@ -272,14 +278,15 @@ def chance_variances(n: Ints, c: Ints | Floats, squares: Floats | None = None) -
 def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     """Mean logarithm of the amounts in each run, with a lower bound for the variance of the mean.
 
-    m_r = ā + mean_t (L_rt − a_t). L_rt is the mean logarithm of the amounts of run r at task t, and
-    a_t is the mean of L_rt over the runs with an amount. Means of logarithms are nearly normal, but
-    means of skewed amounts such as prices are not. The means do not depend on the number of
+    The mean of run r is m_r = ā + mean_t (L_rt − a_t). In this formula, L_rt is the mean logarithm
+    of the amounts of run r at task t, a_t is the mean of L_rt over the runs with an amount, and ā
+    is the mean of a_t over tasks. Means of logarithms are nearly normal, but means of skewed
+    amounts, such as prices, are not nearly normal. The means m_r do not depend on the numbers of
     attempts.
 
     n : number of amounts above 0, (runs, tasks); at least one per run and one per task.
     logs, squares : sums of the logarithms, and of the squared logarithms.
-    Returns means and `chance_variances` of logarithms, both (runs,).
+    Returns the means of the logarithms and their `chance_variances`, both (runs,).
 
     >>> n, logs = np.array([[1, 2], [1, 0]]), np.array([[0.0, 4.0], [1.0, 0.0]])
     >>> [each.tolist() for each in log_means(n, logs, logs**2 / np.maximum(n, 1))]
@@ -292,13 +299,14 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
 
 
 def above_task_median(tasks: Ints, amounts: Floats, counts: Ints) -> Bools:
-    """Whether each amount is above the dividing amount of its task, for `exact_change_p`.
+    """Whether each amount is above the dividing amount of the task, for use in `exact_change_p`.
 
-    The dividing amount is the amount above which the share of attempts is closest to one half. For
-    example, if 27 attempts have 30 turns and one attempt has 29 turns, 29 divides the attempts.
+    The dividing amount of a task is the amount for which the share of attempts above it is closest
+    to one half. For example, if 27 attempts have 30 turns and one attempt has 29 turns, the
+    dividing amount is 29 turns.
 
     tasks, amounts, counts : code of the task, amount, and number of attempts with it, (amounts,).
-    Edge cases: if all amounts of a task are equal, no amount is above the dividing amount.
+    Edge cases: If all amounts of a task are equal, no amount is above the dividing amount.
 
     >>> amounts = np.array([3.0, 1.0, 2.0, 5.0])
     >>> above_task_median(np.array([0, 0, 0, 1]), amounts, np.ones(4, int)).tolist()
@@ -323,19 +331,23 @@ def change_points(
     """Changes of the mean in a history of runs, with one false-alarm rate for the whole history.
 
     After each run r, the runs since the last change are split at the s with the largest t = (mean
-    after − mean before) / (sd √(1/s + 1/(r−s))). sd is pooled, with r − 2 degrees of freedom, and t
-    is converted to a normal deviate. A split is a change if its deviate exceeds a threshold, the
-    1 − α quantile of the largest deviate in a history of 365 runs without a change, and if all four
-    checks confirm it:
+    after − mean before) / (sd √(1/s + 1/(r−s))). The sd is the pooled standard deviation, with r −
+    2 degrees of freedom. Then t is converted to a normal deviate. A split is a change if the normal
+    deviate exceeds a threshold, the 1 − α quantile of the largest deviate in a history of 365 runs
+    without a change, and if all four checks confirm it:
 
-    - sd is at least the standard deviation due to chance within tasks. Runs that are nearly equal
+    - The sd is at least the standard deviation of the runs' means due to chance within tasks.
+    Runs that are nearly equal
       by accident therefore show no change.
-    - Runs may be correlated, so `correlated_t` must exceed the threshold too.
-    - Means of runs near 0 or 1 are skewed, and a few low means are not a change. Therefore the
+    - Successive runs may be correlated, so `correlated_t` must exceed the threshold too.
+    - Means of runs near 0 or 1 have skewed distributions, in which a few low means are not a
+    change. Therefore the
       normal scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the
-      same split. With too few runs, four runs on each side must not overlap.
-    - A few attempts may cause the whole change. Therefore the exact p of the counts before and
-      after (`exact_change_p`) must be as small as the threshold implies.
+      same split. If there are too few runs for this check, at least four runs on each side must not
+      overlap.
+    - A few attempts may be the cause of the whole change.
+    Therefore the exact p-value of the counts before and after the split
+      (`exact_change_p`) must be as small as the threshold implies.
 
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
     the history is checked. benchmarks/trend.md shows when correlated runs raise this rate.
@@ -343,7 +355,8 @@ def change_points(
     floors : smallest variance of the mean of a run, one for all runs or one after each run.
     counts : attempts and passes, both (runs × tasks); None to skip the last check.
     alpha : 0.1, 0.05 or 0.01.
-    Edge cases: no change with fewer than five runs since the last change, or if all runs are equal.
+    Edge cases: There is no change if there are fewer than five runs since the last change, or if
+    all runs are equal.
     Source: Hinkley 1970; James, James & Siegmund 1987 (the maximal t over splits).
 
     >>> level = np.array([0.8, 0.81, 0.79, 0.8, 0.82, 0.79, 0.8, 0.6, 0.61, 0.59, 0.6])
@@ -407,13 +420,14 @@ def _ranks_confirm_change(means: Floats, split: int, threshold: float) -> bool:
 def correlated_t(means: Floats, split: int) -> float:
     """|t| of a change of the mean if runs may be correlated with earlier runs.
 
-    |t| comes from generalized least squares with correlation r^lag, divided by √f. r is the lag-1
-    correlation of the residuals, plus 2/R for its bias and 1/√R for its standard error, limited to
-    [0, 0.95]. The residuals are the differences from the means before and after the change. The
-    bias and the error are added because a few runs cannot exclude correlation. f ≥ 1 if the
-    correlation decreases more slowly than r^lag, for example for a lasting effect plus chance
-    within tasks: f = (1 + 2r / (1 − φ)) (1 − r) / (1 + r).
-    φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two standard errors above 0, and otherwise φ = r.
+    Generalized least squares with correlation r^lag give |t|, which is then divided by √f. The
+    correlation r is the lag-1 correlation of the residuals, plus 2/R for its bias and 1/√R for its
+    standard error, limited to [0, 0.95]. The residuals are the differences of the runs from the
+    means before and after the change. The bias and the standard error are added because a few runs
+    cannot exclude correlation. The factor f is at least 1 if the correlation decreases more slowly
+    than r^lag, for example for a lasting effect plus chance within tasks. The formula is f = (1 +
+    2r / (1 − φ)) (1 − r) / (1 + r). In this formula, φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two
+    standard errors above 0, and φ = r if not.
 
     means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
@@ -455,10 +469,11 @@ def least_detectable_change(
     """The smallest change of the mean that could be detected at the last run of a history.
 
     With this change, t and `correlated_t` exceed the threshold at a split with enough runs for the
-    test of ranks. The noise of the runs stays the same.
+    test of ranks. The calculation assumes that the noise of the runs stays the same.
 
     means, floors, alpha : as for `change_points`, for the runs since the last change.
-    Edge cases: infinity for fewer than eight runs; 0 if all runs are equal and the floor is 0.
+    Edge cases: The change is infinite for fewer than eight runs, and 0 if all runs are equal and
+    the floor is 0.
 
     >>> nights = np.random.default_rng(1).normal(0.8, 0.02, 100)
     >>> [round(least_detectable_change(nights[:runs]), 3) for runs in (8, 12, 25, 100)]
@@ -481,7 +496,7 @@ def least_detectable_change(
 
 
 def run_correlation(means: Floats) -> float:
-    """Lag-1 correlation of runs, plus 1/R for its bias; 0 for fewer than five runs or equal runs.
+    """Lag-1 correlation of R runs, plus 1/R against bias; 0 for fewer than five runs or equal runs.
 
     >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
@@ -494,15 +509,17 @@ def run_correlation(means: Floats) -> float:
 
 
 def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
-    """Exact two-sided p-value of equal pass rates before and after a split, given passes per task.
+    """Exact two-sided p-value of the hypothesis that pass rates are equal before and after a split.
 
-    Under the hypothesis, the attempts at a task are exchangeable over the runs, and its passes
-    after the split are hypergeometric. A convolution gives the distribution of the sum over tasks.
-    p = min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
+    The test is conditional on the total passes per task. Under the hypothesis, the attempts at a
+    task are exchangeable over the runs, and the passes after the split have a hypergeometric
+    distribution. A convolution gives the distribution of the sum S of these passes over tasks. The
+    p-value is min(1, 2 min(P(S* ≥ S), P(S* ≤ S))).
 
-    n, c : (runs × tasks), attempts and passes. For amounts, c counts amounts above the
+    n, c : (runs × tasks), attempts and passes. For amounts, c is the number of amounts above the
         dividing amount (`above_task_median`).
-    start, split, end : runs start … split − 1 are before the split, runs split … end − 1 after.
+    start, split, end : runs start … split − 1 are before the split, and runs split … end − 1 are
+        after it.
     Accuracy: 1e-9, absolute.  Source: Fisher 1935.
 
     >>> n, c = np.full((28, 1), 3), np.full((28, 1), 3)
@@ -542,11 +559,11 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_change_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate over all splits and all runs of a history, without resets at changes.
+    """The largest deviate of all splits after each run of a history, without resets at changes.
 
     history : mean of each run, (runs,), R ≥ 5.  floors : as for `change_points`.
 
-    >>> round(largest_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
+    >>> round(largest_change_deviate(np.array([0.1, 0.0, 0.1, 0.0, 0.1, 0.0])), 2)
     0.89
     """
     least = np.broadcast_to(floors, len(history)).tolist()
@@ -571,6 +588,6 @@ def _split_with_largest_t(means: Floats, floor: float = 0.0) -> tuple[int, float
 
 
 def _normal_deviate_of_t(t: float, degrees: int) -> float:
-    """Normal deviate with the tail probability of t, accurate to 0.02 for 3 or more degrees."""
+    """Normal deviate with the tail probability of t; accurate to 0.02 for 3 or more degrees."""
     share = (8 * degrees + 1) / (8 * degrees + 3)
     return share * float(np.sqrt(degrees * np.log1p(t**2 / degrees)))

@@ -1,4 +1,4 @@
-"""Variance within tasks: how much a task's value would change if all attempts were repeated."""
+"""Variance within tasks: how much a task's value would vary if all attempts were repeated."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from passk_cli.outcomes.attempts import AttemptValueCounts
 
 # A block has at most _BLOCK_ROWS attempts, which limits its memory to about 64 MB.
 _BLOCK_ROWS = 1 << 20
-# The variance of a metric is computed at the success rates in _RATE_GRID and interpolated between these
-# rates.
+# The variance of a metric is computed at the success rates in _RATE_GRID and interpolated between
+# these rates.
 _RATE_GRID = np.sin(np.linspace(0.0, np.pi / 2, 257)) ** 2
 # A binomial distribution is computed only within _HALF_WIDTH_SDS standard deviations of its mean.
 _HALF_WIDTH_SDS = 12
-# A binomial distribution is computed at no more than _MAX_PASS_COUNTS pass counts. If there are more pass
-# counts, every second or third pass count is enough, because a binomial distribution is smooth.
+# A binomial distribution is computed at no more than _MAX_PASS_COUNTS pass counts. If there are
+# more pass counts, every second or third pass count is enough, because a binomial distribution is
+# smooth.
 _MAX_PASS_COUNTS = 1 << 12
 # Up to _MAX_FULL_TABLE_ATTEMPTS attempts, the metric is computed at all pass counts in one call.
 _MAX_FULL_TABLE_ATTEMPTS = 1 << 16
@@ -36,12 +37,14 @@ _COMPARED_TAIL_PROBABILITY = 0.025
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """Variance of a metric's value at each task over repeated attempts, by the jackknife.
 
-    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. The jackknife leaves out one pass
-    (c ways) or one failure (n−c ways), and the mean over all n ways is f(n, c) itself. For k = 1
-    the result is c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
+    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. There are n ways to leave out one
+    attempt: c ways to leave out a pass, and n−c ways to leave out a failure. The mean of the metric
+    f over all n ways is f(n, c) itself. For k = 1, the variance is c (n−c) / (n² (n−1)), the usual
+    unbiased variance of a proportion.
 
     n, c : attempts and passes, (tasks,).
-    Returns (tasks,); NaN if n ≤ k, because no attempt can be left out.
+    Returns one variance per task, (tasks,). The variance is NaN if n ≤ k, because no attempt can be
+    left out.
     Source: Efron & Tibshirani 1993, chapter 11.
 
     >>> from passk_cli.metrics.registry import parse_metric
@@ -54,7 +57,7 @@ def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
 
 
 def jackknife_variance(values: Callable[[Ints, Ints], Floats], n: Ints, c: Ints) -> Floats:
-    """Jackknife variance of a function of n and c; `within_variance` contains the formula.
+    """Jackknife variance of a function of n and c, by the formula of `within_variance`.
 
     values : function of n and c, with results (…, cells).  n, c : (cells,).  Returns (…, cells).
     """
@@ -71,7 +74,8 @@ def within_variance_from_attempts(
 ) -> Floats:
     """`within_variance` for a metric that needs more than the counts of passes.
 
-    (n−1)/n Σ_j (f without attempt j − f)². Equal attempts are left out only once and weighted.
+    (n−1)/n Σ_j (f without attempt j − f)². For speed, only one of several equal attempts is left
+    out, and the result is weighted.
 
     values : value of the metric at each task, (tasks,).  Returns (tasks,); NaN if n ≤ k.
     """
@@ -96,23 +100,25 @@ def within_variance_from_attempts(
 
 
 def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None = None) -> Floats:
-    """Lower bound for the variance of a mean difference V_A − V_B of two models, due to attempts.
+    """A lower bound for the variance of two models' mean difference V_A − V_B, due to attempts.
 
-    The bound is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². The variance w is the mean variance of V_A − V_B over
-    repeated attempts if both models had the same rate at each task. The factor z / t is needed
-    because limits of the difference use quantiles of Student's t distribution. a = 1 if the models'
-    numbers of attempts differ: the differences are then skewed, and a few tasks show too little
-    spread. Otherwise a = ½, so that a few tasks with similar differences do not seem certain.
+    The bound for T tasks is a w / T · (z₀.₉₇₅ / t₀.₉₇₅)². In this formula, w is the mean variance
+    that V_A − V_B would have over repeated attempts if both models had the same success rate at
+    each task. The factor z / t is needed because limits of the difference use quantiles of
+    Student's t distribution. The factor a is 1 if the models' numbers of attempts differ, because
+    the differences are then skewed, and a few tasks show too little spread. Otherwise, a is ½, so
+    that a few tasks with similar differences do not make the difference seem certain.
 
     The rate of a task is estimated as (c + s μ) / (n + s), with attempts n, passes c and the pass
-    rate μ over all tasks of both models together. The weight s ≤ 1 is as large as the spread
-    of c/n between tasks allows (moments of a beta-binomial distribution). At the estimated rate,
-    the variance of V is exact.
+    rate μ over all tasks of both models together. The weight s ≤ 1 is as large as the spread of c/n
+    between tasks allows (moments of a beta-binomial distribution). The variance of V at the
+    estimated rates is exact.
 
     metric : a metric that needs only n and c.
     n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : largest possible passes if outcomes are missing; c is then the smallest possible number.
-        No number of passes between c and `most` gives a larger bound.
+    most : the largest possible passes if outcomes are missing; c is then the smallest possible
+        number.
+        The bound is the largest bound for any numbers of passes between c and `most`.
     Returns (rows,); 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse_metric

@@ -1,15 +1,16 @@
-"""Test of whether sampling stopped because of outcomes, so that n depends on the outcomes.
+"""Test of whether sampling of attempts stopped because of outcomes, so that n depends on them.
 
-If attempts at a task end with its first pass, easy tasks have few attempts and a pass rate of at
-least 1/n. The mean of c/n is then, for example, 0.36 although only 0.20 of the attempts pass.
+If the attempts at a task end at the first pass, easy tasks have few attempts, and solved tasks have
+a pass rate of at least 1/n. For example, the mean of c/n may then be 0.36 although only 20 % of the
+attempts pass.
 
-There are three kinds of stopping, with m for the largest number of attempts at a task:
+There are three kinds of stopping. In the following, m is the largest number of attempts at a task:
 
-- First pass: every task has at most one pass, every task with fewer than m attempts has one pass,
+- First pass: Every task has at most one pass, every task with fewer than m attempts has one pass,
   and no attempt is known to follow a pass.
-- Once passed, for example in batches: every task with fewer than m attempts has a pass.
-- Replaced: a failure is replaced by a retry, so attempt numbers have gaps. The last attempt passes
-  at every task with attempt numbers that end below m.
+- Once passed (for example in batches): Every task with fewer than m attempts has a pass.
+- Replaced: A failure is replaced by a retry, so the attempt numbers have gaps.
+At every task with a last attempt number below m, the last attempt passes.
 
 Such data are evidence of stopping if their probability without stopping is below `EVIDENCE_LEVEL`.
 """
@@ -32,7 +33,7 @@ from passk_cli.inference.compatible_rates import (
 # below EVIDENCE_LEVEL.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
-# A task with an unknown last attempt has the value UNKNOWN.
+# UNKNOWN_LAST_OUTCOME is the value for a task with an unknown last outcome.
 UNKNOWN_LAST_OUTCOME = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
@@ -42,10 +43,11 @@ class OptionalStopping:
     """How sampling seems to have stopped, and what can still be estimated.
 
     kind : FIRST_PASS, ONCE_PASSED or REPLACED.
-    chance : upper bound for the probability of these data if n was fixed beforehand.
+    chance_without_stopping : upper bound for the probability of these data if n was fixed
+        beforehand.
     largest_n : m, the largest number of attempts at a task.
     short_tasks : number of tasks with fewer than m attempts.
-    first_attempt_share : share of tasks that pass at the first attempt; None if it is unknown.
+    first_attempt_pass_share : share of tasks that pass at the first attempt; None if it is unknown.
     solved_share : share of tasks solved within m attempts.
     tasks_continued_after_pass : number of tasks with an attempt that is known to follow a pass.
     """
@@ -70,20 +72,23 @@ def detect_optional_stopping(
 
     Three bounds for the probability of the data are valid for any success rates:
 
-    - Fisher: S of T tasks have a pass, and all s short tasks are among them: C(T−s, S−s) / C(T, S).
-      Fisher's bound is exact if n is unrelated to solved tasks. If n is fixed beforehand, the bound
+    - Fisher: S of T tasks have a pass, and these include all s short tasks (tasks with fewer than m
+    attempts). The bound is C(T−s, S−s) / C(T, S).
+      Fisher's bound is exact if the number of attempts is unrelated to whether a task is solved.
+      If n is fixed beforehand, the bound
       is conservative, because more attempts solve more tasks.
-    - One pass at each solved task: Π (1 − 1/n)^(n−1), the largest probability with n attempts,
-      times C(T−s, T−S), the number of ways to choose the unsolved tasks.
-    - If the order is known, the only pass is the last attempt: Π 1/n, given n and c.
+    - One pass at each solved task: The bound is Π (1 − 1/n)^(n−1), the largest probability of one
+      pass in n attempts, times C(T−s, T−S), the number of ways to choose the unsolved tasks.
+    - Order of the attempts, if it is known: The only pass is the last attempt. The bound is Π 1/n,
+    given n and c.
 
     The smaller of the first two bounds is multiplied by the third bound. If tasks have several
     passes, the result of `_missing_zeros_p` replaces the first two bounds.
 
     >>> n, c = np.array([10] * 20 + [1, 2, 2, 3, 7]), np.array([0] * 20 + [1] * 5)
     >>> evidence = detect_optional_stopping(n, c)
-    >>> shares = evidence.first_attempt_share, evidence.solved_share
-    >>> evidence.kind, round(evidence.chance, 6), *shares
+    >>> shares = evidence.first_attempt_pass_share, evidence.solved_share
+    >>> evidence.kind, round(evidence.chance_without_stopping, 6), *shares
     ('first pass', 1.9e-05, 0.04, 0.2)
     >>> detect_optional_stopping(np.full(25, 10), np.arange(25) % 2) is None
     True
@@ -137,12 +142,12 @@ def stopped_on_outcome(
 
 
 def _missing_zeros_p(n: Ints, c: Ints) -> float:
-    """p of the hypothesis that n was fixed beforehand, for tasks that all have passes.
+    """p-value of the hypothesis that n was fixed beforehand, if all tasks have passes.
 
-    The statistic is twice the gain in log-likelihood from a model without tasks with 0 passes,
-    Σ log P(c)/P(c ≥ 1) − Σ log P(c). Each model has the distribution of rates that fits best. p is
-    half the tail probability of χ² with one degree of freedom (benchmarks/stopping.md). p is ½ if
-    almost no task with 0 passes is expected at the rates c/n.
+    The statistic is twice the gain in log-likelihood from a model without tasks with 0 passes, Σ
+    log P(c)/P(c ≥ 1) − Σ log P(c). Each of the two models has the distribution of rates that fits
+    best. The p-value is half the tail probability of χ² with one degree of freedom
+    (benchmarks/stopping.md). It is ½ if almost no task with 0 passes is expected at the rates c/n.
     """
     if ((1 - c / n) ** n).sum() < _FEWEST_ZEROS:
         return 0.5
@@ -161,7 +166,7 @@ def _missing_zeros_p(n: Ints, c: Ints) -> float:
 
 
 def _log_fisher_probability(short: Bools, passed: Bools) -> float:
-    """log C(T−s, S−s) / C(T, S): log P(all s short tasks are among the S of T that passed)."""
+    """log P(all s short tasks are among the S of T tasks that pass): log C(T−s, S−s)/C(T, S)."""
     tasks, short_tasks, passing_tasks = len(short), int(short.sum()), int(passed.sum())
     return _log_choose(tasks - short_tasks, passing_tasks - short_tasks) - _log_choose(
         tasks, passing_tasks

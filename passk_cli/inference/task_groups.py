@@ -1,8 +1,8 @@
-"""A test of whether groups of tasks explain part of the variance between tasks.
+"""A test of whether the tasks in a group are more alike than tasks in different groups.
 
 The null hypothesis is that tasks are assigned to groups at random. The statistic is the sum of
-squares between groups, Σ_g (Σ_{t∈g} y_t)² / m_g, for the number m_g of tasks in group g and the
-value y_t of task t minus the mean.
+squares between groups, Σ_g (Σ_{t∈g} y_t)² / m_g. In this formula, m_g is the number of tasks in
+group g, and y_t is the value of task t minus the mean value.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from passk_cli.arrays import Floats, Ints
 from passk_cli.inference.random_streams import named_generator
 
-# passk enumerates the assignments of tasks to groups if there are at most MAX_ENUMERATED_ASSIGNMENTS
-# assignments.
+# passk enumerates the assignments of tasks to groups if there are at most
+# MAX_ENUMERATED_ASSIGNMENTS assignments.
 MAX_ENUMERATED_ASSIGNMENTS = 20_000
 _MIN_NOTABLE_SDS = 2.0
 _DRAWS, _BLOCK = 2, 1 << 19
@@ -28,16 +28,17 @@ _MOST_TASKS = 2000
 def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
     """p-value of the sum of squares between groups, over random assignments of tasks to groups.
 
-    If there are few assignments, all of them are enumerated. If there are many assignments, p is (b
-    + 1) / (m + 1) if b of m = 2 / level random assignments have at least the observed statistic.
-    Draws end as soon as p exceeds the level. If the statistic is near its mean, p is 1. The test
-    does not exceed its level.
+    If there are few possible assignments, the test enumerates all of them. Otherwise, the test
+    draws m = 2 / level random assignments, and p is (b + 1) / (m + 1) if b of them have at least
+    the observed statistic. The test stops drawing assignments as soon as p is certain to exceed the
+    significance level. If the statistic is near its mean over random assignments, p is 1 without
+    any draws. The probability of a false alarm is at most the significance level.
 
     values : task values, (T,).  groups : codes 0 … G−1, (T,), 1 < G < T.
     level : significance level.
     Source: Fisher 1935; Phipson & Smyth 2010 ((b+1)/(m+1)).
 
-    >>> group_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
+    >>> group_effect_p(np.array([0.0, 0, 0, 1, 1, 1]), np.array([0, 0, 0, 1, 1, 1]), 0.1)
     0.1
     """
     order = np.argsort(groups[:_MOST_TASKS], kind="stable")
@@ -68,7 +69,7 @@ def group_effect_p(values: Floats, groups: Ints, level: float) -> float:
 
 
 def _squares_between_groups(values: Floats, starts: Ints, sizes: Ints) -> Floats:
-    """Sum of squares between groups, Σ_g (Σ y)² / m_g, for each row of values."""
+    """The sum of squares between groups, Σ_g (Σ y)² / m_g, for each row of values."""
     sums = np.add.reduceat(values, starts, axis=1)
     squares: Floats = (sums**2 / sizes).sum(axis=1)
     return squares

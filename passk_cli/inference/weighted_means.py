@@ -1,10 +1,11 @@
 """Exact distributions of weighted means with Dirichlet and bootstrap weights, without resampling.
 
-- Dirichlet weights (Bayesian bootstrap, with or without guard atoms): `dirichlet_quantiles`
-  computes one integral along a path through the saddle point. The absolute error of the
+- For Dirichlet weights (Bayesian bootstrap, with or without guard atoms), `dirichlet_quantiles`
+  computes one integral along a path through a saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tails` for the reason).
-- Multinomial weights (the ordinary bootstrap of a mean): `BootstrapDistribution` uses an FFT on a
-  lattice. The result is exact to 1e-12 if the values are on a lattice. Other values are rounded to
+- For multinomial weights (ordinary bootstrap of a mean), `BootstrapDistribution` uses an FFT on a
+  lattice. The distribution is exact to 1e-12 if the values are on a lattice.
+  Other values are rounded to
   a lattice with 4,096 steps per standard error.
 """
 
@@ -22,9 +23,10 @@ from passk_cli.arrays import ArrayLike, Floats, Indices, NDArray
 from passk_cli.inference.rounding import common_denominator
 
 STANDARD_NORMAL = NormalDist()
-# _FIRST_INTEGRATION_STEP is the first step of the trapezoidal rule. The step is halved, at most _MAX_STEP_HALVINGS times,
-# until the sums for two successive steps differ by a relative _SUM_TOLERANCE or less. The trapezoidal rule
-# converges geometrically, so the relative error of the last sum is about _AGREE².
+# _FIRST_INTEGRATION_STEP is the first step of the trapezoidal rule. The step is halved, at most
+# _MAX_STEP_HALVINGS times, until the sums for two successive steps differ by a relative
+# _SUM_TOLERANCE or less. The trapezoidal rule converges geometrically, so the relative error of the
+# last sum is about _SUM_TOLERANCE².
 _FIRST_INTEGRATION_STEP = 0.1875
 _MAX_STEP_HALVINGS = 10
 _SUM_TOLERANCE = 1e-9
@@ -41,8 +43,8 @@ _MAX_CACHED_BYTES = 1 << 12
 _EQUALITY_BITS = 44
 # Atoms are merged if their distance is below _ATOM_TOLERANCE times the span of all atoms.
 _ATOM_TOLERANCE = 1e-15
-# An FFT has about _FFT_CELLS cells if the values are not on a lattice, and at most _MAX_LATTICE_FFT_CELLS
-# cells if they are.
+# An FFT has at most _MAX_LATTICE_FFT_CELLS cells if the values are on a lattice. If the values are
+# not on a lattice, an FFT has about _FFT_CELLS cells.
 _FFT_CELLS = 1 << 16
 _MAX_LATTICE_FFT_CELLS = 1 << 20
 # The span of the values has at most _MAX_LATTICE_STEPS lattice steps.
@@ -50,10 +52,10 @@ _MAX_LATTICE_STEPS = 100_000
 
 
 def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
-    """The distinct values (atoms) of each row, and how often they occur: two (rows × atoms) arrays.
+    """The distinct values (atoms) of each row, and the counts of these values, both (rows × atoms).
 
-    Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. Rows with fewer
-    atoms are filled with their smallest value and a count of 0.
+    Values that differ only by rounding, for example 0.3 − 0.1 and 0.2, are merged. If a row has
+    fewer atoms than other rows, it is filled with its smallest value and counts of 0.
 
     values : finite values, (rows × tasks).
 
@@ -76,15 +78,16 @@ def distinct_values_per_row(values: Floats) -> tuple[Floats, ...]:
 
 
 def dirichlet_quantiles(totals: Floats, weights: Floats, p: ArrayLike, sizes: Floats) -> Floats:
-    """The q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p for independent G_i ~ Gamma(α_i).
+    """Quantiles: the q of each row with P(Σ G_i a_i / Σ G_i b_i ≤ q) = p and G_i ~ Gamma(α_i).
 
-    If all sizes b are 1, q is a quantile of the Dirichlet(α)-weighted mean of the a's. If the
-    sizes differ, q is a quantile of a ratio, which is needed for clusters of unequal size.
+    The random weights G_i are independent. If all sizes b are 1, q is a quantile of the
+    Dirichlet(α)-weighted mean of the a's. If the sizes differ, q is a quantile of a ratio, which is
+    needed for clusters of unequal size.
 
     totals, weights, sizes : a, α ≥ ½ and b > 0, (distributions × atoms).
     p : probability in (0, 1), one for all distributions or one per distribution.
     Returns floats (distributions,) at which the distribution function differs from p by less than
-        1e-11, or by as little as doubles allow. If all a_i/b_i are equal, q is their value.
+        1e-11, or by as little as doubles allow. If all ratios a_i/b_i are equal, q is this ratio.
     Source: Imhof 1961 (inversion for weighted sums of gammas); Helstrom 1996 (saddle-point path).
 
     >>> totals, weights = np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[1.0, 1.0], [2.0, 1.0]])
@@ -197,7 +200,7 @@ def _normal_deviates(p: Floats) -> Floats:
 
 
 def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
-    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller probability is accurate."""
+    """P(Y ≤ 0) and P(Y > 0) for Y = Σ G_i d_i in each row. The smaller number is accurate."""
     above = np.where(d.max(axis=1) <= 0, 0.0, 1.0)
     mixed = np.flatnonzero((d.max(axis=1) > 0) & (d.min(axis=1) < 0))
     below = 1.0 - above
@@ -210,13 +213,13 @@ def _lower_and_upper_tails(d: Floats, alpha: Floats) -> tuple[Floats, Floats]:
 
 
 def _upper_tails(d: Floats, alpha: Floats) -> Floats:
-    """P(Y > 0) for Y = Σ G_i d_i in each row, with E Y ≤ 0 and d's of both signs.
+    """P(Y > 0) for Y = Σ G_i d_i in each row, if E Y ≤ 0 and the d_i have both signs.
 
-    (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, along a path through the saddle
-    point c > 0 of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). 1/σ² is the second
-    derivative of L at c. b is a third of the skewness of L at c, which is the curvature of steepest
-    descent. |b| ≤ 1 keeps the path away from the singularities, which are on the real axis. The
-    trapezoidal rule converges geometrically.
+    The probability is (1/2πi) ∫ exp(L(z)) dz with L(z) = −Σ α log(1 − z d) − log z, along a path
+    through the saddle point c > 0 of L: the hyperbola z = c + σ (i sinh u + b (cosh u − 1)). In the
+    path, 1/σ² is the second derivative of L at c, and b is a third of the skewness of L at c, which
+    is the curvature of steepest descent. The limit |b| ≤ 1 keeps the path away from the
+    singularities, which are on the real axis. The trapezoidal rule converges geometrically.
     """
     scaled = d / d.max(axis=1, keepdims=True)
     c = _saddle_points(scaled, alpha)
@@ -236,7 +239,7 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 
 
 class _IntegrationPaths(NamedTuple):
-    """Integration paths: saddle points, terms d/(1 − c d), weights of atoms, widths and bends."""
+    """Integration paths: saddle points c, terms d/(1 − c d), weights of atoms, widths and bends."""
 
     saddle_points: Floats
     atom_terms: Floats
@@ -248,7 +251,7 @@ class _IntegrationPaths(NamedTuple):
         return _IntegrationPaths(*(field[rows] for field in self))
 
     def log_absolute_integrand(self, u: Floats) -> Floats:
-        """Logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
+        """The logarithm of the absolute integrand at points u, without the factor exp(K(c))."""
         across, along, factor = self._path_coordinates(u)
         sizes: Floats = self._log_modulus(across, along) + np.log(np.abs(factor))
         return sizes
@@ -263,8 +266,14 @@ class _IntegrationPaths(NamedTuple):
 
     def _path_coordinates(self, u: Floats) -> tuple[NDArray[Any], ...]:
         sinh, cosh = np.sinh(u), np.cosh(u)
-        x, s = (self.path_widths * self.curvature)[:, None] * (cosh - 1.0), self.path_widths[:, None] * sinh
-        across, along = s[:, :, None] * self.atom_terms[:, None], x[:, :, None] * self.atom_terms[:, None]
+        x, s = (
+            (self.path_widths * self.curvature)[:, None] * (cosh - 1.0),
+            self.path_widths[:, None] * sinh,
+        )
+        across, along = (
+            s[:, :, None] * self.atom_terms[:, None],
+            x[:, :, None] * self.atom_terms[:, None],
+        )
         step = self.path_widths[:, None] * (1j * cosh + self.curvature[:, None] * sinh)
         return across, along, step / (self.saddle_points[:, None] + x + 1j * s)
 
@@ -299,7 +308,9 @@ def _integrals(paths: _IntegrationPaths, top: Floats, end: float) -> Floats:
 
 
 def _with_straight_paths(paths: _IntegrationPaths) -> _IntegrationPaths:
-    checked = np.flatnonzero(paths.log_absolute_integrand(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE_EXPONENT)
+    checked = np.flatnonzero(
+        paths.log_absolute_integrand(np.array([_NEAR]))[:, 0] > -_NEGLIGIBLE_EXPONENT
+    )
     sizes = paths.select(checked).log_absolute_integrand(_NEAR * _PLACES)
     rising = (np.diff(sizes, axis=1) > 0.0) & (sizes[:, :-1] > -_NEGLIGIBLE_EXPONENT)
     bend = paths.curvature.copy()
@@ -350,7 +361,7 @@ class BootstrapDistribution:
 
     Accuracy: 1e-12 if the values are on a common lattice (0/1 values, or c/n with equal n).
     Other values are rounded to a lattice with 4,096 steps per standard error, with an unchanged
-    mean. The rounding moves a quantile by less than 1e-3 standard errors.
+    mean. The rounding changes a quantile by less than 0.001 standard errors.
 
     >>> means = BootstrapDistribution(np.array([0.0, 0.0, 1.0]))
     >>> round(means.cdf(0.0), 12) == round((2 / 3) ** 3, 12)
@@ -397,7 +408,7 @@ class BootstrapDistribution:
         return float(probabilities[: max(0, min(last + 1, len(probabilities)))].sum())
 
     def quantile(self, p: float) -> float:
-        """The smallest mean q with P(mean ≤ q) ≥ p."""
+        """The p-quantile: the smallest mean q with P(mean ≤ q) ≥ p."""
         first, step, probabilities = self._lattice_distribution
         cumulative = np.cumsum(probabilities)
         place = int(np.searchsorted(cumulative, p - 1e-12))

@@ -1,8 +1,8 @@
-"""Metrics of attempts in their order: first@k, trend, neighbours, attempts to the first pass.
+"""Metrics that need the order of attempts: first@k, trends, neighbours and first passes.
 
-Each row is one attempt. The rows start[t] … start[t+1] − 1 are the attempts of task t, in the order
-in which they were made. `passed` is 0 or 1. Every task has at least one attempt, and tasks may have
-different numbers of attempts.
+Each row of the arrays is one attempt. The rows start[t] … start[t+1] − 1 are the attempts of task
+t, in the order in which they were made. `passed` is 0 or 1. Every task has at least one attempt,
+and tasks may have different numbers of attempts.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ from passk_cli.metrics.pass_k import pass_hat_k
 
 
 def first_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
-    """Whether one of the first k attempts at each task passes: 0 or 1, or a share for ties.
+    """Whether one of the first k attempts at each task passes: 1, 0, or a share if values are tied.
 
-    Attempts with an equal value have no order among themselves. If such attempts are at position k,
-    the result is the share of their orders in which one of the first k attempts passes.
+    Attempts with an equal value have no order among themselves. If attempts with an equal value are
+    at position k, the result is the share of their possible orders in which one of the first k
+    attempts passes.
 
     start : (tasks + 1,) offsets of the rows of each task.  value : number or time of the attempts
         in a row, increasing within a task.
     count : number of attempts in a row.  passed : number of passes among them.  k ≥ 1.
     Returns floats in [0, 1], (tasks,). If a task has fewer than k attempts, the result is 1 if one
-    of these attempts passes, because more attempts cannot change the result. Otherwise the result
-    is NaN.
+    of these attempts passes, because more attempts cannot change the result. If a task has fewer
+    than k attempts and none of them passes, the result is NaN.
 
     >>> first_at_k(np.array([0, 3]), np.arange(3.0), np.ones(3, int), np.array([0, 1, 1]), 1)
     array([0.])
@@ -68,7 +69,7 @@ def attempt_positions(start: Ints) -> Ints:
 def rates_by_position_range(
     start: Ints, passed: Ints, edges: Ints
 ) -> Iterator[tuple[Indices, Ints, Floats]]:
-    """Yield (tasks, attempts, pass rates) for the positions edges[b] … edges[b+1] − 1.
+    """Yield (tasks, attempts, pass rates) for each range of positions edges[b] … edges[b+1] − 1.
 
     Tasks without an attempt at these positions are left out. `attempts` is the number of attempts
     of each task at these positions.
@@ -90,13 +91,14 @@ def rates_by_position_range(
 def trend_scores_and_weights(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
     """The score S and the size Q of the trend of each task, from which slopes are computed.
 
-    S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. S/Q is the slope of the
-    outcomes of the task over the position i. ΣS/ΣQ is the common slope within all tasks, weighted
+    S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. The slope of the outcomes of
+    a task over the position i is S/Q. The ratio ΣS/ΣQ is the common
+    slope within all tasks, weighted
     by the information of each task. S is also the score statistic of a common slope in a logistic
     regression, given the number of passes of every task.
     Source: Cox 1958.
 
-    >>> scores, sizes = trend_scores(np.array([0, 3]), np.array([0, 0, 1]))
+    >>> scores, sizes = trend_scores_and_weights(np.array([0, 3]), np.array([0, 0, 1]))
     >>> scores.tolist(), sizes.tolist()
     ([1.0], [2.0])
     """
@@ -135,11 +137,12 @@ def neighbour_correlation(changed: Ints, n: Ints, c: Ints) -> float:
 
 
 def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
-    """The `neighbour_correlation` that a linear trend causes without other dependence.
+    """The `neighbour_correlation` that is due to a linear trend without any other dependence.
 
-    The value is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
+    The correlation due to the trend is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
-    slope : b, the change of the pass rate per attempt.  NaN if no task has both outcomes.
+    slope : b, the change of the pass rate per attempt.  The value is NaN if no task has both passes
+        and failures.
 
     >>> round(neighbour_correlation_of_trend(0.02, np.array([10]), np.array([5])), 4)
     0.0106
@@ -150,7 +153,7 @@ def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
 
 def first_pass(start: Ints, passed: Ints) -> tuple[Ints, Bools]:
-    """The number of the first attempt that passes (n if no attempt passes), and whether one does.
+    """The number of the first passing attempt (n if none passes), and whether any attempt passes.
 
     >>> first_pass(np.array([0, 3, 5]), np.array([0, 1, 1, 0, 0]))
     (array([2, 2]), array([ True, False]))
@@ -165,11 +168,12 @@ def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
 
     d_j is the number of tasks that are solved by attempt j, and r_j is the number of tasks that
     have an attempt j and were unsolved before. A task that is never solved is included until its
-    last attempt (censored). If all n are equal, the share is 1 − first@i. Otherwise the share is
-    correct if the number of attempts is unrelated to the difficulty, or if attempts end with the
-    first pass.
+    last attempt (censored). If all n are equal, the share is 1 − first@i. If the numbers of
+    attempts n differ, the share is correct if the number of attempts is unrelated to the
+    difficulty, or if attempts end with the first pass.
 
-    attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats in [0, 1], from 1 down.
+    attempts, solved : from `first_pass`.  Returns (largest n + 1,) floats, which start at 1 and
+        never increase.
     Source: Kaplan & Meier 1958.
 
     >>> unsolved_shares(np.array([1, 2, 2]), np.array([True, False, True])).round(3).tolist()
@@ -183,7 +187,7 @@ def unsolved_shares(attempts: Ints, solved: Bools) -> Floats:
 
 
 def attempts_for_share(survival: Floats, share: float) -> int | None:
-    """Smallest number of attempts that solve this share of the tasks; None if too few are solved.
+    """The smallest number of attempts that solve a share of the tasks; None if too few are solved.
 
     survival : from `unsolved_shares`.  share : in (0, 1].
 

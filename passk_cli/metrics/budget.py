@@ -2,7 +2,8 @@
 
 A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
 start[i+1] − 1 contain the distinct costs of cell i, with the number of attempts (`count`) and of
-passing attempts (`passed`) per cost. Costs can have any unit: dollars, tokens, seconds.
+passing attempts (`passed`) per cost. The costs can have any unit, for example dollars, tokens or
+seconds.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from passk_cli.arrays import ArrayLike, Bools, Floats, Ints, row_blocks
 from passk_cli.errors import ParameterError
 from passk_cli.metrics.combinatorics import log_choose
 
-# If there are at most 2^36 pairs of halves, passk counts each set of failures as a pair of two
-# halves. If at most 2^17 sets can fit into the budget, passk counts the sets one by one. If there
-# are too many pairs and sets, passk rounds costs to a grid.
+# If there are at most 2^36 pairs of halves, passk counts sets of failures as pairs of two half
+# sets. If at most 2^17 sets can fit into the budget, passk counts the sets one by one. In all other
+# cases, passk rounds costs to a grid.
 _PAIRED_BITS, _LISTED_BITS = 36.0, 17.0
 _SMALL_BITS, _UNMERGED = 9.0, 1 << 9
 _GRID_WORK, _FEWEST_CELLS, _MOST_CELLS = 1 << 28, 1 << 9, 1 << 14
@@ -38,30 +39,33 @@ def pass_within_budget(
 ) -> tuple[Floats, Floats]:
     """Lowest and highest probability that repeated attempts solve a task within a budget.
 
-    The attempts are drawn in random order without replacement. The draws end with the first pass,
-    or when the next attempt costs more than the remaining budget b:
+    The attempts are drawn in random order without replacement. The draws end at the first pass, or
+    when the next attempt costs more than the rest of the budget b:
 
         pass@$b = Σ_s Σ_j #{A ⊂ F: |A| = j, cost(A) + x_s ≤ b} / (n C(n−1, j))
 
-    over passing attempts s and sets A of failing attempts F that come before s. With costs of 1 and
-    b = k, this equals pass@k. If all attempts fail and a part of the budget remains, the outcome of
-    the next attempt is unknown. The task then has probability 0 in the lowest value and 1 in the
-    highest value.
+    In this formula, s is a passing attempt with the cost x_s, F is the set of all failing attempts,
+    and A is a set of failing attempts that come before s. If every attempt costs 1 and b = k, the
+    value equals pass@k. If all attempts fail and a part of the budget remains, the outcome of the
+    next attempt is unknown. The lowest value assumes that the next attempt fails, and the highest
+    value assumes that it passes.
 
-    value : (rows,) costs ≥ 0. NaN is an attempt with unknown cost. For the lowest value, this
-        attempt never fits into the budget. For the highest value, it costs 0. An infinite cost
-        never fits.
+    value : (rows,) costs ≥ 0. The value NaN is an unknown cost. For the lowest value, an attempt
+        with an unknown cost never fits into the budget.
+        For the highest value, an attempt with an unknown cost costs 0. An attempt with an infinite
+    cost never fits into a budget.
     budget : ≥ 0 or infinite, of any shape.
     Returns two arrays of shape `budget.shape` + (cells,), in [0, 1]; NaN for a cell without
     attempts. The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits
     into 0.3). The computation is exact for up to 25 failing attempts with different costs, for up
-    to 1,000 with few different costs, and for more failing attempts if few of them fit into the
-    budget or costs are small whole numbers. Otherwise costs are rounded to a grid, down for one
-    limit and up for the other, so that the range remains valid. With up to 1,000 attempts, the
-    limits differed by less than 0.005 in tests.
+    to 1,000 failing attempts with few different costs, and for more failing attempts if few of them
+    fit into the budget or if costs are small whole numbers.
+    Otherwise costs are rounded to a grid, down for one
+    limit and up for the other, so that the range remains valid. In tests with up to 1,000 attempts,
+    the lowest and the highest value then differed by less than 0.005.
     Errors: ValueError for a negative cost; ParameterError for an invalid budget.
-    Source: order of attempts as in Chen et al. 2021; success over cost as in Brown et al. 2024;
-    coverage at a cost as in arXiv 2601.21522.
+    Source: order of attempts as in Chen and others 2021; success over cost as in Brown and others
+    2024; coverage at a cost as in arXiv 2601.21522.
 
     >>> costs = np.array([0, 2]), np.array([1.0, 2.0]), np.array([1, 2]), np.array([0, 1])
     >>> low, high = pass_within_budget(*costs, [1, 2, 3, 5])  # one of 1 and one of 2 failed
@@ -103,7 +107,7 @@ def _solve_probability_range(
     low, high = dearest.solve_probability_limits(np.arange(len(budgets)))
     if lacking.any():
         high = cheapest.solve_probability_limits(np.arange(len(budgets)))[1]
-    # Rounding errors must neither leave the range nor swap the limits.
+    # Rounding errors must neither move a value out of its range nor swap the limits of the range.
     return np.clip(low, 0.0, 1.0), np.clip(np.maximum(low, high), 0.0, 1.0)
 
 
@@ -114,9 +118,9 @@ class _SubsetSums(NamedTuple):
 
 
 class _CellCosts(NamedTuple):
-    """One cell, with costs and budgets as whole numbers of a common unit.
+    """The data of one cell, with costs and budgets as whole numbers of a common unit.
 
-    left_over : whether a budget is above the total cost of all attempts.
+    exceeds_total_cost : whether a budget is above the total cost of all attempts.
     """
 
     n: int
@@ -173,7 +177,7 @@ class _CellCosts(NamedTuple):
         return low, high
 
     def _exact_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats] | None:
-        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None for too many sets."""
+        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None if too many sets A exist."""
         most = int(remaining.max())
         affordable = int(np.searchsorted(self.failure_costs, most, side="right"))
         failures, failed = self.failure_costs[:affordable], self.failure_counts[:affordable]
@@ -197,7 +201,9 @@ class _CellCosts(NamedTuple):
         total = np.zeros(len(remaining))
         for j in np.unique(second.subset_sizes).tolist():
             of_size = second.subset_sizes == j
-            up_to = np.concatenate([[0.0], np.cumsum(first.subset_shares * weight[first.subset_sizes, j])])
+            up_to = np.concatenate(
+                [[0.0], np.cumsum(first.subset_shares * weight[first.subset_sizes, j])]
+            )
             for rows in row_blocks(len(remaining), int(of_size.sum()), _MAX_BLOCK_VALUES):
                 places = np.searchsorted(
                     first.cost_sums, remaining[rows, None] - second.cost_sums[of_size], side="right"
@@ -208,7 +214,8 @@ class _CellCosts(NamedTuple):
     def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
         """Approximate `_fitting` with costs rounded down to a grid.
 
-        The sums of the smallest and of the largest remainders of j failures give both limits.
+        The sums of the smallest and of the largest rounding remainders of j failures give the two
+        limits.
         """
         costs = np.repeat(self.failure_costs, self.failure_counts)
         costs = costs[costs <= remaining.max()]
@@ -245,9 +252,10 @@ class _CellCosts(NamedTuple):
 def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
     """Convert costs and budgets to whole numbers of one unit. Budgets are rounded down.
 
-    If the costs have few decimals, the unit is their last decimal, so that sums are exact.
-    Otherwise the unit is a tiny part of the largest budget. The rounding errors of n costs then add
-    up to at most 1e-10 of the largest budget, and budgets are increased by the same amount.
+    If the costs have few decimals, the unit is the last decimal of the costs, so that sums are
+    exact. Otherwise the unit is a tiny part of the largest budget. The rounding errors of n costs
+    then add up to at most 1e-10 of the largest budget, and the budgets are increased by this
+    amount.
     """
     most, dearest = float(budgets.max(initial=0.0)), float(cost.max(initial=0.0))
     largest = max(most, dearest, 2.0**-_BITS)
@@ -264,7 +272,7 @@ def _as_integers(cost: Floats, budgets: Floats, n: int) -> tuple[Ints, Ints]:
 
 
 def _log2_subset_count(failures: Ints, failed: Ints, most: int) -> float:
-    """log₂ of an upper bound of the number of sets of failures that fit into the budget."""
+    """log₂ of an upper bound for the number of sets of failures that fit into the budget."""
     costs = np.repeat(failures, failed)
     fit, number = int(np.searchsorted(np.cumsum(costs), most, side="right")), len(costs)
     logs = log_choose(number, np.arange(fit + 1))

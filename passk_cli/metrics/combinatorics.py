@@ -8,7 +8,7 @@ from passk_cli.arrays import ArrayLike, Floats, Ints
 
 
 def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
-    """log C(n, k) for whole n ≥ 0; −∞ if k < 0 or k > n.
+    """log C(n, k) for whole numbers n ≥ 0; −∞ if k < 0 or k > n.
 
     >>> np.exp(log_choose(4, [-1, 0, 2, 5])).round(9).tolist()
     [0.0, 1.0, 6.0, 0.0]
@@ -21,7 +21,7 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def binomial_probabilities(n: ArrayLike, c: ArrayLike, rate: ArrayLike) -> Floats:
-    """P(c of n attempts pass) for a success rate in [0, 1]; arrays are broadcast.
+    """P(c of n attempts pass) for a success rate in [0, 1], with broadcast arrays.
 
     >>> binomial_probabilities(2, [0, 1, 2], 0.5).round(9).tolist()
     [0.25, 0.5, 0.25]

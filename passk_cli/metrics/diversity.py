@@ -1,7 +1,8 @@
-"""How different the solutions of a task are, and what this diversity implies for pass@k.
+"""How different the solutions of a task are, and the effect of this diversity on pass@k.
 
-A cell is one task of one model. It has one row per distinct solution, with the number of attempts
-(`count`) and of passing attempts (`passed`). `start` contains the offsets of the cells.
+A cell is one task of one model. The arrays of a cell have one row per distinct solution, with the
+number of attempts (`count`) and of passing attempts (`passed`). `start` contains the offsets of the
+cells.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _BLOCK_TERMS = 1 << 21
 def distinct_at_k(start: Ints, value: NDArray[Any], count: Ints, passed: Ints, k: int) -> Floats:
     """Expected number of different solutions among k attempts drawn without replacement.
 
-    The value is Σ_j 1 − C(n − m_j, k) / C(n, k) over the solutions, where m_j attempts have
-    solution j (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤
+    The value is the sum of 1 − C(n − m_j, k) / C(n, k) over the solutions j that occur in m_j of
+    the n attempts (rarefaction). `value` is not used.  Returns (cells,) in [1, k], relative error ≤
     1e-12; NaN if n < k.
-    Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, eq. 14.
+    Source: Hurlbert 1971, "The nonconcept of species diversity", Ecology 52, equation 14.
 
     >>> distinct_at_k(np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.zeros(2, int), 2)
     array([1.66666667])
@@ -37,8 +38,9 @@ def distinct_passing_at_k(
 ) -> Floats:
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
-    The value is Σ_j 1 − C(n − p_j, k) / C(n, k), where p_j attempts have solution j and pass. The
-    value is at least pass@k. It equals pass@k if all passing attempts of a cell have the same
+    The value is the sum of 1 − C(n − p_j, k) / C(n, k) over the solutions j that occur in p_j
+    passing attempts. This number of solutions is at least pass@k.
+    The number equals pass@k if all passing attempts of a cell have the same
     solution.
     Returns (cells,) in [0, k]; NaN if n < k.
 
@@ -55,9 +57,10 @@ def pass_at_k_distinct(
     """Probability that at least one of k different solutions of a cell passes.
 
     The value is pass@k(d, passing solutions) for the d different solutions, where each solution
-    counts once, however often it occurs. If d ≤ k, all solutions are tried. The value describes the
-    n attempts that were made, and increases with n. A solution that passed in only some attempts
-    passes with the share of these attempts.
+    counts once, however often it occurs. If there are at most k different solutions, all of them
+    are tried. The value describes the n observed attempts, and increases with n.
+    If only some attempts with a solution passed, the solution passes with a probability equal to
+    the share of these attempts.
     Returns (cells,) in [0, 1]; NaN if n < k, like pass@k.
 
     >>> bag = np.array([0, 3]), np.arange(3), np.array([8, 1, 1]), np.array([8, 0, 0])
@@ -83,9 +86,10 @@ def pass_at_k_distinct(
 def distinct_solution_count(start: Ints, times: Ints) -> Ints:
     """Number of different solutions of each cell, which increases with the number of attempts.
 
-    times : (rows,) attempts with each solution: all (`count`) or only those that pass (`passed`).
+    times : (rows,) attempts with each solution: all attempts (`count`), or only attempts that pass
+        (`passed`).
 
-    >>> distinct_solutions(np.array([0, 3]), np.array([5, 1, 0]))
+    >>> distinct_solution_count(np.array([0, 3]), np.array([5, 1, 0]))
     array([2])
     """
     return np.add.reduceat((times > 0).astype(np.int64), start[:-1])
@@ -94,7 +98,7 @@ def distinct_solution_count(start: Ints, times: Ints) -> Ints:
 def duplicate_share(start: Ints, times: Ints) -> Floats:
     """Share of a cell's attempts that repeat an earlier solution: 1 − distinct / attempts.
 
-    The share increases with the number of attempts.  NaN for a cell without attempts.
+    The share increases with the number of attempts.  The result is NaN for a cell without attempts.
 
     >>> duplicate_share(np.array([0, 3]), np.array([5, 1, 0])).round(6)
     array([0.666667])
@@ -107,9 +111,11 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
 def solution_agreement(start: Ints, times: Ints) -> Floats:
     """Probability that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    This agreement is an unbiased estimate of Simpson's Σ p² for any n, and equals 2 − distinct@2.
-    The inverse, the effective number of solutions, is biased, so compute the mean over cells first.
-    NaN for a cell with fewer than two attempts.
+    For any number of attempts, this agreement is an unbiased estimate of Simpson's Σ p², and equals
+    2 − distinct@2.
+    The inverse of the agreement, the effective number of solutions, is biased. Therefore compute
+    the mean agreement over cells before you invert it.
+    The agreement is NaN for a cell with fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))
@@ -127,7 +133,7 @@ def _expected_distinct_solutions(start: Ints, count: Ints, times: Ints, k: int) 
 
 
 def _all_fail_probability(fails: Floats, solutions: Ints, tries: Ints) -> Floats:
-    """Mean, over all subsets of `tries` columns, of the product of the columns' fail rates."""
+    """The mean product of the fail rates of `tries` columns, over all subsets of this size."""
     sizes = np.arange(int(tries.max()) + 1)
     mean = np.zeros((len(fails), len(sizes)))
     mean[:, 0] = 1.0

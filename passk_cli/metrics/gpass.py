@@ -1,4 +1,4 @@
-"""gpass@k: probability that at least a share of k attempts pass; mgpass@k: mean of gpass@k."""
+"""The metrics gpass@k (at least a share of k attempts pass) and mgpass@k (mean of gpass@k)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _UNDERFLOW_EXPONENT = 746.0
 
 
 def passes_needed(k: int, share: Fraction) -> int:
-    """Number of attempts among k that must pass: ⌈share · k⌉, but at least 1.
+    """The number of attempts among k that must pass: ⌈share · k⌉, but at least 1.
 
-    share : in [0, 1], an exact fraction. As a floating-point number, 0.28 · 25 would be
-        7.000000000000001, which would need 8 passes.
+    share : in [0, 1], an exact fraction. In floating-point numbers, 0.28 · 25 would be
+        7.000000000000001, so 8 passes would be needed.
 
     >>> from fractions import Fraction
     >>> passes_needed(25, Fraction("0.28")), passes_needed(25, Fraction(0))
@@ -37,7 +37,7 @@ def gpass_pairs(n: Ints, c: Ints, k: int, share: Fraction) -> Floats:
     n, c : integer arrays of one shape, 0 ≤ c ≤ n.  k ≥ 1.  share : in [0, 1].
     Returns floats in [0, 1], relative error ≤ 1e-12 down to the smallest normal number; NaN if
     n < k.
-    Source: Liu et al. 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
+    Source: Liu and others 2024, "Are your LLMs capable of stable reasoning?", G-Pass@k.
 
     >>> from fractions import Fraction
     >>> gpass_pairs(np.array([4]), np.array([2]), 2, Fraction(1, 2)).round(6).tolist()
@@ -52,9 +52,10 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     The value equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
     n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k. The sum has k − ⌈k/2⌉ terms
-        of at most 1. The maximum is therefore 1 for even k and 1 − 1/k for odd k. For k = 1, the
+        of at most 1. The maximum of mgpass@k is therefore 1 for even k and 1 − 1/k for odd k.
+        For k = 1, the
         sum is 0.
-    Source: Liu et al. 2024, mG-Pass@k.
+    Source: Liu and others 2024, mG-Pass@k.
 
     >>> mgpass_pairs(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
     [0.166667, 1.0]
@@ -80,9 +81,9 @@ def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
 
 
 def _tail_probability_or_excess(n: Ints, c: Ints, k: int, least: int, *, excess: bool) -> Floats:
-    """P(X ≥ least), or E max(0, X − least), from probabilities relative to the largest one.
+    """P(X ≥ least), or E max(0, X − least), from probabilities divided by the largest probability.
 
-    Products of ratios keep their digits. Logarithms of factorials would lose digits.
+    Products of ratios are accurate to the last digits. Logarithms of factorials would lose digits.
     """
 
     def credit(x: Ints) -> Ints:

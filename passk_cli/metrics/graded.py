@@ -1,4 +1,4 @@
-"""best@k, worst@k, mean, median and mean per pass of scores, computed without random subsets.
+"""best@k, worst@k, mean, median and mean per pass of scores, all without random subsets.
 
 A cell is one task of one model. `start` contains (cells + 1,) offsets. The rows start[i] …
 start[i+1] − 1 contain the distinct values of cell i in increasing order, with the number of
@@ -17,8 +17,9 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
     """Expected highest score among k attempts drawn without replacement from n attempts.
 
     The value is Σ_j x_j [C(N_j, k) − C(N_{j−1}, k)] / C(n, k) over the distinct scores x_1 < x_2 <
-    …, where N_j attempts have a score of at most x_j. passk computes it as x_1 + Σ_j (x_{j+1} −
-    x_j) pass@k(n, n − N_j). With scores of 0 and 1, it therefore equals pass@k to the last digit.
+    …, with N_j attempts that have a score of at most x_j. passk computes this value as x_1 + Σ_j
+    (x_{j+1} − x_j) pass@k(n, n − N_j). If all scores are 0 or 1, best@k therefore equals pass@k to
+    the last digit.
 
     value : (rows,) finite scores.  `passed` is not used.  Returns (cells,), in the range of the
         cell's scores, error ≤ 1e-12 of that range; NaN if n < k.
@@ -32,8 +33,8 @@ def best_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> 
 def worst_at_k(start: Ints, value: Floats, count: Ints, passed: Ints, k: int) -> Floats:
     """Expected lowest score among k attempts drawn without replacement from n attempts.
 
-    The value is x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j), like `best_at_k` with pass^k. worst@k
-    equals pass^k if all scores are 0 or 1.
+    The value is x_1 + Σ_j (x_{j+1} − x_j) pass^k(n, n − N_j) for the scores x_j and numbers N_j
+    that are defined in `best_at_k`. If all scores are 0 or 1, worst@k equals pass^k.
 
     >>> worst_at_k(np.array([0, 2]), np.array([0.0, 1.0]), np.array([1, 3]), np.array([0, 3]), 2)
     array([0.5])
@@ -70,17 +71,20 @@ def median_score(start: Ints, value: Floats, count: Ints, passed: Ints, k: int =
     return np.where(n >= k, (lower + upper) / 2, np.nan)
 
 
-def mean_per_pass_contributions(start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1) -> Floats:
+def mean_per_pass_contributions(
+    start: Ints, value: Floats, count: Ints, passed: Ints, k: int = 1
+) -> Floats:
     """Contributions of cells to the ratio θ = Σ mean value / Σ pass rate.
 
-    The contribution of a cell is θ + (x − θ y) / ȳ, with its mean value x and pass rate y. The mean
-    of all contributions is θ, and their variance estimates the variance of θ (delta method). θ is
-    computed from the given cells, so contributions depend on which cells are given.
+    A cell with the mean value x and the pass rate y contributes θ + (x − θ y) / ȳ. The mean of all
+    contributions is θ, and their variance estimates the variance of θ (delta method). The ratio θ
+    is computed from the given cells, so contributions depend on which cells are given.
 
     value : (rows,) finite values.  Returns (cells,); NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
-    >>> mean_per_pass(*cells).round(3).tolist(), round(float(mean_per_pass(*cells).mean()), 3)
+    >>> mean_per_pass_contributions(*cells).round(3).tolist(),
+    round(float(mean_per_pass_contributions(*cells).mean()), 3)
     ([0.444, 4.889], 2.667)
     """
     first = start[:-1]
@@ -105,4 +109,5 @@ def _integral_over_thresholds(
     step[last] = 0.0
     un, uc, index = unique_pairs(np.repeat(n, np.diff(start)), above)
     over = value[first] + np.add.reduceat(step * form(un, uc, k)[index], first)
-    return np.clip(over, value[first], value[last])  # Rounding errors must not leave the range.
+    # Rounding errors must not move a result out of its range.
+    return np.clip(over, value[first], value[last])

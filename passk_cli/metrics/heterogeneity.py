@@ -1,19 +1,20 @@
-"""Effects of uneven tasks on pass^k and pass@k: Δ_k, coverage deficit, moments of success rates.
+"""Effects of tasks of different difficulty on pass^k and pass@k, and moments of success rates.
 
 A task has the success rate p, and μ is the mean of p over tasks. If all tasks were equally hard,
 every task would have p = μ.
 
-- Δ_k = pass^k − μ^k = E p^k − (E p)^k is the part of pass^k that differences between tasks cause.
-  Δ_k is between 0 and μ − μ^k (Jensen).
-- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the part of pass@k that is lost
-  because of differences between tasks. The deficit equals Δ_k of the failure rates 1 − p.
+- Δ_k = pass^k − μ^k = E p^k − (E p)^k is the part of pass^k that is due to differences between
+  tasks. By Jensen's inequality, Δ_k is between 0 and μ − μ^k.
+- The coverage deficit 1 − (1−μ)^k − pass@k = E (1−p)^k − (1−μ)^k is the loss of pass@k due to
+  differences between tasks. The coverage deficit equals Δ_k of the failure rates 1 − p.
 
-The k-th power of the estimate of μ is biased upwards. μ^k is the probability that k attempts at k
-independently drawn tasks all pass. This probability has an unbiased estimator over k different
-tasks if the tasks are a sample (`mean_power_new_tasks`), and over tasks drawn with repetition if
-they are the whole population (`mean_power_these_tasks`).
-Source: the definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
-(2025). The estimators are U-statistics (Hoeffding 1948).
+The k-th power of the estimate of μ is biased upwards. The exact power μ^k is the probability that
+k attempts at k
+independently drawn tasks all pass. If the tasks are a sample, an unbiased estimator of this
+probability uses k different tasks (`mean_power_new_tasks`). If they are the whole population, it
+uses tasks drawn with repetition (`mean_power_these_tasks`).
+Source: The definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
+(2025). The unbiased estimators are U-statistics (Hoeffding 1948).
 """
 
 from __future__ import annotations
@@ -47,13 +48,15 @@ class RateCurves:
 
 
 def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
-    """Compute pass@k, pass^k, Δ_k and the coverage deficit of exact success rates.
+    """Compute pass@k, pass^k, Δ_k and the coverage deficit from exact success rates.
 
     rates : (tasks,) in [0, 1].  ks : at least 1. Negative values of Δ_k and of the deficit are
-        rounding errors and become 0. Δ_k and the deficit are exactly 0 if all rates are equal.
+        rounding errors, and are set to 0. If all rates are equal, Δ_k and the deficit are exactly
+        0.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
-    >>> curves.hat.tolist(), curves.delta.round(6).tolist(), curves.delta_bound.round(6).tolist()
+    >>> curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
+    curves.largest_heterogeneity_gain.round(6).tolist()
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
     parts, mean = [], float(_mean(rates))
@@ -80,17 +83,18 @@ def _mean(values: Floats) -> Floats:
 
 
 def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
-    """Unbiased estimate of μ^k if tasks are a sample: P(attempts at k different tasks all pass).
+    """Unbiased estimate of the k-th power of the mean success rate if the tasks are a sample.
 
-    The estimate is e_k(x_1, …, x_T) / C(T, k), the mean product of the pass rates over all sets of
-    k tasks, where e_k is the elementary symmetric polynomial. The recursion uses only weighted
-    means, so no digits are lost.
+    The estimate is the probability that attempts at k different tasks all pass. This probability is
+    the mean product of the pass rates over all sets of k tasks, e_k(x_1, …, x_T) / C(T, k), with
+    the elementary symmetric polynomial e_k. The recursion uses only weighted means, so no digits
+    are lost.
 
-    values : (tasks,) pass rates c/n. With clusters, these are the contributions of the clusters to
-        the mean (unbiased for clusters of equal size, otherwise nearly unbiased).
+    values : (tasks,) pass rates c/n. With clusters, use the contributions of the clusters to the
+    mean. The estimate is then unbiased for clusters of equal size, and nearly unbiased for others.
     ks : at least 1.  Returns (k's,); NaN if k is above the number of tasks (clusters).
 
-    >>> mean_power_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
+    >>> power_of_mean_new_tasks(np.array([0.5, 0.5, 1.0]), np.array([1, 3, 4])).round(6).tolist()
     [0.666667, 0.25, nan]
     """
     last = min(int(ks.max()), len(values))
@@ -105,14 +109,15 @@ def power_of_mean_new_tasks(values: Floats, ks: Ints) -> Floats:
 def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
     """Unbiased estimate of the k-th power of the mean success rate of exactly these tasks.
 
-    The estimate is the probability that k attempts pass, each at a task drawn with repetition from
-    all T tasks. Attempts at the same task are drawn without repetition. This probability is the
-    mean of Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T, …, 1/T).
+    The estimate is the probability that k attempts pass if the task of each attempt is drawn, with
+    repetition, from all T tasks. The attempts at a task are drawn without repetition. This
+    probability is the mean of Π C(c_t, K_t) / C(n_t, K_t) over (K_1, …, K_T) ~ Multinomial(k; 1/T,
+    …, 1/T).
 
     n, c : (tasks,).  ks : at least 1.  Returns (k's,); NaN if k is above the smallest n.
 
     >>> two, ks = np.array([2, 2]), np.array([1, 2])
-    >>> mean_power_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
+    >>> power_of_mean_these_tasks(two, np.array([1, 2]), ks).round(9).tolist()
     [0.75, 0.5]
     """
     powers = np.full(len(ks), np.nan)
@@ -130,7 +135,7 @@ def power_of_mean_these_tasks(n: Ints, c: Ints, ks: Ints) -> Floats:
 
 
 def _all_pass_chances_given_total(n: Ints, c: Ints, rate: float, ks: Ints) -> Floats:
-    """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks), at each k."""
+    """P(all attempts pass | Σ K_t = k) for independent K_t ~ Poisson(rate / tasks) and each k."""
     last = int(ks.max())
     task_rate, most = rate / len(n), max(rate, last) / len(n)
     j = np.arange(min(last, math.ceil(most + 12 * math.sqrt(most) + 30)) + 1)
@@ -168,7 +173,7 @@ class RateMoments:
 
 
 def moments_of_rates(rates: Floats) -> RateMoments:
-    """Moments of exact success rates over exactly these tasks (with divisor T, not T − 1).
+    """Moments of exact success rates over exactly these T tasks (with divisor T, not T − 1).
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
     0.3
@@ -181,11 +186,12 @@ def moments_of_rates(rates: Floats) -> RateMoments:
 def moments_new_tasks(values: Floats) -> RateMoments:
     """Moments of the success rates in the population from which the tasks are drawn.
 
-    The mean of pass^j estimates E p^j, and products are estimated by means over different tasks.
-    The noise of the attempts is therefore not included.
+    The mean of pass^j over tasks estimates E p^j, and products of such moments are estimated from
+    means over different tasks. Therefore the moments do not include the noise of the attempts.
 
     values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in `mean_power_new_tasks`.
-    The variance needs 2 tasks and n ≥ 2, the third moment 3 tasks and n ≥ 3; otherwise NaN.
+    The variance needs 2 tasks and n ≥ 2, and the third moment needs 3 tasks and n ≥ 3. A moment is
+    NaN if there are not enough tasks or attempts.
     """
     count = len(values)
     mean, two, three = values.mean(axis=0)
@@ -201,7 +207,8 @@ def moments_new_tasks(values: Floats) -> RateMoments:
 def moments_these_tasks(n: Ints, c: Ints) -> RateMoments:
     """Moments of the success rates of exactly these tasks, without the noise of the attempts.
 
-    n, c : (tasks,).  The variance needs n ≥ 2 for all tasks, the third moment n ≥ 3; otherwise NaN.
+    n, c : (tasks,).  The variance needs n ≥ 2 at all tasks, and the third moment needs n ≥ 3. A
+        moment is NaN if n is too small.
     """
     first, second, third = (pass_hat_k_pairs(n, c, k) for k in (1, 2, 3))
     mixed = (first.sum() * second.sum() - (first * second).sum() + third.sum()) / len(n) ** 2

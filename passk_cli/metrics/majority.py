@@ -1,4 +1,4 @@
-"""maj@k: probability that the most frequent of k answers is correct, without random subsets."""
+"""maj@k, the probability that the most frequent of k answers is correct, without random subsets."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ def majority_at_k(start: Ints, value: Ints, count: Ints, passed: Ints, k: int) -
     """Probability that the most frequent answer among k attempts of a cell is correct.
 
     The k attempts are drawn without replacement from the n attempts of the cell. If j answers are
-    tied for the lead, each of them wins with probability 1/j. Attempts without an answer (code −1)
-    are drawn but never win. If no drawn attempt has an answer, the result is a failure. An answer
-    is correct with probability passed / count.
+    tied for the most votes, each of these answers wins with probability 1/j. Attempts without an
+    answer (code −1) may be drawn, but never win. If no drawn attempt has an answer, the result is a
+    failure. An answer is correct with probability passed / count.
 
     start, value, count, passed : rows of cells, as in `graded`; `value` contains answer codes.
     Returns (cells,) in [0, 1], absolute error ≤ 1e-12 for n ≤ 1,000; NaN if n < k.
 
-    The calculation uses generating functions and is exact. If attempts are drawn independently with
-    probability θ = k/n, and k are drawn in total, they are drawn without replacement. With b(m, i)
-    = C(m, i) θ^i (1−θ)^(m−i), answer a wins with v votes with the probability
+    The calculation uses generating functions and is exact up to rounding. To draw k attempts
+    without replacement, you can draw each attempt independently with probability θ = k/n, under the
+    condition that the total is k. Let b(m, i) = C(m, i) θ^i (1−θ)^(m−i). The probability that a
+    correct answer wins with v votes is the coefficient of x^k in
 
         Σ_a r_a b(m_a, v) x^v ∫₀¹ Π_{j≠a} [Σ_{i<v} b(m_j, i) x^i + t b(m_j, v) x^v] dt
 
-    at x^k, divided by b(n, k). The exponent of t is the number of ties, and ∫ t^j dt = 1/(j+1)
-    splits the win. The integrand is a polynomial in t, for which Gauss–Legendre nodes are exact.
-    Only answers with m_j ≥ v need the limit v. All other answers, and attempts without an answer,
-    form one binomial distribution. The time grows with Σ_j m_j² k, about 1 ms per cell at n = 256,
-    k = 64.
+    divided by the number b(n, k). In this formula, answer a occurs in m_a attempts and is correct
+    with probability r_a. The exponent of t is the number of answers that are tied with a, and ∫ t^j
+    dt = 1/(j+1) splits the win. The integrand is a polynomial in t, so Gauss–Legendre integration
+    is exact. Only answers that occur in m_j ≥ v attempts need a limit of v votes. All other
+    answers, and attempts without an answer, form one binomial distribution. The time grows with Σ_j
+    m_j² k, about 1 ms per cell at n = 256, k = 64.
 
     >>> three_votes = np.array([7, 8]), np.array([2, 1]), np.array([2, 0])  # right, right, wrong
     >>> [round(float(majority_at_k(np.array([0, 2]), *three_votes, k)[0]), 6) for k in (1, 2, 3)]
@@ -81,7 +83,9 @@ def _quadrature_nodes_needed(answers: int, k: int, v: int = 1) -> int:
 
 @dataclass(eq=False, repr=False)
 class _VoteTable:
-    """A block of cells.  votes : (cells × answers), in decreasing order.  logs : log-factorials."""
+    """A block of cells.  votes : (cells × answers), in decreasing order.  log_factorials :
+    log-factorials.
+    """
 
     n: Ints
     votes: Ints
@@ -90,7 +94,7 @@ class _VoteTable:
     log_factorials: Floats
 
     def correct_majority_probability(self) -> Floats:
-        """P(the leading answer is correct) of each cell, summed over the votes v of the leader."""
+        """P(the leading answer is correct) in each cell, summed over the leader's votes v."""
         total = np.zeros(len(self.n))
         total_draws = self._binomial_table(self.n, np.full(1, self.k), self.n)[0]
         for v in range(1, min(self.k, int(self.votes[:, 0].max())) + 1):
@@ -103,14 +107,14 @@ class _VoteTable:
             cells = cells[np.argsort(-leaders[cells], kind="stable")]
             won = self._win_coefficients(cells, leaders[cells], v)
             remaining = self.k - np.arange(len(won))
-            total[cells] += (won * self._binomial_table(uncut[cells], remaining, self.n[cells])).sum(
-                axis=0
-            )
+            total[cells] += (
+                won * self._binomial_table(uncut[cells], remaining, self.n[cells])
+            ).sum(axis=0)
         result: Floats = np.minimum(total / total_draws, 1.0)
         return result
 
     def _win_coefficients(self, cells: Ints, leaders: Ints, v: int) -> Floats:
-        """Coefficients (x^0 … × cells) of the event that a correct answer leads with v votes."""
+        """Coefficients of x^0, x^1, … in each cell for a correct answer that leads with v votes."""
         points, weights = np.polynomial.legendre.leggauss(
             _quadrature_nodes_needed(int(leaders[0]), self.k, v)
         )

@@ -15,8 +15,8 @@ PairFunction = Callable[[Ints, Ints, int], Floats]
 
 # A block of a product has at most _BLOCK_TERMS terms, which need about 32 MB.
 _BLOCK_TERMS = 1 << 22
-# A block of _CPU_CACHE_TERMS terms fits into the processor's cache. Computations in the cache are ten
-# times as fast.
+# A block of _CPU_CACHE_TERMS terms fits into the processor's cache. Computations in the cache are
+# ten times as fast.
 _CPU_CACHE_TERMS = 1 << 15
 _FEW_PAIRS, _SETS = 256, 1024
 _NEGLIGIBLE_LOG = -40.0
@@ -25,8 +25,8 @@ _NEGLIGIBLE_LOG = -40.0
 def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that at least one of k attempts passes: 1 − C(n−c, k) / C(n, k).
 
-    The k attempts are drawn without replacement from the n that were made. The estimate of
-    E[1 − (1−p)^k] is unbiased if the attempts are exchangeable.
+    The k attempts are drawn without replacement from the n observed attempts. The estimate of E[1 −
+    (1−p)^k] is unbiased if the attempts are exchangeable.
 
     n, c, k : integer arrays, broadcastable; 0 ≤ c ≤ n ≤ 10⁹, 1 ≤ k ≤ 10⁹.  Returns floats in
         [0, 1], relative error ≤ 1e-12. The result is NaN if n < k, because there are too few
@@ -34,7 +34,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     For failure probabilities near zero, use `pass_hat_k(n, n − c, k)` instead of 1 − pass@k.
     Errors: ValueError if c is outside [0, n], n or k is above 10⁹, k < 1, or a value is not a whole
     number.
-    Source: Chen et al. 2021, "Evaluating large language models trained on code", eq. 1.
+    Source: Chen and others 2021, "Evaluating large language models trained on code", equation 1.
 
     >>> pass_at_k(3, 1, [1, 2, 3]).round(6).tolist()
     [0.333333, 0.666667, 1.0]
@@ -45,12 +45,12 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     """Probability that k attempts drawn without replacement all pass: C(c, k) / C(n, k).
 
-    The estimate of E[p**k] is unbiased if the n attempts are exchangeable. The result is NaN if
-    n < k, because there are too few attempts.
+    The estimate of E[p**k] is unbiased if the n attempts are exchangeable. The result is NaN if n <
+    k, because there are too few attempts.
 
     Arguments and errors are those of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12
     down to the smallest normal number.
-    Source: Yao et al. 2024, "tau-bench", the estimator of pass^k.
+    Source: Yao and others 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
     [0.75, 0.5, 0.0, nan]
@@ -59,9 +59,10 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
 
 
 def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
-    """The distinct pairs (un, uc) of (n, c), and `index` with n == un[index] and c == uc[index].
+    """The distinct pairs (un, uc) of n and c, and `index` with n == un[index] and c == uc[index].
 
-    If all n are equal and small, the pairs are all c from 0 to n, which needs no sorting.
+    If all n are equal and small, the function returns a pair for each c from 0 to n, because this
+    needs no sorting.
     Errors: ValueError for n above 10⁹, because keys would not fit into 64 bits.
     """
     if n.size and int(n.max()) > MOST_ATTEMPTS:
@@ -74,7 +75,7 @@ def unique_pairs(n: Ints, c: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def cached_values(function: Callable[..., Floats], of: Any, n: Ints, c: Ints) -> Floats:
-    """The result of function(of, n, c), read-only and from a cache if there are few pairs."""
+    """The read-only result of function(of, n, c), from a cache if there are only few pairs."""
     if len(n) > _FEW_PAIRS:
         return function(of, n, c)
     return _cached_pair_values(function, of, n.tobytes(), c.tobytes())
@@ -105,7 +106,7 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
-    """Pass rate of each (n, c) pair, for metrics that are a range. k and `share` are ignored."""
+    """Pass rate of each (n, c) pair, for metrics that have a range. k and `share` are ignored."""
     return pass_at_k_pairs(n, c, 1)
 
 
@@ -119,10 +120,10 @@ def gain_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
-    """C(n−m, k) / C(n, k) or its logarithm: P(k draws contain none of m attempts).
+    """P(k of n attempts include none of m given attempts) = C(n−m, k) / C(n, k), or the logarithm.
 
-    The value is a product of m factors 1 − k/(n−j), and also of k factors 1 − m/(n−j). The shorter
-    product is used. The function requires n − m ≥ k.
+    The probability is a product of m factors 1 − k/(n−j), and also a product of k factors 1 −
+    m/(n−j). The function computes the shorter of the two products. The function requires n − m ≥ k.
     """
     terms, size = np.minimum(m, k)[:, None], np.maximum(m, k)[:, None]
     longest = int(terms.max(initial=0))
@@ -131,7 +132,7 @@ def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
     settled = _NEGLIGIBLE_LOG if logs else 0.0
     for start in range(0, longest, width):
         if not np.any((terms[:, 0] > start) & (total > settled)):
-            break  # The remaining factors cannot change a digit.
+            break  # The remaining factors cannot change a digit of the product.
         j = np.arange(start, min(start + width, longest))
         for rows in row_blocks(n.size, len(j), _CPU_CACHE_TERMS):
             base, in_product = n[rows, None] - j, j < terms[rows]
@@ -151,7 +152,7 @@ def pass_at_and_hat_curves(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats
 
     NaN if n < k.
 
-    >>> at, hat = curve(np.array([4]), np.array([3]), 4)
+    >>> at, hat = pass_at_and_hat_curves(np.array([4]), np.array([3]), 4)
     >>> at.round(3).tolist(), hat.tolist()
     ([[0.75, 1.0, 1.0, 1.0]], [[0.75, 0.5, 0.25, 0.0]])
     """
@@ -162,10 +163,12 @@ def pass_at_and_hat_curves(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats
     return at, hat
 
 
-def pass_at_and_hat_curve_blocks(n: Ints, c: Ints, ks: Ints) -> Iterator[tuple[slice, Floats, Floats]]:
+def pass_at_and_hat_curve_blocks(
+    n: Ints, c: Ints, ks: Ints
+) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that limit the memory.
 
-    Cumulative products run over all k, so many k's cost as much as the largest one.
+    The cumulative products run over all k, so many k's take as long as the largest k.
 
     n, c : (cells,).  ks : increasing, at least 1.
     Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.

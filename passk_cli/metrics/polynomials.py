@@ -1,4 +1,4 @@
-"""Polynomials in the success rate of a task, for metrics that counts estimate without bias."""
+"""Polynomials in a task's success rate, for metrics with unbiased estimates from counts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Polynomial:
         coefficients and powers of small rates are outside the range of floats.
 
     >>> one_of_two = Polynomial(((math.log(2), 1.0, 1, 1),))
-    >>> float(one_of_two.at(0.5)), float(one_of_two.expected(1.0, 1.0).round(6))
+    >>> float(one_of_two.value_at(0.5)), float(one_of_two.beta_expectation(1.0, 1.0).round(6))
     (0.5, 0.333333)
     """
 
@@ -41,7 +41,7 @@ class Polynomial:
         return total
 
     def beta_expectation(self, a: float | Floats, b: float | Floats) -> Floats:
-        """E over p ~ Beta(a, b): Σ ± exp(log) B(a + passes, b + failures) / B(a, b)."""
+        """The mean over p ~ Beta(a, b): Σ ± exp(log) B(a + passes, b + failures) / B(a, b)."""
         from passk_cli.scipy_special import betaln
 
         a, b = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(b, np.float64))
@@ -93,15 +93,16 @@ PolynomialOrComplement = tuple[Polynomial, bool]
 
 
 def expectation_polynomial(values: Floats) -> PolynomialOrComplement | None:
-    """The expectation of a metric of k attempts as a polynomial in the success rate.
+    """The expectation of a metric of k attempts, as a polynomial in the success rate.
 
     The expectation is Σ_i v_i C(k, i) p^i (1−p)^(k−i).
     values : (k + 1,), the values v_0 … v_k of the metric for 0 … k passes among k attempts.
-    Returns (polynomial, False), or (polynomial of 1 − metric, True) if this has fewer terms, for
-    example (1 − p)^k for pass@k; None if both have more than 200 terms.
+    Returns (polynomial, False), or (polynomial of 1 − metric, True) if the second polynomial has
+    fewer terms, for example (1 − p)^k for pass@k. The result is None if both polynomials have more
+    than 200 terms.
 
-    >>> polynomial, complement = expectation_of_metric(np.array([0.0, 1.0, 1.0]))
-    >>> float(polynomial.at(0.25)), complement
+    >>> polynomial, complement = expectation_polynomial(np.array([0.0, 1.0, 1.0]))
+    >>> float(polynomial.value_at(0.25)), complement
     (0.5625, True)
     """
     complement = bool(np.count_nonzero(1.0 - values) < np.count_nonzero(values))

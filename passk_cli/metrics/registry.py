@@ -1,4 +1,4 @@
-"""Names of metrics, for example "gpass@16:0.75", and the registry of metric families."""
+"""The names of metrics, for example "gpass@16:0.75", and the registry of metric families."""
 
 from __future__ import annotations
 
@@ -48,19 +48,20 @@ from passk_cli.suggestions import did_you_mean_or_list, probable_share, respell_
 class MetricDefinition:
     """A family of metrics, with one metric per k.
 
-    values : function (n, c, k) → values for metrics of counts; otherwise function (start, value,
-        count, passed, k) → values (see Attempts). For a ratio of two means, the values are the
-        contributions of tasks. If `ranged` is true, the values are pass rates.
+    value_function : function (n, c, k) → values for metrics of counts; otherwise function (start,
+        value, count, passed, k) → values (see Attempts). For a ratio of two means, the values are
+        the contributions of tasks to the ratio. If `is_known_only_as_range` is true, the values are
+        pass rates.
     meaning : one sentence that may contain {k}, and {share} for the share τ.
     required_attempt_data : data that the metric needs in addition to counts: "score", "answer",
         "solution", "attempt" (order of the attempts), or one of AMOUNTS.
     bounds : function of k that returns the lowest and highest possible value; None if these values
         depend on the scores.
     has_k : if false, k is 1 and not in the name.
-    monotone : whether one more pass never decreases the value.
-    quantity : unit of a metric of cost, time or tokens, for which less is better.
-    ranged : whether counts determine only a range, for example for cover@0.8.
-    cites : keys of study/references.bib.
+    is_monotone_in_passes : whether one more pass never decreases the value.
+    amount_unit : unit of a metric of cost, time or tokens, for which less is better.
+    is_known_only_as_range : whether counts determine only a range, for example for cover@0.8.
+    citation_keys : keys of study/references.bib.
     """
 
     value_function: Callable[..., Floats]
@@ -81,7 +82,8 @@ class MetricDefinition:
 # fmt: off
 FAMILIES: dict[str, MetricDefinition] = {
     "pass@": MetricDefinition(
-        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.", citation_keys="chen2021"),
+        pass_at_k_pairs, "Probability that at least one of {k} attempts passes.",
+        citation_keys="chen2021"),
     "pass^": MetricDefinition(
         pass_hat_k_pairs, "Probability that all of {k} attempts pass.", citation_keys="yao2024"),
     "gpass@": MetricDefinition(
@@ -114,16 +116,18 @@ FAMILIES: dict[str, MetricDefinition] = {
         has_k=False),
     "distinct@": MetricDefinition(
         distinct_at_k, "Expected number of different solutions among {k} attempts.",
-        required_attempt_data="solution", bounds=lambda k: (1.0, float(k)), citation_keys="hurlbert1971"),
+        required_attempt_data="solution", bounds=lambda k: (1.0, float(k)),
+        citation_keys="hurlbert1971"),
     "distinct-correct@": MetricDefinition(
         distinct_passing_at_k, "Expected number of different passing solutions among {k} attempts.",
-        required_attempt_data="solution", bounds=lambda k: (0.0, float(k)), citation_keys="hurlbert1971"),
+        required_attempt_data="solution", bounds=lambda k: (0.0, float(k)),
+        citation_keys="hurlbert1971"),
     "distinct-pass@": MetricDefinition(
         pass_at_k_distinct, "Probability that one of {k} different solutions passes.",
         required_attempt_data="solution", citation_keys="hurlbert1971"),
 }
 # fmt: on
-# Maps each amount to its unit (as in `report.data_types.QUANTITIES`) and its noun.
+# AMOUNT_UNITS_AND_NOUNS maps each amount to its unit and its noun.
 AMOUNT_UNITS_AND_NOUNS = {
     "cost": ("$", "cost"),
     "tokens": ("tokens", "tokens"),
@@ -173,7 +177,7 @@ class Metric:
 
     @cached_property
     def unit(self) -> str:
-        """Unit of the values: the unit of an amount, "share" for values in [0, 1], or "score"."""
+        """The metric's unit: the unit of an amount, "share" for values in [0, 1], or "score"."""
         return self.definition.amount_unit or (
             "share" if self.bounds is not None and self.bounds[0] == 0 and self.bounds[1] <= 1
             else "score"
@@ -181,7 +185,7 @@ class Metric:
 
     @property
     def better_sign(self) -> int:
-        """1 if a higher value is better, −1 if a lower value is better."""
+        """The sign 1 if a higher value is better, or −1 if a lower value is better."""
         return -1 if self.definition.amount_unit else 1
 
     @property
@@ -193,11 +197,11 @@ class Metric:
 
     @cached_property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest possible value; None if the bounds depend on the scores."""
+        """The lowest and the highest possible value; None if these bounds depend on the scores."""
         return None if self.definition.bounds is None else self.definition.bounds(self.k)
 
     def bounds_given_scores(self, scores: tuple[float, float] | None) -> tuple[float, float]:
-        """Lowest and highest possible value for scores with these bounds; infinite if unknown."""
+        """The lowest and highest value of the metric for given bounds of the scores."""
         return self.bounds or scores or (-math.inf, math.inf)
 
     @property
@@ -206,7 +210,7 @@ class Metric:
 
     @property
     def name_suffix(self) -> str:
-        """The part of the name after the family: "10", "16:0.75", "0.8" or ""."""
+        """The part of the name after the family, for example "10", "16:0.75", "0.8" or ""."""
         share = "" if self.share is None else f"{float(self.share):.15g}"
         if not self.definition.has_k:
             return share
@@ -219,13 +223,17 @@ class Metric:
 
     @property
     def expectation_polynomial(self) -> PolynomialOrComplement | None:
-        """The expectation as a polynomial in the success rate; None if unknown or too long."""
+        """The metric's expectation as a polynomial in the success rate; None if unknown or long."""
         if self.family in ("pass@", "pass^"):
             complement = self.family == "pass@"
             return (all_fail_polynomial if complement else pass_hat_k_polynomial)(
                 self.k
             ), complement
-        if self.definition.required_attempt_data or self.definition.is_known_only_as_range or self.k > _MAX_POLYNOMIAL_K:
+        if (
+            self.definition.required_attempt_data
+            or self.definition.is_known_only_as_range
+            or self.k > _MAX_POLYNOMIAL_K
+        ):
             return None
         return expectation_polynomial(
             self.values(np.full(self.k + 1, self.k), np.arange(self.k + 1))
@@ -236,9 +244,10 @@ class Metric:
 
         For a metric without a polynomial, each rate is replaced by 1,000 attempts with the nearest
         number of passes.
-        Errors: for a metric that needs more than counts, the errors of `values`.
+        Errors: If the metric needs more than counts, `value_at_rates` raises the errors of
+        `values`.
 
-        >>> parse_metric("pass^2").at(np.array([0.5, 1.0])).tolist()
+        >>> parse_metric("pass^2").value_at_rates(np.array([0.5, 1.0])).tolist()
         [0.25, 1.0]
         """
         if self.expectation_polynomial is None:
@@ -253,12 +262,15 @@ class Metric:
     def values_from_attempts(self, attempts: AttemptValueCounts) -> Floats:
         """The metric of each cell, for a metric that needs more than counts; NaN if n < k."""
         a = attempts
-        return self.definition.value_function(a.cell_offsets, a.value, a.count, a.pass_count, self.k)
+        return self.definition.value_function(
+            a.cell_offsets, a.value, a.count, a.pass_count, self.k
+        )
 
 
 @dataclass(frozen=True)
 class MetricChange(Metric):
-    """The change of a model from one metric to another: value at `end` − value at `start`.
+    """The change between two metrics of a model: the value of `end_metric` minus the value of
+    `start_metric`.
 
     k is the larger k of the two metrics.
 
@@ -271,10 +283,12 @@ class MetricChange(Metric):
 
     @classmethod
     def from_metrics(cls, start: Metric, end: Metric) -> MetricChange:
-        """The change from `start` to `end`; a ParameterError if the metrics are incompatible."""
+        """The change from `start_metric` to `end_metric`; ParameterError if the two metrics are
+        incompatible.
+        """
         if start == end:
             raise ParameterError(
-                "a change needs two different metrics; name a second metric",
+                "the two metrics of a change must be different; name a second metric",
                 name="contradicting-options",
             )
         if ratio := next((m.name for m in (start, end) if m.definition.is_ratio_of_means), ""):
@@ -282,17 +296,20 @@ class MetricChange(Metric):
                 f"{ratio} is a ratio of means, which has no change per task; name its two means",
                 name="contradicting-options",
             )
-        if ranged := next((m.name for m in (start, end) if m.definition.is_known_only_as_range), ""):
+        if ranged := next(
+            (m.name for m in (start, end) if m.definition.is_known_only_as_range), ""
+        ):
             raise ParameterError(
                 f"{ranged} is a range, which has no change per task; use pass@k or pass^k",
                 name="contradicting-options",
             )
         units = [
-            m.unit if m.unit == "share" else m.definition.required_attempt_data for m in (start, end)
+            m.unit if m.unit == "share" else m.definition.required_attempt_data
+            for m in (start, end)
         ]
         if units[0] != units[1]:
             raise ParameterError(
-                "a change needs two metrics with the same unit; choose a different pair",
+                "the two metrics of a change must have the same unit; choose a different pair",
                 name="contradicting-options",
             )
         return cls("", max(start.k, end.k), start_metric=start, end_metric=end)
@@ -303,8 +320,10 @@ class MetricChange(Metric):
         kinds = self.start_metric.definition, self.end_metric.definition
         return MetricDefinition(
             self.values, "Difference of two metrics.",
-            required_attempt_data=" and ".join(required_attempt_data((self.start_metric, self.end_metric))),
-            bounds=None, exchangeable=all(kind.exchangeable for kind in kinds), is_monotone_in_passes=False,
+            required_attempt_data=" and ".join(required_attempt_data((self.start_metric,
+                self.end_metric))),
+            bounds=None, exchangeable=all(kind.exchangeable for kind in kinds),
+            is_monotone_in_passes=False,
         )  # fmt: skip
 
     @cached_property
@@ -338,14 +357,16 @@ class MetricChange(Metric):
             for totals in (attempts.count, attempts.pass_count)
         )
         start, end = (
-            side.values_from_attempts(attempts) if side.definition.required_attempt_data else side.values(n, c)
+            side.values_from_attempts(attempts)
+            if side.definition.required_attempt_data
+            else side.values(n, c)
             for side in (self.start_metric, self.end_metric)
         )
         return end - start
 
 
 def parse_change(text: str) -> MetricChange:
-    """Parse a change such as "pass@1:pass@100"; a ValueError for other texts."""
+    """Parse a change such as "pass@1:pass@100". ValueError if the text is not a change."""
     # The name of a metric may itself contain a colon: "gpass@8:0.5:pass@8".
     names = re.fullmatch(r"([^:]+(?::[\d.]+)?):([^:]+(?::[\d.]+)?)", text.strip())
     if names is None:
@@ -354,9 +375,9 @@ def parse_change(text: str) -> MetricChange:
 
 
 def parse_metric(text: str) -> Metric:
-    """Parse the name of a metric in upper or lower case, or as in code: pass_at_1, passhat3.
+    """Parse the name of a metric in upper or lower case, or in the style of code (pass_at_1).
 
-    Errors: ParameterError for an unknown name, with similar names.
+    Errors: ParameterError for an unknown name, with similar names in the message.
 
     >>> [parse_metric(text).name for text in ("maj@8", "mean", "passhat3", "cover@.80")]
     ['maj@8', 'mean', 'pass^3', 'cover@0.8']
@@ -411,7 +432,7 @@ def parse_list(text: str) -> tuple[Metric, ...]:
 
 
 def parse_ks(text: str) -> tuple[int, ...]:
-    """Parse k's such as "1,10,100", or ranges such as "1-4" or "1..4".
+    """Parse a list of k's such as "1,10,100", which may contain ranges such as "1-4" or "1..4".
 
     Errors: ParameterError for values that are not whole numbers from 1 to 10⁹.
 
@@ -434,7 +455,7 @@ def parse_ks(text: str) -> tuple[int, ...]:
 
 
 def default_ks(n_min: int) -> tuple[int, ...]:
-    """The k's among 1, 10, 100 that every task supports; if fewer than two, 1, 2, 4, … and n.
+    """The k's 1, 10 and 100 up to `n_min`, or 1, 2, 4, … and `n_min` if fewer than two remain.
 
     >>> default_ks(200), default_ks(10), default_ks(5), default_ks(1)
     ((1, 10, 100), (1, 10), (1, 2, 4, 5), (1,))
@@ -454,15 +475,21 @@ def standard_metrics(ks: Iterable[int]) -> tuple[Metric, ...]:
 
 
 def required_attempt_data(metrics: Iterable[Metric]) -> tuple[str, ...]:
-    """The data about attempts that the metrics need in addition to counts, without repetitions."""
+    """The attempt data that the metrics need in addition to counts, without repetitions."""
     return tuple(
-        dict.fromkeys(m.definition.required_attempt_data for m in metrics if m.definition.required_attempt_data)
+        dict.fromkeys(
+            m.definition.required_attempt_data
+            for m in metrics
+            if m.definition.required_attempt_data
+        )
     )
 
 
 def uses_only_scores(metrics: Sequence[Metric]) -> bool:
     """Whether the metrics use only scores, so that it does not matter which attempts pass."""
-    return bool(metrics) and all(metric.definition.required_attempt_data == "score" for metric in metrics)
+    return bool(metrics) and all(
+        metric.definition.required_attempt_data == "score" for metric in metrics
+    )
 
 
 def task_values(
@@ -494,14 +521,16 @@ def task_values(
 
 
 def metric_completions(incomplete: str) -> list[str]:
-    """Complete the last name in a list of metrics, for completion in a shell.
+    """Completions of the last name in a list of metrics, for the completion in a shell.
 
     >>> metric_completions("pass@10,mean,dis")[0], metric_completions("gpass@1")
     ('pass@10,mean,distinct@1', ['gpass@10:0.5', 'gpass@100:0.5'])
     """
     complete_names, comma, part = incomplete.rpartition(",")
     names = (
-        f"{family}{k}{':0.5' * kind.has_share}" if kind.has_k else f"{family}{'0.8' * kind.is_known_only_as_range}"
+        f"{family}{k}{':0.5' * kind.has_share}"
+        if kind.has_k
+        else f"{family}{'0.8' * kind.is_known_only_as_range}"
         for family, kind in FAMILIES.items()
         for k in (USUAL_K[kind.has_share :] if kind.has_k else USUAL_K[:1])
     )
@@ -509,10 +538,12 @@ def metric_completions(incomplete: str) -> list[str]:
 
 
 def family_patterns() -> dict[str, str]:
-    """The pattern of every family as users write it, for example "gpass@K:τ" → the meaning."""
+    """The meaning of each family of metrics, by patterns such as "gpass@K:τ"."""
     return {
         family
         + "K" * kind.has_k
-        + ("τ" if kind.is_known_only_as_range else ":τ" * kind.has_share): kind.meaning.format(k="K", share="τ")
+        + ("τ" if kind.is_known_only_as_range else ":τ" * kind.has_share): kind.meaning.format(
+            k="K", share="τ"
+        )
         for family, kind in FAMILIES.items()
     }

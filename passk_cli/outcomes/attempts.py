@@ -18,17 +18,18 @@ class AttemptValueCounts:
 
     A cell is one model at one task.
 
-    start : int (cells + 1,); rows start[i] … start[i+1]−1 belong to cell i and are sorted by value.
-        An attempt without a known amount may have no row.
+    cell_offsets : integers with the shape (cells + 1,).  The rows from start[i] to start[i+1] − 1
+        belong to cell i and are sorted by value.  An attempt without a known amount may have no
+        row.
     value : a score (float), an amount (float ≥ 0, or NaN if unknown), the code of an answer or a
         solution (int, or −1 if missing), or the number or time of an attempt (float).
-    count : number of attempts of the cell with the value of the row, at least 1.
-    passed : number of passed attempts of the cell with the value of the row.
+    count : the number of attempts of the row's cell that have the row's value, at least 1.
+    pass_count : the number of these attempts that passed.
     valueless : number of attempts without an answer or a solution (code −1).
     unparsed : number of attempts with a solution that passk could not parse as Python.
 
-    >>> some = Attempts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
-    >>> some.start.tolist(), some.take(np.array([1, 0])).value.tolist()
+    >>> some = AttemptValueCounts.from_rows([0, 0, 1], [1, 5, 7], [2, 1, 3], [1, 1, 0], cells=2)
+    >>> some.cell_offsets.tolist(), some.take_cells(np.array([1, 0])).value.tolist()
     ([0, 2, 3], [7, 1, 5])
     """
 
@@ -50,9 +51,10 @@ class AttemptValueCounts:
         valueless: int = 0,
         unparsed: int = 0,
     ) -> AttemptValueCounts:
-        """Attempts from one row per cell and value, sorted by cell and value.
+        """Make Attempts from rows for each cell and value, which are sorted by cell and then by
+        value.
 
-        cell : index of the cell of each row, from 0 to cells − 1.
+        cell : for each row, the index of its cell, from 0 to cells − 1.
         """
         value, count, passed = np.asarray(value), np.asarray(count), np.asarray(passed)
         start = np.searchsorted(np.asarray(cell), np.arange(cells + 1))
@@ -60,18 +62,19 @@ class AttemptValueCounts:
 
     @cached_property
     def row_cell_indices(self) -> Ints:
-        """The index of the cell of each row."""
+        """For each row, the index of its cell."""
         return np.repeat(np.arange(len(self.cell_offsets) - 1), np.diff(self.cell_offsets))
 
     def take_cells(self, cells: Ints) -> AttemptValueCounts:
-        """The attempts of the given cells in their order.  A cell may occur more than once."""
+        """The attempts of the given cells, in the order of these cells.  The same cell may be given
+        more than once."""
         sizes = np.diff(self.cell_offsets)[cells]
         start = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(start[-1]) + np.repeat(self.cell_offsets[cells] - start[:-1], sizes)
         return self._with_rows(start, self.value[rows], self.count[rows], self.pass_count[rows])
 
     def slice_cells(self, cells: slice) -> AttemptValueCounts:
-        """The attempts of a range of cells, without copying the arrays."""
+        """The attempts of a range of cells, as views of the arrays instead of copies."""
         ends = self.cell_offsets[cells.start : cells.stop + 1]
         rows = slice(int(ends[0]), int(ends[-1]))
         return self._with_rows(
@@ -84,7 +87,8 @@ class AttemptValueCounts:
         return self._with_rows(start, self.value[mask], self.count[mask], self.pass_count[mask])
 
     def with_new_cell_indices(self, new_cell: Ints, cells: int) -> AttemptValueCounts:
-        """The attempts with new cell indices.  Cells with the same new index are merged.
+        """The same attempts with new indices of their cells.  Cells that get the same new index are
+        merged.
 
         new_cell : new index of each cell, or −1 to drop the cell.  cells : the new number of cells.
         """
@@ -106,7 +110,7 @@ class AttemptValueCounts:
 
     @classmethod
     def concatenate(cls, parts: Sequence[AttemptValueCounts]) -> AttemptValueCounts:
-        """The attempts of several parts, which must have attempts in different cells.
+        """The attempts of several parts together.  No two parts may have attempts in the same cell.
 
         `valueless` and `unparsed` are copied from the first part.
         """

@@ -27,11 +27,13 @@ ATTEMPT_LIMIT_MESSAGE = f"at most {MOST_ATTEMPTS:,} attempts of a model at a tas
 
 @dataclass(frozen=True, eq=False)
 class AttemptNumbering:
-    """Attempt numbers of each cell, which may explain why cells have different numbers of attempts.
+    """Facts about the attempt numbers in each cell, which may explain why some cells have more
+    attempts than others.
 
-    attempts_made : number of attempts that each cell would have without gaps in the attempt
+    attempts_without_gaps : number of attempts that each cell would have without gaps in the attempt
         numbers.
-    last_passed : 1 if the attempt with the largest number passed, 0 if it failed, −1 if unknown.
+    last_passed : for each cell, 1 if the attempt with the largest number passed, 0 if this attempt
+        failed, and −1 if its outcome is unknown.
     """
 
     attempts_without_gaps: Ints
@@ -48,16 +50,18 @@ class Counts:
     group_names : names of the `by=` columns.  tasks : sorted names of the tasks.
     series_codes, task_codes : for each cell, the index of its series and the index of its task.
         Cells are sorted by series and then by task.
-    n, c : number of attempts and of passes per cell; n ≥ 1, 0 ≤ c ≤ n.
-    missing : number of attempts per cell without an outcome.  These attempts are included in n, and
-        may pass or fail.  None unless the data was read with `missing="bounds"`.
-    clusters : name of the cluster of each task, or None.
+    n, c : number of attempts and number of passes of each cell, with n ≥ 1 and 0 ≤ c ≤ n.
+    missing : for each cell, the number of attempts without an outcome.  These attempts are included
+        in n, and may pass or fail.  `missing` is None unless the data was read with
+        `missing="bounds"`.
+    clusters : name of the cluster of each task, or None if tasks have no clusters.
     attempts : requested data of single attempts: "score", "answer", "solution", "attempt" (their
         order), or an amount ("cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in
-        seconds, "turns") → Attempts.  If only scores were requested, c is 0.
-    numbering : attempt numbers, if the numbers may explain why n varies.  See `stopping`.
-    reread : a function that reads the same data again with a different request.  None if this is
-        not possible.
+        seconds, "turns") → Attempts.  If only scores were requested, all c are 0.
+    attempt_numbering : facts about the attempt numbers, if they may explain why n differs between
+        cells.
+    reread : a function that reads the same data again with a different request, or None if passk
+        can read the data only once.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
     >>> counts
@@ -85,12 +89,14 @@ class Counts:
     reread: Callable[[Any], Counts] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields without `reread`, which refers to data that may not be available later."""
+        """The fields for pickling, without `reread`, because the data that this function reads may
+        not be available later."""
         return {**vars(self), "reread": None}
 
     @classmethod
     def from_cells(cls, cells: list[tuple[str, str, int, int]]) -> Counts:
-        """Counts from tuples (model, task, n, c).  Tuples with the same model and task are added.
+        """Make Counts from tuples (model, task, n, c).  The counts of tuples with the same model
+        and task are added together.
 
         Errors: ValueError if n < 1 or c is outside [0, n].
         """
@@ -112,7 +118,7 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from columns of names and numbers; see `from_codes`."""
+        """Make Counts from columns of names and numbers; see `from_codes`."""
         return cls.from_codes(encode(series), encode(tasks), n, c, group_names, facts, missing)
 
     @classmethod
@@ -126,11 +132,12 @@ class Counts:
         facts: ReadFacts | None = None,
         missing: Ints | None = None,
     ) -> Counts:
-        """Counts from columns of codes.  Rows with the same series and task are added.
+        """Make Counts from columns of codes.  The counts of rows with the same series and task are
+        added together.
 
-        series, tasks : pairs of names and the code of each row.  Names may be unsorted, repeated or
-            unused.
-        Errors: ValueError for impossible counts.  DataError for more than 10⁹ attempts in a cell.
+        series, tasks : a list of names, and for each row the index of its name in the list.  The
+            names may be unsorted, repeated or unused.
+        Errors: ValueError for impossible counts.  DataError if a cell has more than 10⁹ attempts.
         """
         if np.any(n < 1) or np.any(c < 0) or np.any(c > n):
             raise ValueError("in every cell, n must be at least 1, and c between 0 and n")
@@ -182,15 +189,17 @@ class Counts:
 
     @property
     def cluster(self) -> str | None:
-        """The name of the cluster column, or None if no clusters were requested."""
+        """The name of the column that contains the clusters, or None if no clusters were
+        requested."""
         return None if self.clusters is None else self.read_facts.cluster_column or "cluster"
 
     def to_frame(self) -> pd.DataFrame:
         """A DataFrame with one row per model, group and task, and the columns n and c.
 
-        If tasks have clusters, the frame has a column of clusters.  If missing outcomes may pass or
-        fail, the column `missing` contains the number of missing outcomes.  You can pass the frame
-        to `read`: name the groups with `by=…` and the cluster with `cluster=…`.
+        If tasks have clusters, the DataFrame also has a column with the clusters.  If missing
+        outcomes may pass or fail, the column `missing` contains the number of missing outcomes.
+        You can pass the DataFrame to `read`: name the group columns with `by=…` and the column of
+        clusters with `cluster=…`.
         """
         import pandas as pd
 
@@ -210,7 +219,7 @@ class Counts:
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of the DataFrame that `to_frame` returns: name → array."""
+        """The columns of the DataFrame that `to_frame` returns, as a dict from names to arrays."""
         codes, tasks = self.series_codes, self.task_codes
         columns = {
             name: np.array([series[place] for series in self.series], dtype=object)[codes]
@@ -224,7 +233,7 @@ class Counts:
         return columns
 
     def with_missing_as(self, *, passing: bool) -> Counts:
-        """The counts if all attempts without an outcome pass, or if all of them fail.
+        """The counts that result if all attempts without an outcome pass, or if all of them fail.
 
         >>> counts = Counts.from_columns(
         ...     [("m",)], ["a"], np.array([5]), np.array([1]), missing=np.array([3])
@@ -248,7 +257,7 @@ class Counts:
         return MissingOutcomes.from_codes(models, units, self.n, missing)
 
     def __dir__(self) -> list[str]:
-        """The attributes that Python users need."""
+        """The names of the attributes that Python users need."""
         return [
             "attempts", "c", "cluster", "clusters", "filter", "group_names", "n", "series",
             "series_codes", "task_codes", "tasks", "to_frame",
@@ -260,15 +269,16 @@ class Counts:
         return slice(int(low), int(high))
 
     def with_messages(self, *messages: Diagnostic) -> Counts:
-        """The counts with further messages about how they were read."""
+        """The counts with further messages about how passk read the data."""
         all_messages = (*messages, *self.read_facts.messages)
         return replace(self, read_facts=replace(self.read_facts, messages=all_messages))
 
     def without_group(self, group: str, leave_out: str | None = None) -> Counts:
-        """Counts that are no longer split by a group column.
+        """The counts after merging the series that differ only in one group column.
 
-        leave_out : a value of the group column.  Cells with this value are dropped.
-        Errors: ValueError if the column is not among the groups.
+        leave_out : a value of the group column.  Cells with this value are dropped before the
+            series are merged.
+        Errors: ValueError if the counts have no group column with this name.
 
         >>> split = Counts.from_columns(
         ...     [("m", "x"), ("m", "y")], ["a", "b"], np.array([2, 2]), np.array([1, 2]), ("kind",)
@@ -285,7 +295,8 @@ class Counts:
     def with_renamed_series(
         self, series: Sequence[tuple[str, ...] | None], group_names: tuple[str, ...]
     ) -> Counts:
-        """Counts with new series names.  Series that get the same name are added.
+        """The counts with new names of series.  The counts of series that get the same name are
+        added together.
 
         series : the new tuple (model, group values …) of each series, or None to drop the series.
         """
@@ -315,9 +326,9 @@ class Counts:
     ) -> Counts:
         """The counts of some models, selected by name or by pattern, for example "gpt-*".
 
-        models : names and patterns of models to keep; all models if empty.
+        models : names and patterns of models to keep.  If `models` is empty, all models are kept.
         exclude_models : names and patterns of models to leave out.
-        Errors: ParameterError if a name or pattern matches no model, or no model is left.
+        Errors: ParameterError if a name or pattern matches no model, or if no model is left.
 
         >>> counts = Counts.from_cells([("m-1", "a", 2, 1), ("m-2", "a", 2, 2), ("o", "a", 1, 0)])
         >>> counts.filter(models="m-*", exclude_models="m-1")
@@ -332,7 +343,7 @@ class Counts:
         return self.with_fewer_attempts(self.n * stays, self.c * stays)
 
     def without_tasks(self, names: Collection[str]) -> Counts:
-        """The counts without the tasks with the given names.
+        """The counts without the tasks that have one of the given names.
 
         Errors: ValueError if no task is left.
 
@@ -348,10 +359,11 @@ class Counts:
         return replace(remaining, read_facts=self.read_facts.without_tasks(names))
 
     def with_fewer_attempts(self, n: Ints, c: Ints) -> Counts:
-        """Counts of a part of the attempts.
+        """The counts of a subset of the attempts, with new numbers of attempts and passes.
 
-        n, c : new number of attempts and passes per cell. n must not increase, and at least one n
-            must be above 0.  Cells with n = 0 and tasks without a cell are left out.
+        n, c : new number of attempts and new number of passes of each cell.  No n may be larger
+            than before, and at least one n must be above 0.  Cells with n = 0 and tasks without a
+            cell are left out.
         """
         keep = n > 0
         resized = Counts.from_codes(
@@ -382,9 +394,10 @@ class Counts:
     def cell_indices(
         self, series: tuple[Sequence[tuple[str, ...]], Ints], tasks: tuple[Sequence[str], Ints]
     ) -> Ints:
-        """For each row, the index of the cell with the row's series and task, or −1 without a cell.
+        """For each row, the index of the cell with the row's series and task, or −1 if there is no
+        such cell.
 
-        series, tasks : names, and the code of each row.
+        series, tasks : a list of names, and for each row the index of its name in the list.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2)])
         >>> rows = (["b", "a"], np.array([0, 1]))
@@ -403,15 +416,15 @@ class Counts:
         return np.where(cells[places] == row_cells, places, -1)
 
     def with_attempts_from(self, source: Counts, role: str) -> Counts:
-        """The counts with the data of single attempts from other counts.
+        """The counts with data about single attempts that is copied from other counts.
 
-        role : the data to copy, a key of `attempts`, for example "cost".  A cell that the other
-            counts lack gets no data.
+        role : the data to copy, which is a key of `attempts`, for example "cost".  A cell that the
+            other counts do not have gets no data.
 
         >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 1, 0)])
-        >>> cost = Attempts.from_rows([0], [0.5], [1], [0], cells=1)
+        >>> cost = AttemptValueCounts.from_rows([0], [0.5], [1], [0], cells=1)
         >>> known = replace(Counts.from_cells([("m", "b", 1, 0)]), attempts={"cost": cost})
-        >>> counts.with_attempts_from(known, "cost").attempts["cost"].start.tolist()
+        >>> counts.with_attempts_from(known, "cost").attempts["cost"].cell_offsets.tolist()
         [0, 0, 1]
         """
         to = self.cell_indices(
@@ -421,7 +434,8 @@ class Counts:
         return replace(self, attempts={**self.attempts, role: moved})
 
     def at_thresholds(self, thresholds: Sequence[float]) -> Counts:
-        """Counts with the further group column "threshold": passes at each of several thresholds.
+        """Counts with the additional group column "threshold", which contain the passes at each of
+        several thresholds.
 
         An attempt passes if its score is at least the threshold (minus 1e-9 for rounding).
         Errors: KeyError if the counts were read without scores.
@@ -470,22 +484,24 @@ class Counts:
         return replace(combined, clusters=parts[0].clusters, attempts=attempts)
 
     def with_longer_task_list(self, tasks: Sequence[str]) -> Counts:
-        """The counts with a longer list of tasks, so that several Counts can share task indices.
+        """The counts with a longer list of tasks and without clusters, so that several Counts can
+        have the same indices of tasks.
 
-        tasks : sorted names, including all tasks of the counts.  The result has no clusters.
-        Errors: ValueError if a task of the counts is missing from the list.
+        tasks : sorted names, which include all tasks of the counts.
+        Errors: ValueError if the list lacks a task of the counts.
 
-        >>> Counts.from_cells([("m", "b", 2, 1)]).over_tasks(["a", "b"]).task_codes.tolist()
+        >>> Counts.from_cells([("m", "b", 2, 1)]).with_longer_task_list(["a",
+            "b"]).task_codes.tolist()
         [1]
         """
         if not set(self.tasks) <= set(tasks):
-            raise ValueError("every task of the counts must be in the list")
+            raise ValueError("the argument tasks must include every task of the Counts")
         place_of = {task: i for i, task in enumerate(tasks)}
         codes = np.array([place_of[task] for task in self.tasks], dtype=np.int64)[self.task_codes]
         return replace(self, tasks=tuple(tasks), task_codes=codes, clusters=None)
 
     def with_clusters(self, clusters: dict[str, str]) -> Counts:
-        """The counts with a cluster for each task."""
+        """The counts with the cluster of each task."""
         return replace(self, clusters=tuple(clusters[task] for task in self.tasks))
 
 

@@ -14,12 +14,13 @@ from passk_cli.outcomes.name_codes import encode, sort_and_merge_names
 
 @dataclass(frozen=True, eq=False)
 class MissingOutcomes:
-    """The number of all attempts, and of attempts without an outcome, by model and unit.
+    """For each model and unit, the number of all attempts and the number of attempts without an
+    outcome.
 
-    A unit is a task, or a pair of a task and a group.
+    A unit is a task, or a task together with one value of each group column.
 
-    units : sorted tuples (task, group values …), one per unit.
-    model_codes, unit_codes : for each row, the index of its model and the index of its unit.
+    task_keys : sorted tuples (task, group values …), one per unit.
+    model_codes, task_key_codes : for each row, the index of its model and the index of its unit.
 
     >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4], [0,
     ...     3, 1])
@@ -42,7 +43,7 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Missing outcomes from one row per model and unit."""
+        """Make MissingOutcomes from rows, with one row for each pair of a model and a unit."""
         return cls.from_codes(encode(models), encode(units), attempts, missing)
 
     @classmethod
@@ -53,7 +54,8 @@ class MissingOutcomes:
         attempts: Sequence[int] | Ints,
         missing: Sequence[int] | Ints,
     ) -> MissingOutcomes:
-        """Missing outcomes from the names of models and units, and the codes of each row."""
+        """Make MissingOutcomes from lists of models and units, and from the indices of each row in
+        these lists."""
         model_names, model_codes = sort_and_merge_names(*models)
         unit_names, unit_codes = sort_and_merge_names(*units)
         return cls(
@@ -62,9 +64,10 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def missing_attempts_and_tasks(self, series: Sequence[str]) -> tuple[int, int] | None:
-        """The number of attempts without an outcome, and of tasks without outcomes, in a series.
+        """The number of attempts without an outcome, and the number of tasks without any outcome,
+        in a series.
 
-        Returns None if no model has the name of the series.
+        The function returns None if no model has the name of the series.
         """
         if series[0] not in self.models:
             return None
@@ -73,7 +76,8 @@ class MissingOutcomes:
         return int(missing.sum()), int((missing == attempts).sum())
 
     def missing_and_attempts(self, series: Sequence[str]) -> tuple[int, int]:
-        """The number of a series' attempts without an outcome and of all its attempts, or (0, 0).
+        """For a series, the number of attempts without an outcome and the number of all attempts.
+        Both numbers are 0 if no model has the name of the series.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a"], [("t",), ("u",)], [4, 4], [0, 3])
         >>> losses.missing_and_attempts(("a",))
@@ -92,21 +96,24 @@ class MissingOutcomes:
         return rows
 
     def missing_and_attempts_of_model(self, model: str) -> tuple[int, int]:
-        """The number of a model's attempts without an outcome, and of all its attempts."""
+        """For a model, the number of attempts without an outcome and the number of all attempts."""
         rows = self.rows_of_model(model)
         return int(self.missing_counts[rows].sum()), int(self.attempt_counts[rows].sum())
 
     def emptied_task_counts_by_series(self) -> dict[tuple[str, ...], int]:
-        """Series → number of tasks without any outcome, for series that have such tasks.
+        """A dict that maps a series to its number of tasks without any outcome, for every series
+        with at least one such task.
 
         >>> losses = MissingOutcomes.from_rows(["a", "a", "b"], [("t",), ("u",), ("t",)], [4, 4, 4],
         ...     [4, 3, 4])
-        >>> losses.emptied_tasks()
+        >>> losses.emptied_task_counts_by_series()
         {('a',): 1, ('b',): 1}
         """
         places = np.flatnonzero(self.missing_counts == self.attempt_counts)
         models, units = self.model_codes[places].tolist(), self.task_key_codes[places].tolist()
-        series = ((self.models[m], *self.task_keys[u][1:]) for m, u in zip(models, units, strict=True))
+        series = (
+            (self.models[m], *self.task_keys[u][1:]) for m, u in zip(models, units, strict=True)
+        )
         return dict(Counter(series))
 
     def rows_of_model(self, model: str) -> Ints:
@@ -127,12 +134,14 @@ class MissingOutcomes:
         )  # fmt: skip
 
     def with_baseline(self, baseline: MissingOutcomes, label: str) -> MissingOutcomes:
-        """The missing outcomes of a run and of its baseline, with a label for the baseline."""
+        """The missing outcomes of a run and of its baseline, with a label before the names of the
+        baseline's models."""
         codes = np.concatenate([self.model_codes, baseline.model_codes + len(self.models)])
         models = [*self.models, *(f"{label} {model}" for model in baseline.models)]
         units = np.concatenate([self.task_key_codes, baseline.task_key_codes + len(self.task_keys)])
         return MissingOutcomes.from_codes(
             (models, codes), ([*self.task_keys, *baseline.task_keys], units),
-            np.concatenate([self.attempt_counts, baseline.attempt_counts]), np.concatenate([self.missing_counts,
+            np.concatenate([self.attempt_counts, baseline.attempt_counts]),
+            np.concatenate([self.missing_counts,
             baseline.missing_counts]),
         )  # fmt: skip

@@ -16,11 +16,12 @@ def select_models(
     models: Sequence[str], keep: Sequence[str], leave_out: Sequence[str],
     options: Sequence[str] = ("models", "exclude_models"),
 ) -> list[str]:  # fmt: skip
-    """The selected models, in their original order.
+    """The models that names and patterns select, in their original order.
 
-    keep : names and patterns of models to keep, for example "gpt-*"; all models if empty.
-    leave_out : names and patterns of models to leave out.  The exact name of a model is not a
-        pattern, even if the name contains brackets.
+    keep : names and patterns of models to keep, for example "gpt-*".  If `keep` is empty, all
+        models are kept.
+    leave_out : names and patterns of models to leave out.  passk does not treat the exact name of a
+        model as a pattern, even if the name contains brackets.
     Errors: ParameterError if a name or pattern matches no model, or no model is left.
 
     >>> select_models(["gpt-4[1]", "gpt-41", "o"], ["gpt-*"], ["gpt-4[1]"])
@@ -50,8 +51,8 @@ def select_models(
 def parse_numbers(texts: Iterable[str]) -> list[int] | list[float] | None:
     """The strings as numbers (NaN for an empty string), or None if a string is not a number.
 
-    If all numbers are integers, the result contains int.  A string with a leading zero, such as
-    "007", is a name and not a number.
+    If all strings are integers, the result contains integers instead of floats.  A string with a
+    leading zero, such as "007", counts as a name and not as a number.
 
     >>> parse_numbers(["0.2", "1"]), parse_numbers(["8", "16"]), parse_numbers(["007", "8"])
     ([0.2, 1.0], [8, 16], None)

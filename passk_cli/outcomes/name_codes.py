@@ -1,4 +1,5 @@
-"""Integer codes of names: each name is stored once, and long columns contain only indices."""
+"""Integer codes of names: passk stores each name once, so that long columns contain only
+indices."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ Name = TypeVar("Name", str, tuple[str, ...])
 
 
 def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
-    """The sorted distinct names, and for each entry its code, which is the index of the name.
+    """The sorted distinct names of a list, and for each entry of the list the index of its name.
 
     >>> names, codes = encode(["b", "a", "b"])
     >>> names, codes.tolist()
@@ -25,9 +26,10 @@ def encode(values: Sequence[Name]) -> tuple[list[Name], Ints]:
 
 
 def sort_and_merge_names(names: Sequence[Name], codes: Ints) -> tuple[list[Name], Ints]:
-    """The sorted names without unused and repeated names, and the new code of each row.
+    """The sorted names without unused and repeated names, and for each row the new index of its
+    name.
 
-    >>> names, codes = sort_codes(["b", "", "a", "b"], np.array([3, 2, 0]))
+    >>> names, codes = sort_and_merge_names(["b", "", "a", "b"], np.array([3, 2, 0]))
     >>> names, codes.tolist()
     (['a', 'b'], [1, 0, 1])
     """
@@ -41,9 +43,10 @@ def sort_and_merge_names(names: Sequence[Name], codes: Ints) -> tuple[list[Name]
 def combine_name_columns(
     columns: Sequence[tuple[Sequence[str], Ints]],
 ) -> tuple[list[tuple[str, ...]], Ints]:
-    """Several columns of names as one column of tuples.  A column is a pair (names, codes).
+    """Several columns of names, joined into one column of tuples.  Each column consists of a list
+    of names and the index of each row's name.
 
-    >>> cross_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
+    >>> combine_name_columns([(["a", "b"], np.array([1, 1, 0])), (["x"], np.array([0, 0, 0]))])
     ([('a', 'x'), ('b', 'x')], array([1, 1, 0]))
     """
     names, codes = columns[0]

@@ -17,8 +17,9 @@ class FileReading:
     """How one input file was read: its format and the roles of its columns.
 
     format : name of the format, and how passk recognised the format.
-    roles : role (task, outcome, attempt, model, n, c) → the column with this role.
-    offered : role → column with data that a command can request: score, answer or solution.
+    roles : role (task, outcome, attempt, model, n, c) → the column that has this role.
+    requestable_columns : role (score, answer or solution) → the column with data that a command can
+        request.
     """
 
     name: str
@@ -33,11 +34,11 @@ class FileReading:
 class UnlabelledAttempt(NamedTuple):
     """An attempt without a label, which passk can select at random for labelling.
 
-    stratum : code of the judge's verdict and of whether most attempts at the task pass.
-    place : random position of the attempt in its series and stratum.
-    size : number of attempts in the series and stratum.
-    task_place : random position of the task among all tasks.
-    in_task : random position of the attempt in its task.
+    stratum : one code for the judge's verdict and for whether most attempts at the task pass.
+    position_in_stratum : random position of the attempt in its series and stratum.
+    stratum_size : number of attempts in the series and stratum.
+    task_position : random position of the task among all tasks.
+    position_in_task : random position of the attempt in its task.
     """
 
     series: tuple[str, ...]
@@ -52,12 +53,13 @@ class UnlabelledAttempt(NamedTuple):
 
 
 class ColumnChoice(NamedTuple):
-    """A column of the data, with the option that would use it.
+    """A column of the data, with the option that makes passk use the column.
 
-    role : role that the column could have; "" if no role fits.
-    option : option that gives the column this role; None without a role.
-    values : description of the values in the column.  used : whether the column has this role.
-    pooled : whether the column has different values for attempts at the same task.
+    role : the role that the column could have, or "" if no role fits.
+    suggested_option : the option that gives the column this role, or None if no role fits.
+    value_description : description of the values in the column.  has_role : whether the column has
+        this role.
+    varies_within_tasks : whether the column has different values for attempts at the same task.
     """
 
     role: str
@@ -70,33 +72,42 @@ class ColumnChoice(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReadFacts:
-    """Everything that passk reports about reading the data, including every decision.
+    """Everything that passk reports about reading the data, including each decision that passk
+    made.
 
-    missing_outcomes : missing outcomes by model and task; None if no outcome is missing.
-    duplicates : number of rows that repeat an attempt.  duplicates_policy : value of --duplicates.
-    duplicates_checked : whether attempts have numbers, which the check for duplicates needs.
-    unnumbered : number of attempts without a number, if other attempts have numbers.
-    skipped : number of lines that are not records, which --skip-bad leaves out.
-    emptied : number of cells (model, task) that were dropped because no attempt has an outcome.
-    not_understood : number of outcomes that are neither pass nor fail (only for `describe`).
+    missing_outcomes : missing outcomes by model and task, or None if no outcome is missing.
+    duplicate_count : number of rows that repeat an attempt.  duplicates_policy : value of
+        --duplicates.
+    duplicates_checked : whether attempts have numbers, because the check for duplicates needs
+        numbers.
+    unnumbered_attempts : number of attempts without a number, if other attempts have numbers.
+    skipped_lines : number of lines that are not records, which --skip-bad leaves out.
+    emptied_cells : number of cells (model, task) that were dropped because no attempt has an
+        outcome.
+    unclear_outcomes : number of outcomes that are neither pass nor fail (only for `describe`).
     numeric_groups : --by columns that contain numbers in every file.
-    pooled_unnumbered : files with several unnumbered attempts by one model at one task.
-    columns : all columns of the data, with columns that have a role first (only for `describe`).
-    reasons : model → reason for a missing outcome → number of attempts, if files contain reasons.
-    runs : model → number of runs that were pooled, if there are several.
+    files_with_unnumbered_repeats : files with several unnumbered attempts by one model at one task.
+    column_choices : all columns of the data, with columns that have a role first (only for
+        `describe`).
+    missing_reasons_by_model : model → reason for a missing outcome → number of attempts, if files
+        contain reasons.
+    pooled_runs_by_model : model → number of runs that were pooled, if there are several.
     non_result_files : files of a folder that contain no results and were skipped.
-    without_outcome : files of a folder that do not have the requested outcome.
+    files_without_outcome : files of a folder that do not have the requested outcome.
     left_out_files : files of a folder that may contain results but were not read, with the reason.
-    option_names : (option, name of a model or task in the option) → "" if the data contains the
-        name, else a similar name.
-    alias : name of a model in the data → name that replaces it.
-    order : tasks in the order in which they were sampled at random, if the files contain it.
-    error_outcomes : number of attempts with an error, and number of these attempts without an
-        outcome.  None if not requested.
-    judge_errors : error counts of a judge for other attempts: (passed, all) of the attempts with
-        the label fail, and (failed, all) of the attempts with the label pass; () if unknown.
-    unlabelled : attempts without a label, from which passk can select attempts for labelling.
-    sampled : order of attempts and groups of tasks in a sample of the rows, if requested.
+    option_name_suggestions : (option, name of a model or task in the option) → "" if the data
+        contains the name, else a similar name.
+    model_aliases : name of a model in the data → name that replaces it.
+    random_task_order : tasks in the order in which they were sampled at random, if the files
+        contain this order.
+    error_outcomes : number of attempts with an error, and how many of these attempts have no
+        outcome.  `error_outcomes` is None if no command requested it.
+    judge_errors : how often a judge erred on other attempts: (passed, all) of the attempts with the
+        label fail, and (failed, all) of the attempts with the label pass.  `judge_errors` is () if
+        these numbers are unknown.
+    unlabelled_attempts : attempts without a label, from which passk can select attempts for
+        labelling.
+    sampled_rows : order of attempts and groups of tasks in a sample of the rows, if requested.
     """
 
     file_readings: tuple[FileReading, ...] = ()
@@ -140,7 +151,8 @@ class ReadFacts:
     sampled_rows: SampledRows | None = None
 
     def known_names_in_option(self, option: str) -> list[str]:
-        """The names in an option that the data contains, for example names of tasks."""
+        """The names in the value of an option that the data also contains, for example names of
+        tasks."""
         return sorted(
             name
             for (flag, name), suggestion in self.option_name_suggestions.items()
@@ -149,14 +161,16 @@ class ReadFacts:
 
     @property
     def pooled_setting_columns(self) -> tuple[str, ...]:
-        """Columns of settings that were pooled, because of --pool or with a warning."""
+        """The columns of settings that passk pooled, because of --pool or with a warning."""
         notes = (s for s in self.messages if s.name == "pooled-settings")
-        return (*self.pooled_columns, *(str(s.fields["column"]) for s in notes if "column" in s.fields))
+        return (
+            *self.pooled_columns,
+            *(str(s.fields["column"]) for s in notes if "column" in s.fields),
+        )
 
     def without_tasks(self, names: Collection[str]) -> ReadFacts:
-        """The facts without the given tasks.
-
-        The field `reasons` becomes empty, because passk does not count reasons per task.
+        """The facts without the given tasks.  The field `missing_reasons_by_model` becomes empty,
+        because passk does not count the reasons for missing outcomes per task.
         """
         erring = self.error_outcomes and self.error_outcomes.without_tasks(names)
         if self.missing_outcomes is None:
@@ -164,6 +178,7 @@ class ReadFacts:
         losses = self.missing_outcomes.without_tasks(names)
         missing, lost = losses.missing_counts, losses.missing_counts == losses.attempt_counts
         emptied = int(lost.sum()) if self.emptied_cells else 0
-        return replace(self, missing_outcomes=losses, missing_outcome_count=int(missing.sum()), emptied_cells=emptied,
+        return replace(self, missing_outcomes=losses, missing_outcome_count=int(missing.sum()),
+            emptied_cells=emptied,
         missing_reasons_by_model={},
                        error_outcomes=erring)  # fmt: skip

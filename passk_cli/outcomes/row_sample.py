@@ -1,4 +1,4 @@
-"""The order of attempts and the groups of tasks in a sample of the rows."""
+"""Facts from a sample of the rows: the order of the attempts, and possible groups of tasks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from passk_cli.arrays import Floats, Ints
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OrderedAttempts:
-    """Outcomes of sampled attempts, sorted by attempt number.
+    """The outcomes of sampled attempts, sorted by the number of the attempt.
 
-    names : tuple (model, group values …) of each series.
-    series : index of the series for each pair of a series and a task, in increasing order.
-    start, passed : outcomes of the attempts, in the form that `metrics.order` uses.
+    series_names : tuple (model, group values …) of each series.
+    series_codes : index of the series for each pair of a series and a task, in increasing order.
+    offsets, outcomes : the outcomes of the attempts, in the form that `passk_cli.metrics.order`
+        needs.
     """
 
     series_names: tuple[tuple[str, ...], ...]
@@ -25,10 +26,12 @@ class OrderedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusterCandidates:
-    """Pass rates of sampled tasks, and columns that may contain clusters of tasks.
+    """The pass rates of sampled tasks, and the columns that may contain clusters of tasks.
 
-    values : pass rate of each task minus the mean pass rate of the model, averaged over models.
-    columns : name of a column → code of each task's value in the column, from 0.
+    pass_rate_deviations : pass rate of each task minus the mean pass rate of the model, averaged
+        over models.
+    cluster_column_codes : name of a column → for each task, the code of its value in the column,
+        counted from 0.
     """
 
     pass_rate_deviations: Floats
@@ -37,10 +40,11 @@ class ClusterCandidates:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SampledRows:
-    """Facts from a sample of rows.
+    """What a sample of the rows shows about the order of attempts and about clusters of tasks.
 
-    order : outcomes in the order of the attempts.  None if attempts are not numbered.
-    groups : possible clusters of tasks.  None if no column has several tasks per value.
+    ordered_attempts : outcomes in the order of the attempts, or None if attempts are not numbered.
+    cluster_candidates : possible clusters of tasks, or None if no column has several tasks per
+        value.
     """
 
     ordered_attempts: OrderedAttempts | None

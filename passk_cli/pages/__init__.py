@@ -12,10 +12,14 @@ SUFFIX_BY_FORMAT = {"html": ".html", "markdown": ".md"}
 FORMAT_BY_SUFFIX = {suffix: name for name, suffix in SUFFIX_BY_FORMAT.items()}
 
 
-def page_files_by_name(report: Report, name: str, style: Style, pictures: str = "") -> dict[str, bytes]:
-    """The files of a report page: file name → content.  The page itself has the name "".
+def page_files_by_name(
+    report: Report, name: str, style: Style, pictures: str = ""
+) -> dict[str, bytes]:
+    """The files of a report page, as a mapping from file names to contents.
 
-    pictures : folder of the pictures of a Markdown page; "" for a page without pictures.
+    The page itself has the name "".
+
+    pictures : folder of the pictures of a Markdown page, or "" if the page has no pictures.
     """
     if name == "html":
         from passk_cli.pages.html import html
@@ -26,8 +30,12 @@ def page_files_by_name(report: Report, name: str, style: Style, pictures: str = 
     return markdown_files(report, style, pictures)
 
 
-def page_files_by_path(report: Report, name: str, path: Path, style: Style) -> dict[Path, str | bytes]:
-    """The files of a report page: path → content.  A folder for pictures is created if needed.
+def page_files_by_path(
+    report: Report, name: str, path: Path, style: Style
+) -> dict[Path, str | bytes]:
+    """The files of a report page, as a mapping from paths to contents.
+
+    passk creates a folder for pictures if the page needs one.
 
     Errors: ParameterError if the folder cannot be created.
     """

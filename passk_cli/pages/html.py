@@ -32,7 +32,7 @@ _MEDIA_TYPES = {"csv": "text/csv", "json": "application/json"}
 def html(report: Report, style: Style) -> str:
     """The page of a report as HTML.
 
-    Errors: ValueError for a report without a page.
+    Errors: ValueError if the report has no page.
     """
     from markupsafe import Markup
 
@@ -84,8 +84,12 @@ def task_grid_json(grid: TaskGrid) -> str:
     The results of a model are one string of base-36 codes, which all have the same number of
     digits.
     """
-    digits = 1 if len(grid.distinct_results) <= 36 else 2 if len(grid.distinct_results) <= 36**2 else 4
-    words = [np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.distinct_results))]
+    digits = (
+        1 if len(grid.distinct_results) <= 36 else 2 if len(grid.distinct_results) <= 36**2 else 4
+    )
+    words = [
+        np.base_repr(code, 36).lower().zfill(digits) for code in range(len(grid.distinct_results))
+    ]
     data = {
         "models": [printable(name) for name in grid.models],
         "tasks": [printable(name) for name in grid.tasks],

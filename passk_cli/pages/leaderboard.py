@@ -24,10 +24,10 @@ _ROOM, _LETTER, _BESIDE = 0.04, 4.5, 2.0
 
 
 class NumberView(NamedTuple):
-    """An estimate for the page template: texts, sort key, and positions in the drawing.
+    """An estimate for the page template, with texts, a sort key, and positions in the drawing.
 
-    interval : positions of the limits on the axis, in percent.
-    dots : positions of the value, or of both ends of a range, in percent.
+    interval_positions : positions of the limits on the axis, in percent.
+    dot_positions : positions of the value, or of both ends of a range, in percent.
     """
 
     value_text: str
@@ -43,7 +43,8 @@ class MetricView(NamedTuple):
     """A metric for the page template.
 
     ticks : position of each axis tick, in percent, and its label.
-    lower : whether lower values are better.  tested : whether tests rank the models by this metric.
+    lower_is_better : whether lower values are better.  tested : whether tests rank the models by
+        this metric.
     """
 
     name: str
@@ -67,7 +68,7 @@ class LeaderboardView(NamedTuple):
     """A leaderboard with rounded numbers and printable texts.
 
     extra_columns : name, meaning and CSS class of each further column.  Narrow screens show only
-        extra columns with the class "kept", which have a marked cell.
+        extra columns with the class "kept", that is, columns with a marked cell.
     ranked : whether at least one metric ranks the models.
     """
 

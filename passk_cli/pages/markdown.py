@@ -15,9 +15,11 @@ from passk_cli.text import printable
 
 
 def markdown_files(report: Report, style: Style, pictures: str) -> dict[str, bytes]:
-    """The files of a report page: file name → content.  The page itself has the name "".
+    """The files of a report page, as a mapping from file names to contents.
 
-    Errors: ValueError for a report without a page.
+    The page itself has the name "".
+
+    Errors: ValueError if the report has no page.
     """
     page = report.page
     if page is None:

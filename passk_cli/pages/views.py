@@ -19,9 +19,9 @@ _MOST_ROWS, _MOST_PANELS = 150, 30
 class CellView:
     """A table cell for the page template.
 
-    value, error : text of the value, and text of its interval or standard error.
+    value_text, interval_text : text of the value, and text of its interval or standard error.
     names : all names of a list, if the value contains only the first names.
-    key : sort key of a number, or "" for text. why : text that appears under the mouse.
+    sort_key : sort key of a number, or "" for text. tooltip : text of the tooltip.
     """
 
     value_text: str
@@ -46,7 +46,8 @@ class PanelView:
     """A panel for the page template, with printable texts.
 
     anchor : anchor of the panel on the page.  finding : answer of the panel, with rounded numbers.
-    end : suffix of the panel's anchors if the page has several sections, for example "-2".
+    anchor_suffix : suffix of the panel's anchors if the page has several sections, for example
+        "-2".
     """
 
     panel: Panel

@@ -1,1 +1,2 @@
-"""Code only for the Python API: results as DataFrames and charts, and options as keywords."""
+"""Code that only the Python API needs: results as DataFrames and charts, and options as
+keywords."""

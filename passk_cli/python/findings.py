@@ -38,9 +38,10 @@ PYTHON_STYLE = Style(option_spelling=spell_for_python)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chart:
-    """A chart of results, which a notebook shows and `save` writes to a file.
+    """A chart of results.  A notebook shows the chart, and the method `save` writes the chart to a
+    file.
 
-    look : size, title, bands and highlighted models.
+    appearance : the size and the title of the chart, its bands, and the highlighted models.
     theme : "light" or "dark".  percent : whether shares are shown as percentages.
     """
 
@@ -51,15 +52,15 @@ class Chart:
 
     @property
     def svg(self) -> str:
-        """The chart as SVG."""
+        """The chart as a string in the SVG format."""
         return self._render(".svg").decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the chart to a file in the format of the suffix: .png, .svg, .pdf or .html.
+        """Write the chart to a file.  The suffix sets the format: .png, .svg, .pdf or .html.
 
-        The file is written completely or not at all.  An .html file is light or dark like the
-        browser that shows it.
-        Errors: ParameterError for an unknown suffix, or for a file that cannot be written.
+        passk writes the file completely or not at all.  In an .html file, the chart is light or
+        dark like the browser that shows the chart.
+        Errors: ParameterError for an unknown suffix, or for a file that passk cannot write.
         """
         path = Path(path)
         if path.suffix.lower() not in PICTURE_SUFFIXES:
@@ -88,8 +89,9 @@ class PrintedMessage:
 
     name : name of the message, for example "pooled-settings".  severity : "note" or "warning".
     text : the message as a sentence.
-    fields : name → value of everything that the sentence contains.
-    remedies : Python calls that fix the problem.  Several calls are alternatives.
+    fields : name → value, for every name and number in the sentence.
+    remedies : Python calls that fix the problem.  If there are several calls, any one of them fixes
+        the problem.
     """
 
     name: str
@@ -99,7 +101,7 @@ class PrintedMessage:
     remedies: list[str]
 
     def __getitem__(self, name: str) -> Any:
-        """An attribute by its name, so that a message can be used like a dict."""
+        """The attribute with this name, so that you can use a message like a dict."""
         return getattr(self, name)
 
 
@@ -107,12 +109,12 @@ class PrintedMessage:
 class Findings:
     """The results of a Python function such as `passk_cli.estimate`.
 
-    frame : the results as a DataFrame with one row per result, at full precision.  An estimate that
-        cannot be computed is NaN, and the column `note` contains the reason.
+    frame : the results as a DataFrame with one row per result, at full precision.  If passk cannot
+        compute an estimate, the estimate is NaN, and the column `note` contains the reason.
     tables : the tables that the command prints, as DataFrames.
     messages : notes and warnings, each with a name, a text and remedies.
-    signature : name → value, for every option on which the results depend.
-    methods : sentences for a paper about how the results were computed.
+    signature : name → value of every option on which the results depend.
+    methods : sentences for a paper about how passk computed the results.
     report : the report from which all other attributes are made.
     numeric : names of group columns that contain numbers in the data.
     frame_as : library of the DataFrames, "pandas" or "polars".
@@ -128,11 +130,15 @@ class Findings:
     """
 
     report: Report
-    numeric_group_columns: frozenset[str] = frozenset()
+    numeric: frozenset[str] = frozenset()
     frame_as: str = "pandas"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (register_report_pickling(self.report), self.numeric_group_columns, self.frame_as)
+        return type(self), (
+            register_report_pickling(self.report),
+            self.numeric,
+            self.frame_as,
+        )
 
     @cached_property
     def frame(self) -> pd.DataFrame:
@@ -144,8 +150,8 @@ class Findings:
     def tables(self) -> list[pd.DataFrame]:
         """The tables that the command prints, as DataFrames at full precision.
 
-        The limits of intervals are in two columns next to the estimates, for example "pass@1 low"
-        and "pass@1 high".  The `attrs` of a DataFrame contain the title of its table.
+        Two columns next to the estimates contain the limits of the intervals, for example "pass@1
+        low" and "pass@1 high".  The `attrs` of a DataFrame contain the title of its table.
         """
         return [self._frame(_with_limit_columns(table)) for table in self.report.tables]
 
@@ -156,12 +162,13 @@ class Findings:
 
     @property
     def signature(self) -> dict[str, object]:
-        """The options on which the results depend, by name."""
+        """The options on which the results depend: name → value."""
         return dict(self.report.signature)
 
     @property
     def methods(self) -> str:
-        """Sentences for a paper about how the results were computed, with BibTeX, or ""."""
+        """Sentences for a paper about how passk computed the results, with BibTeX entries, or "" if
+        the function has no such sentences."""
         stated = self.report.make_methods_text() if self.report.make_methods_text else None
         return f"{stated.plain_text}\n\n{stated.bibtex}" if stated else ""
 
@@ -180,8 +187,8 @@ class Findings:
         """The chart of the results.  A notebook shows the chart if this call is the last line of a
         cell.
 
-        name : kind of the chart ("curves", "forest", …), if there are several charts.  The
-            beginning of the name is enough.  For `report`, you must name a section.
+        name : kind of the chart ("curves", "forest", …), if there are several charts.  The first
+            letters of the kind are enough.  For `report`, `name` must be the name of a section.
         theme : "light" or "dark".  percent : whether shares are shown as percentages.
         size : size of the chart, for example "3.25in", "8cmx5cm" or "800x500" (pixels).
         title : whether the chart has a title.
@@ -189,7 +196,7 @@ class Findings:
         highlight : names or patterns of models to colour.  All other models are grey.  By default,
             if there are more than 8 models, only the best 5 models are coloured.
         panel : a column of `by`.  The chart has one panel per value of this column.
-        Errors: ParameterError if there is no chart, or no chart with this name.
+        Errors: ParameterError if the results have no chart, or no chart with this name.
         """
         if theme not in THEMES:
             raise ParameterError(f'theme="{theme}": {did_you_mean_or_list(theme, THEMES)}')
@@ -229,14 +236,16 @@ class Findings:
         stacked: bool = False,
         safe_csv: bool = False,
     ) -> None:
-        """Write the results to a file in the format of the suffix, completely or not at all.
+        """Write the results to a file, completely or not at all.
 
-        path : .csv, .tsv, .json, .jsonl and .parquet contain one row per result.  .md, .tex and
-            .txt contain the tables.  .png, .svg, .pdf and .html are charts.  For `report`, .html
-            and .md contain the whole page.
+        path : the suffix sets the content.  Files with the suffix .csv, .tsv, .json, .jsonl or
+            .parquet contain one row per result, .md, .tex and .txt files contain the tables, and
+            .png, .svg, .pdf and .html files contain charts.  For `report`, .html and .md files
+            contain the whole page.
         digits : number of decimals in tables.  percent : whether shares are shown as percentages.
         theme, size, title, bands, highlight, panel : options of a chart; see `chart`.
-        stacked : for .tex, whether intervals are below their estimates, for a narrow column.
+        stacked : whether the tables of a .tex file fit a narrow column, with intervals below their
+            estimates.
         safe_csv : whether strings that begin with =, +, - or @ get an apostrophe, so that a
             spreadsheet does not run them as formulas.
         Errors: ParameterError for an unknown suffix, for an option that does not apply to the
@@ -261,12 +270,18 @@ class Findings:
                 name="contradicting-options",
             )
         style = replace(
-            PYTHON_STYLE, digits=digits, percent=percent, safe_csv=safe_csv, intervals_below_estimates=stacked
+            PYTHON_STYLE,
+            digits=digits,
+            percent=percent,
+            safe_csv=safe_csv,
+            intervals_below_estimates=stacked,
         )
         with translate_errors_to_python({}):
             if self.report.page is not None and suffix in pages.FORMAT_BY_SUFFIX:
                 with write_all_or_none(
-                    pages.page_files_by_path(self.report, pages.FORMAT_BY_SUFFIX[suffix], path, style)
+                    pages.page_files_by_path(
+                        self.report, pages.FORMAT_BY_SUFFIX[suffix], path, style
+                    )
                 ):
                     pass
             elif suffix in FORMAT_BY_SUFFIX:
@@ -295,7 +310,7 @@ class Findings:
             name: [row[place] for row in rows] for place, name in enumerate(names)
         }
         for name, cells in columns.items():
-            is_numeric = name.removesuffix("_against") in self.numeric_group_columns
+            is_numeric = name.removesuffix("_against") in self.numeric
             texts = ["" if cell is None else cell for cell in cells]
             if is_numeric and all(isinstance(text, str) for text in texts):
                 columns[name] = parse_numbers(map(str, texts)) or cells
@@ -310,11 +325,11 @@ class Findings:
         return frame
 
     def __dir__(self) -> list[str]:
-        """The names of public attributes."""
+        """The names of the public attributes."""
         return [name for name in super().__dir__() if not name.startswith("_")]
 
     def __str__(self) -> str:
-        """The text that the command prints."""
+        """The text that the command line prints for the same analysis."""
         return plain(self.report, PYTHON_STYLE).rstrip("\n")
 
     __repr__ = __str__
@@ -357,7 +372,7 @@ def _frame_value(cell: Cell) -> str | float | tuple[float | None, float | None] 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Verdict(Findings):
-    """The results of a function that can pass or fail: gate, watch, and trend with `fail=True`.
+    """The results of a function that gives a verdict: gate, watch, and trend with `fail=True`.
 
     >>> import passk_cli
     >>> runs = [{"task": "a", "n": 4, "c": 4}, {"task": "b", "n": 4, "c": 3}]
@@ -369,7 +384,8 @@ class Verdict(Findings):
     def passed(self) -> bool:
         """Whether no rule fails.
 
-        For a simulation of false alarms, whether their rate is at most `max_false_alarms`.
+        After a simulation of false alarms, `passed` is True if the rate of false alarms is at most
+        `max_false_alarms`.
         Errors: AttributeError if no rule was checked.
         """
         checks = self.report.checks

@@ -17,7 +17,8 @@ def _identity(value: Any) -> Any:
 
 def _reduce_report(report: Report) -> tuple[Any, ...]:
     results = {
-        "make_data_rows": report.data_table, "make_full_context": tuple(report.make_full_context()), "make_signature": report.signature,
+        "make_data_rows": report.data_table, "make_full_context": tuple(report.make_full_context()),
+        "make_signature": report.signature,
         "make_plots": report.plots, "make_changed_tasks": report.make_changed_tasks(),
     }  # fmt: skip
     if report.make_methods_text is not None:
@@ -32,7 +33,14 @@ def _reduce_report(report: Report) -> tuple[Any, ...]:
 def _reduce_column(column: Column) -> tuple[Any, ...]:
     # The functions that compute cells cannot be pickled. All cells are already computed, so
     # pickling drops the functions.
-    words = (column.header, column.kind, column.stays_with_previous, column.meaning, column.field_name, column.visibility)
+    words = (
+        column.header,
+        column.kind,
+        column.stays_with_previous,
+        column.meaning,
+        column.field_name,
+        column.visibility,
+    )
     return Column, words
 
 
@@ -41,7 +49,7 @@ def _reduce_rows(rows: LazyRows) -> tuple[Any, ...]:
 
 
 def register_report_pickling(report: Report) -> Report:
-    """Register how reports are pickled, and return the report."""
+    """Make reports picklable, by registering functions with `copyreg`, and return the report."""
     copyreg.pickle(Report, _reduce_report)
     copyreg.pickle(Column, _reduce_column)
     copyreg.pickle(LazyRows, _reduce_rows)

@@ -1,4 +1,4 @@
-"""Options and commands as Python keywords and calls, for messages and errors."""
+"""Writes options as Python keywords and commands as Python calls, for messages and errors."""
 
 from __future__ import annotations
 
@@ -38,22 +38,23 @@ OptionsByName = Mapping[str, DeclaredOption]
 
 @dataclass(frozen=True, eq=False)
 class PythonCall:
-    """A call of a public function of passk, as the user wrote it."""
+    """A call of a public function of passk, with the arguments that the user gave."""
 
     name: str
     data: Any
     options: Mapping[str, Any]
 
     def has_files_of_fix(self, settle: SuggestedFix) -> bool:
-        """Whether the call contains the files for which a fix sets labels."""
+        """Whether the call's data contains every file to which a fix gives a label."""
         several = isinstance(self.data, list | tuple)
         files = {item for item in self.data if isinstance(item, str)} if several else ()
         return settle.label_by_file.keys() <= {*files}
 
     def without_absent_options(self, settle: SuggestedFix) -> SuggestedFix:
-        """The fix without the removal of options that the call does not have.
+        """A copy of the fix that does not remove options that the call does not have.
 
-        >>> PythonCall("compare", "a.csv", {}).changed(SuggestedFix({"by": None, "k": 5})).options
+        >>> PythonCall("compare", "a.csv", {}).without_absent_options(SuggestedFix({"by": None,
+            "k": 5})).options
         {'k': 5}
         """
         changes = {f: v for f, v in settle.options.items() if v is not None or f in self.options}
@@ -61,7 +62,8 @@ class PythonCall:
 
     @property
     def data_expression(self) -> str:
-        """The data as a Python expression, for example a quoted path, or df for a DataFrame."""
+        """The data of the call as a Python expression, for example a quoted path, or `df` for a
+        DataFrame."""
         data = [self.data] if isinstance(self.data, str | os.PathLike) else self.data
         if isinstance(data, Mapping):
             return "columns"
@@ -72,10 +74,10 @@ class PythonCall:
         return python_literal(self.data, "data")
 
     def call_text_with_fix(self, settle: SuggestedFix) -> str:
-        """The call with the options of a fix.
+        """The call as Python code, after the fix has changed its options.
 
         >>> settle = SuggestedFix({"fields": {"task": "case"}, "by": ("arm",)})
-        >>> PythonCall("estimate", "a.csv", {"by": "x", "k": 5}).with_options(settle)
+        >>> PythonCall("estimate", "a.csv", {"by": "x", "k": 5}).call_text_with_fix(settle)
         'passk_cli.estimate("a.csv", by=("x", "arm"), k=5, fields={"task": "case"})'
         """
         options, name = dict(self.options), settle.command or self.name
@@ -95,15 +97,20 @@ class PythonCall:
                 )
             options[field] = add_option_value(field, before, value)
         call = self
-        if settle.label_by_file or (isinstance(self.data, list) and settle.options.get("to") in self.data):
+        if settle.label_by_file or (
+            isinstance(self.data, list) and settle.options.get("to") in self.data
+        ):
             call = replace(self, data=settle.labelled_files(self.data))
         data = [] if self.data is None else [call.data_expression]
         return f"passk_cli.{name}({', '.join([*data, *python_keywords(options)])})"
 
 
 @contextmanager
-def translate_errors_to_python(options: OptionsByName, call: PythonCall | None = None) -> Iterator[None]:
-    """Write options in errors as Python keywords, and add notes with calls that fix the error."""
+def translate_errors_to_python(
+    options: OptionsByName, call: PythonCall | None = None
+) -> Iterator[None]:
+    """Write the options in errors as Python keywords, and add notes with Python calls that fix the
+    error."""
     try:
         yield
     except (DataError, ParameterError) as error:
@@ -112,7 +119,9 @@ def translate_errors_to_python(options: OptionsByName, call: PythonCall | None =
         place = spell_for_python(place, options) if isinstance(place, OptionValue) else place
         kind = DataError if isinstance(error, DataError) else ParameterError
         if call:
-            settles = tuple(map(call.without_absent_options, filter(call.has_files_of_fix, settles)))
+            settles = tuple(
+                map(call.without_absent_options, filter(call.has_files_of_fix, settles))
+            )
         translated = error.with_changes(kind, place=place, settles=settles)
         offers = [settle for settle in settles if settle.is_complete and call]
         translated.remedies = [call.call_text_with_fix(fix) for fix in offers] if call else []
@@ -150,14 +159,18 @@ def with_python_fixes(message: Diagnostic, options: OptionsByName, call: PythonC
 
 
 def fix_in_python(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix | None:
-    """A fix with its options as keywords, or None if Python lacks one of these options.
+    """A fix with its options as Python keywords, or None if an option of the fix has no keyword.
 
-    options : options of the function that was called.  Empty for methods of findings.
+    options : options of the function that was called, or an empty dict for a method of Findings.
     """
     if not any(name.startswith("-") for name in settle.options):
         return replace(settle, files_as_list=True)
     flags = declared_options_by_flag(options.values()) or _all_options_by_flag()
-    all_flags = declared_options_by_flag(load_command(settle.command).options()) if settle.command else flags
+    all_flags = (
+        declared_options_by_flag(load_command(settle.command).options())
+        if settle.command
+        else flags
+    )
     fields = {flag: option.field for flag, option in all_flags.items()} | _CHART_KEYWORDS
     values = {f: value for f, value in settle.options.items() if f in fields or value is not None}
     if not values.keys() <= fields.keys():
@@ -165,7 +178,7 @@ def fix_in_python(settle: SuggestedFix, options: OptionsByName) -> SuggestedFix 
     return replace(settle, options={fields[f]: v for f, v in values.items()}, files_as_list=True)
 
 
-# Maps chart options of the command line to keywords of `Findings.chart`.
+# _CHART_KEYWORDS maps chart options of the command line to keywords of `Findings.chart`.
 _CHART_KEYWORDS = {"--chart-size": "size", "--highlight": "highlight", "--panel": "panel"}
 
 
@@ -174,7 +187,7 @@ def spell_for_python(
 ) -> str:
     """An option in a sentence, or the options of a fix, as Python keywords.
 
-    options : options of the current command, which win over options of other commands.
+    options : options of the current command, which have priority over options of other commands.
 
     >>> options = OptionValue("--bounds", "1,x"), OptionValue("--min-by"), OptionValue("--skip-bad")
     >>> spell_for_python(options[0]), spell_for_python(options[1]), spell_for_python(options[2])
@@ -197,13 +210,13 @@ def spell_for_python(
 
 
 def text_for_python(text: str, options: OptionsByName) -> str:
-    """A text with Python calls and keywords instead of commands and options.
+    """A text in which Python calls replace commands, and Python keywords replace options.
 
-    Sentences about `passk help` are left out, because Python has no such function.
+    The function leaves out sentences about `passk help`, because Python has no such function.
 
-    >>> document_for_python("As in --passes=ok, or with --skip-bad. `passk help k` explains k.", {})
+    >>> text_for_python("As in --passes=ok, or with --skip-bad. `passk help k` explains k.", {})
     'As in passes="ok", or with skip_bad=True.'
-    >>> document_for_python("`passk describe FILE --init passk.toml` writes a map.", {})
+    >>> text_for_python("`passk describe FILE --init passk.toml` writes a map.", {})
     '`passk_cli.describe("FILE", init="passk.toml")` writes a map.'
     """
     text = re.sub(r" ?`passk help [^`]*` [^.]*\.", "", text)
@@ -235,7 +248,9 @@ def _options_by_flag(options: OptionsByName) -> OptionsByName:
 
 @cache
 def _all_options_by_flag() -> OptionsByName:
-    return declared_options_by_flag(option for name in COMMANDS for option in load_command(name).options())
+    return declared_options_by_flag(
+        option for name in COMMANDS for option in load_command(name).options()
+    )
 
 
 def call_from_command(line: str, options: OptionsByName) -> str:

@@ -17,8 +17,8 @@ from passk_cli.render.style import Style, answer_text, sentence_text, visible_pa
 from passk_cli.report.data_types import Cell, Estimate, Limits, OptionHint, Phrase, Report
 from passk_cli.text import printable, strict_json
 
-# SCHEMA is the version of the JSON output. The version changes if a key disappears or changes its
-# meaning.
+# REPORT_SCHEMA_VERSION is the version of the JSON output. The version changes if a key disappears
+# or changes its meaning.
 REPORT_SCHEMA_VERSION = "passk-report/2"
 ERROR_SCHEMA_VERSION = "passk-error/1"
 # Spreadsheets also run formulas that begin with a full-width sign, and formulas with blanks,
@@ -114,10 +114,11 @@ def _records(report: Report) -> list[dict[str, Any]]:
 
 
 def escape_formula(cell: str | int | float | None) -> str | int | float | None:
-    """The cell, with an apostrophe in front if a spreadsheet would run the cell as a formula.
+    """The cell, after an apostrophe if a spreadsheet would otherwise run the cell as a formula.
 
-    A formula begins with a tab, a line break, or one of the signs =, +, - and @.  The sign may have
-    full width, or follow blanks and control characters.  Numbers do not change.
+    A formula begins with a tab, a line break, or one of the signs =, +, - and @.  The sign may be
+    a full-width character, or come after blanks and control characters.  Cells that contain numbers
+    do not change.
     Source: OWASP, "CSV injection".
 
     >>> escape_formula("=1+1"), escape_formula(" ＝1+1"), escape_formula(-0.5)

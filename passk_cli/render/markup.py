@@ -33,15 +33,16 @@ from passk_cli.report.phrases import plural
 from passk_cli.text import printable
 
 _LOWER_LIMIT_PATTERN = re.compile(r"(\\\[[+−\d.]+), ")
-# _LINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs, mail addresses, issue
-# numbers and @name.
+# _LINK_START_PATTERN matches the beginnings of words that GitHub turns into links: URLs, mail
+# addresses, issue numbers and @name.
 _LINK_START_PATTERN = re.compile(
     r"(?i)(?<![a-z0-9])(?:https?|ftp|mailto|xmpp)(?=:)|(?<![a-z0-9])www(?=\.)|(?<![a-z0-9])gh(?=-\d)"
     r"|(?<!\w)[@#](?=\w)|#(?=\d)|@(?=[\w-]+\.\w)"
 )
 # GitHub turns hexadecimal words into links, because a hexadecimal word may be a commit hash.
 _COMMIT_HASH_PATTERN = re.compile(r"(?i)(?<![a-z0-9])[0-9a-f]{7,40}(?![a-z0-9])")
-# A section of a comment has at most _MAX_SECTION_CHARACTERS characters. GitHub accepts 65,536 characters per comment.
+# A section of a comment has at most _MAX_SECTION_CHARACTERS characters. GitHub accepts 65,536
+# characters per comment.
 _MAX_SECTION_CHARACTERS = 12_000
 _LATEX_ESCAPES = {
     "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -71,7 +72,7 @@ def markdown(report: Report, style: Style) -> str:
 
 
 def caveats_details(report: Report, style: Style) -> str:
-    """A folded section with warnings, notes and the signature, or "" without caveats."""
+    """A folded section with warnings, notes and the signature, or "" if it would be empty."""
     lines = [
         f"- {escape_markdown(message_line(message, style))}"
         for message in warnings_first(report.messages)
@@ -86,7 +87,7 @@ def _pull_request_comment(report: Report, style: Style) -> str:
 
     The comment shows the verdict, the rules that do not pass, the numbers, the warnings and the
     tasks that changed significantly.  The list of all rules, further flipped tasks and the notes
-    are folded.
+    are in folded sections.
     """
     visible = visible_parts(report, replace(style, full=True))
     tables = {table.visibility: table for table in report.tables}
@@ -98,7 +99,10 @@ def _pull_request_comment(report: Report, style: Style) -> str:
     changed, flipped = [], []
     for changes in report.make_changed_tasks():
         summary = f"- {escape_markdown(changes.summary)}"
-        changed += [summary, *(f"  - {escape_markdown(line)}" for line in changes.significant_lines)]
+        changed += [
+            summary,
+            *(f"  - {escape_markdown(line)}" for line in changes.significant_lines),
+        ]
         if changes.insignificant_lines:
             flipped += [
                 summary,
@@ -142,9 +146,11 @@ def markdown_error(problem: str) -> str:
 
 
 def latex(report: Report, style: Style) -> str:
-    """A report as LaTeX tabulars with booktabs rules.  The answer and the signature are comments.
+    """A report as LaTeX tabulars with booktabs rules.
 
-    If a model has several rows, its name appears only in the first row.
+    The answer and the signature become LaTeX comments.
+
+    If a model has several rows, only the first row contains the name of the model.
     """
     style = style.with_typographic_minus
     visible = visible_parts(report, style)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 # A ranking in a terminal has at most _MAX_SCREEN_ROWS rows.
 _MAX_SCREEN_ROWS = 17
-# Tables contain drawn intervals only if the terminal is at least _MIN_WIDTH_FOR_DRAWN_INTERVALS characters wide.
+# Tables contain drawn intervals only if the terminal is at least _MIN_WIDTH_FOR_DRAWN_INTERVALS
+# characters wide.
 _MIN_WIDTH_FOR_DRAWN_INTERVALS = 110
 # _PRINTED is the typographic minus sign, and _MARKS translates "+" and "-" to the marks for pass
 # and fail.
@@ -50,12 +51,13 @@ _EMPTY, _EXPLAINED = "–", re.compile("(^|[ ,])–[: ]")
 class Style:
     """How a report is written as text, from the options about output.
 
-    digits : number of decimals of a share.  None means 3, or 1 for percentages.
-    width : width of the terminal in columns, or 0 without a terminal.
+    digits : number of decimals of a share.  If `digits` is None, a share has 3 decimals, or 1
+        decimal as a percentage.
+    terminal_width : width of the terminal in columns, or 0 if there is no terminal.
     minus : the minus sign: "-" for programs, "−" for people.
     safe_csv : whether csv and tsv have an apostrophe before texts that look like formulas.
     full : whether all tables and columns are shown, with the meaning of the columns.
-    spelling : function that writes an option, for example as a Python keyword.
+    option_spelling : function that writes an option, for example as a Python keyword.
     """
 
     digits: int | None = None
@@ -142,7 +144,11 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
         for table in report.tables:
             if table.visibility in (FULL, COMMENT):
                 continue
-            columns = (ALWAYS, WIDE) if style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS else (ALWAYS,)
+            columns = (
+                (ALWAYS, WIDE)
+                if style.terminal_width >= _MIN_WIDTH_FOR_DRAWN_INTERVALS
+                else (ALWAYS,)
+            )
             shortened = table.with_visible_columns(columns).with_fewer_rows(
                 _MAX_SCREEN_ROWS if style.terminal_width else 0
             )
@@ -164,7 +170,9 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
         tuple(tables),
         printable(context),
         signature_line(report) if style.with_signature and report.signature else "",
-        report.make_methods_text() if style.with_methods and report.make_methods_text is not None else None,
+        report.make_methods_text()
+        if style.with_methods and report.make_methods_text is not None
+        else None,
     )
 
 
@@ -285,7 +293,7 @@ def _number_text(value: float, unit: str, style: Style, signed: bool = False) ->
 
 
 def _interval_text(low: float, high: float, unit: str, style: Style, signed: bool = False) -> str:
-    """The limits of an interval in brackets, without their unit.
+    """The limits of an interval in brackets, without the unit of the limits.
 
     A limit of an interval that excludes 0 is not rounded to 0.
 
@@ -313,7 +321,9 @@ def _limit_text(value: float, style: Style, signed: bool, excludes_zero: bool) -
 
 
 def quantity_text(value: float, unit: str, style: Style, *, signed: bool = False) -> str:
-    """An amount with its unit and three significant digits.  A relative change has two digits.
+    """An amount, such as a cost, with its unit and three significant digits.
+
+    A relative change has two digits.
 
     >>> [quantity_text(x, "$", Style()) for x in (0.01312, 12.4, 2070.4)]
     ['$0.0131', '$12.40', '$2,070']
@@ -408,7 +418,8 @@ def aligned_columns(table: Table, style: Style) -> list[tuple[str, list[tuple[st
     return columns
 
 
-# Maps the kind of a column to the function that writes a number of this kind.
+# _NUMBER_FORMATTER_BY_KIND maps the kind of a column to the function that writes a number of this
+# kind.
 _NUMBER_FORMATTER_BY_KIND: dict[str, Callable[[float, Style], str]] = {
     "share": share_text, "score": share_text,
     "fine": lambda value, style: share_text(value, replace(style, digits=style.decimals + 2)),

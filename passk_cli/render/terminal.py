@@ -1,8 +1,9 @@
-"""Writes a report for a terminal, with tables that fit its width.
+"""Writes a report for a terminal, with tables that fit the width of the terminal.
 
 If a table is too wide, passk shows one decimal less, and moves intervals below estimates if there
-are few rows.  Then passk leaves out columns that the answer does not mention, and finally shortens
-long names.  With --full, passk splits the table into blocks of columns instead.
+are few rows.  If the table is still too wide, passk leaves out columns that the answer does not
+mention, and finally shortens long names.  With --full, passk splits the table into blocks of
+columns instead.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# rich does not break lines at the space character _UNBREAKABLE_BLANK, although rich breaks lines even at a
-# no-break space.
+# rich does not break lines at the space character _UNBREAKABLE_BLANK, although rich breaks lines
+# even at a no-break space.
 _UNBREAKABLE_BLANK = "\u2800"
 _UNBREAKABLE_BLANK_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
-# _TRAILING_BLANKS_PATTERN matches trailing blanks with colour codes, and _EMPTY_COLOUR_CODE_PATTERN matches a colour code without text.
+# _TRAILING_BLANKS_PATTERN matches trailing blanks with colour codes, and _EMPTY_COLOUR_CODE_PATTERN
+# matches a colour code without text.
 _TRAILING_BLANKS_PATTERN = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
 _EMPTY_COLOUR_CODE_PATTERN = re.compile(r"\x1b\[[1-9][\d;]*m\x1b\[0m")
 _MAIN_CLAUSE = re.compile(r"^.*?(?=[;.](?:\s|$)|$)", re.DOTALL)
@@ -45,8 +47,9 @@ _COLOUR_BY_VERDICT = {
     "pass": "green", "fail": "red", "error": "red", "undecided": "yellow", "better": "green",
     "worse": "red",
 }  # fmt: skip
-# In a narrow terminal, a column is at least _NARROWEST characters wide for any text, _READABLE for
-# a readable text, and _SHORTEST for a name.
+# In a narrow terminal, a column is at least _NARROWEST characters wide. A column with readable text
+# is at least _READABLE characters wide, and a column with names is at least _SHORTEST characters
+# wide.
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
 # A table with intervals below their estimates has at most _MAX_ROWS_WITH_STACKED_INTERVALS rows.
 _MAX_ROWS_WITH_STACKED_INTERVALS = 10
@@ -197,7 +200,10 @@ def _columns_with_shortest_names(columns: FormattedColumns, table: Table) -> For
 
 
 def _has_text_over_two_lines(table: Table, columns: FormattedColumns) -> bool:
-    """Whether a text needs more than two lines.  Verdicts and the keys of rows do not matter."""
+    """Whether a text needs more than two lines.
+
+    The result does not depend on verdicts and the keys of rows.
+    """
     keys = _key_columns(table)
     return any(
         value.count("\n") > 1 for i, column in enumerate(table.columns)
@@ -283,7 +289,8 @@ def _column_blocks(table: Table, columns: FormattedColumns, width: int) -> list[
 
 
 def _wrap_widest_column(
-    columns: FormattedColumns, table: Table, places: Sequence[int], width: int, *, names: bool = False,
+    columns: FormattedColumns, table: Table, places: Sequence[int], width: int, *,
+    names: bool = False,
     least: int = _NARROWEST,
 ) -> None:  # fmt: skip
     """Wrap the texts of the widest text column so that the table fits.

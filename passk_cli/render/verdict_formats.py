@@ -14,10 +14,10 @@ from passk_cli.text import printable, strict_json
 
 # A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
 _INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
-# GitHub shows at most _MAX_ANNOTATIONS error annotations and at most _MAX_ANNOTATIONS warning annotations
-# per step.
+# GitHub shows at most _MAX_ANNOTATIONS error annotations and at most _MAX_ANNOTATIONS warning
+# annotations per step.
 _MAX_ANNOTATIONS = 10
-# If a gate has no rules file, GitLab shows its issues next to the file _GITLAB_CI_FILE.
+# If a gate has no rules file, GitLab shows the issues of the gate next to the file _GITLAB_CI_FILE.
 _GITLAB_CI_FILE = ".gitlab-ci.yml"
 
 

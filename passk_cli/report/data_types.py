@@ -29,12 +29,13 @@ class Estimate:
 
     value : the estimate, or None.  If missing outcomes make the estimate a range, `value` is the
         lower end.
-    upper : upper end of the range; None if the estimate is not a range.
+    range_upper_end : upper end of the range; None if the estimate is not a range.
     reason : why the value or a limit is missing or of limited use.
     signed : whether a positive value has a plus sign, for example in a difference.
-    marked : whether the value is significantly the best value, and therefore bold.
-    verdict : the sign before the value: "~" if not significant, "=" if equivalent.
-    letters : letters after the value.  Estimates with a common letter do not differ significantly.
+    is_significantly_best : whether the value is significantly the best value, and therefore bold.
+    verdict_sign : the sign before the value: "~" for a tie, "=" for equivalence.
+    tie_letters : letters after the value.  Two estimates that share a letter do not differ
+        significantly.
     unit : "share" (in [0, 1], or a difference of shares), "score" (a number with an unknown unit),
         or one of QUANTITIES.
     """
@@ -76,13 +77,19 @@ class Estimate:
 
     @property
     def range_ends(self) -> tuple[float | None, float | None]:
-        """The two ends of the range.  Both are the value if the estimate is not a range."""
+        """The two ends of the range of the estimate.
+
+        Both ends equal the value if the estimate is not a range.
+        """
         return self.value, self.value if self.range_upper_end is None else self.range_upper_end
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of an interval without the estimate.  `reason` explains why a limit is None."""
+    """The limits of an interval without the estimate.
+
+    The field `reason` explains why a limit is None.
+    """
 
     low: float | None
     high: float | None
@@ -173,17 +180,18 @@ class Column:
         (money or a ratio, with two decimals), "number" (of any size, with four significant digits),
         "points" (a difference of shares, in percentage points), "p" (a p-value), "strip" (attempts
         in their order, "+" passed and "-" failed) or one of QUANTITIES.
-    joined : whether the column must stay next to the column before it.
+    stays_with_previous : whether the column must stay next to the column before it.
     meaning : one sentence, for --full, `passk help COMMAND`, the documentation and JSON Schema.
-    name : the name in csv, json and Python.  "" if the column appears only in tables.
-    shown : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
-    cell : a function of a record (and an item, if the column is repeated) that returns the cell.
-        None for a field that only csv and json contain.
-    across : a function of the section that returns items.  The column is repeated for each item,
-        which replaces {} in header and meaning.
-    where : a function of the section that returns whether the column exists.
-    units : a function of the section and the item that returns the kind, if items have different
-        kinds.
+    field_name : the name in csv, json and Python.  "" if the column appears only in tables.
+    visibility : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
+    cell_of_record : a function that takes a record (and an item, if the column is repeated) and
+        returns the cell; None for columns that appear only in csv and json.
+    repeated_items : a function that takes the section and returns the items of a repeated column.
+        The table repeats the column for each item; the name of the item replaces {} in header and
+        meaning.
+    exists_in_section : a function that takes the section and returns whether the column exists.
+    kind_of_item : a function that takes the section and the item, and returns the kind of the
+        column, if items have different kinds.
     example : the item that replaces {} in the documentation.
     """
 
@@ -194,7 +202,9 @@ class Column:
     field_name: str = ""
     visibility: str = ALWAYS
     cell_of_record: Callable[..., Cell] | None = field(default=None, compare=False, repr=False)
-    repeated_items: Callable[[Any], Iterable[Any]] | None = field(default=None, compare=False, repr=False)
+    repeated_items: Callable[[Any], Iterable[Any]] | None = field(
+        default=None, compare=False, repr=False
+    )
     exists_in_section: Callable[[Any], bool] | None = field(default=None, compare=False, repr=False)
     kind_of_item: Callable[[Any, Any], str] | None = field(default=None, compare=False, repr=False)
     example: Any = field(default=None, compare=False, repr=False)
@@ -220,10 +230,10 @@ POINTS_COLUMN = Column("points", "share")
 class Table:
     """A table: columns, and rows with one cell per column.
 
-    shown : ALWAYS, FULL (only with --full), BRIEF (only without --full) or COMMENT (only in the
-        Markdown of `passk gate`).
-    first : number of rows that are shown without --full.  0 means all rows.
-    leaders : number of models that tie for the first rank.  0 without a tie.
+    visibility : ALWAYS, FULL (only with --full), BRIEF (only without --full) or COMMENT (only in
+        the Markdown of `passk gate`).
+    rows_without_full : number of rows that are shown without --full;  0 means all rows.
+    tied_leader_count : number of models that tie for the first rank;  0 if no models tie.
     """
 
     columns: tuple[Column, ...]
@@ -234,16 +244,19 @@ class Table:
     tied_leader_count: int = 0
 
     def with_visible_columns(self, shown: Container[str]) -> Table:
-        """The table with only the columns that have one of the given values of `shown`."""
+        """The table with only the columns that have one of the given values of `visibility`."""
         places = [at for at, column in enumerate(self.columns) if column.visibility in shown]
         columns = tuple(self.columns[at] for at in places)
-        return replace(self, columns=columns, rows=LazyRows.from_rows(self.rows).select_columns(places))
+        return replace(
+            self, columns=columns, rows=LazyRows.from_rows(self.rows).select_columns(places)
+        )
 
     def with_fewer_rows(self, most: int = 0) -> Table:
         """The table with only some of its rows.
 
-        most : maximum number of rows, or 0 for no maximum.  Rows with the most frequent verdict are
-            left out first.  A table that has at most four rows too many is not shortened.
+        most : maximum number of rows, or 0 if there is no maximum.  Rows with the most frequent
+            verdict are left out first.  If a table exceeds the maximum by at most four rows, all
+            rows are shown.
         """
         rows = LazyRows.from_rows(self.rows)
         if self.rows_without_full:
@@ -260,9 +273,9 @@ class Table:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyRows(Sequence[tuple[Cell, ...]]):
-    """Rows of a table with cells that are computed at the first use.
+    """Rows of a table with cells that are computed when they are first used.
 
-    cells : for each column, a function of a record that returns the cell.
+    cell_functions : for each column, a function that takes a record and returns the cell.
     """
 
     records: Sequence[Any]
@@ -270,7 +283,7 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
 
     @classmethod
     def from_rows(cls, rows: Sequence[tuple[Cell, ...]]) -> LazyRows:
-        """Lazy rows from rows of any kind."""
+        """Lazy rows (computed when first used) from rows of any kind."""
         if isinstance(rows, LazyRows):
             return rows
         return cls(rows, [itemgetter(at) for at in range(len(rows[0]) if rows else 0)])
@@ -280,8 +293,10 @@ class LazyRows(Sequence[tuple[Cell, ...]]):
         return LazyRows(self.records, [self.cell_functions[at] for at in places])
 
     def rows_at(self, places: Sequence[int]) -> LazyRows:
-        """The rows at the given indices, without indices above the number of rows."""
-        return LazyRows([self.records[at] for at in places if at < len(self.records)], self.cell_functions)
+        """The rows at the given indices, without indices beyond the last row."""
+        return LazyRows(
+            [self.records[at] for at in places if at < len(self.records)], self.cell_functions
+        )
 
     @cached_property
     def _computed_rows(self) -> tuple[tuple[Cell, ...], ...]:
@@ -303,8 +318,8 @@ class GateCheck:
 
     verdict : "pass", "fail", "undecided", or "error" if the rule cannot be checked.
     details : further facts, for example what the verdict does not include.
-    failing : whether the gate fails because of this check.  Undecided checks are failing only if an
-        option is set.
+    failing : whether the gate fails because of this check.  Undecided checks fail the gate only if
+        --on-undecided is fail.
     finding : a clause about the evidence.
     """
 
@@ -323,9 +338,9 @@ WARNING_SIGN = "\u26a0"
 class LeaderboardRow(NamedTuple):
     """One model of a leaderboard.
 
-    numbers : one estimate per metric, with letters for ties.
-    places : for each metric, the ranks that tests allow, for example "1" or "1–3"; "" without a
-        test.
+    estimates : one estimate per metric, with letters for ties.
+    ranks : for each metric, the ranks that tests allow, for example "1" or "1–3"; "" if there is
+        no test.
     """
 
     model: str
@@ -365,10 +380,11 @@ class Leaderboard:
 class TaskGrid:
     """The result of every model at every task.
 
-    results : the distinct results.  A result is "++-" for three attempts in their order, "2/3" if
-        the order is not known, or "" without attempts.
-    codes : for each model and task, the index of the result in `results`.
-    link : URL template of a transcript with {model}, {task} and optionally {attempt}, or "".
+    distinct_results : the distinct results.  A result is "++-" for three attempts in their order,
+        "2/3" if the order is not known, or "" if there are no attempts.
+    result_codes : for each model and task, the index of the result in `distinct_results`.
+    transcript_url_template : URL template of a transcript with {model}, {task} and optionally
+        {attempt}, or "".
     """
 
     models: tuple[str, ...]
@@ -383,9 +399,9 @@ class TaskGrid:
 class ChangedTasks:
     """Sentences about the tasks that changed between a baseline and a run.
 
-    summary : sentence about the number of flips, and the number of flips that chance explains.
-    significant : one line per task that changed significantly.
-    insignificant : one line per task that flipped but did not change significantly.
+    summary : sentence about the number of flips, and the number of flips expected by chance.
+    significant_lines : one line per task that changed significantly.
+    insignificant_lines : one line per task that flipped but did not change significantly.
     """
 
     summary: str
@@ -430,7 +446,7 @@ class ReportPage:
     """The content of a report page: chapters with panels.
 
     omissions : sentences about results that the page does not show, with the reason.
-    command : the command line that made the page.  "" if a Python function made the page.
+    command : the command line that made the page.  This is "" if a Python function made the page.
     date : the date of a published leaderboard, or "" for other pages.
     """
 
@@ -483,16 +499,17 @@ class ProvisionalResult(NamedTuple):
 class Report:
     """The results of a command, as plain data for every output format.
 
-    rows : a function that returns the rows of csv and json, one row per result.
+    make_data_rows : a function that returns the rows of csv and json, one row per result.
     context : parts of the line below the tables, for example the number of tasks.
-    explain : a function that returns the parts of the line below the tables that only --full shows.
-    sign : a function that returns the signature: the options on which the results depend.
+    make_full_context : a function that returns the parts of the line below the tables that only
+        --full shows.
+    make_signature : a function that returns the signature: the options on which the results depend.
     exports : path → columns (name → array) of each file that an option requests.
-    commit : a function that writes a file of the command, for example a history. passk checks
-        --error before the call.
-    changes : a function that returns the changed tasks, which CI shows with the checks.
+    write_command_file : a function that writes a file of the command, for example a history. passk
+        checks --error before the call.
+    make_changed_tasks : a function that returns the changed tasks, which CI shows with the checks.
     provisional : a result that replaces the outcome of the checks, or None if the checks decide.
-    lists : further lists by name, which json contains in addition to the rows.
+    further_lists : further lists by name, which json contains in addition to the rows.
     page : the reports of several commands on the same data, for output as one page.
     """
 
@@ -540,7 +557,10 @@ class Report:
         return table
 
     def plots_in_picture(self, full: bool) -> tuple[Plot, ...]:
-        """The plots of a picture.  Plots that need --full are in it if there are no others."""
+        """The plots of a picture.
+
+        The picture contains plots that need --full only if there are no other plots.
+        """
         return tuple(plot for plot in self.plots if full or not plot.only_with_full) or self.plots
 
     @property
@@ -551,12 +571,17 @@ class Report:
     @property
     def changed_task_lines(self) -> tuple[str, ...]:
         """A summary of the changed tasks, followed by one line per changed task."""
-        groups = ((c.summary, *c.significant_lines, *c.insignificant_lines) for c in self.make_changed_tasks())
+        groups = (
+            (c.summary, *c.significant_lines, *c.insignificant_lines)
+            for c in self.make_changed_tasks()
+        )
         return tuple(line for lines in groups for line in lines)
 
     @property
     def gate_result(self) -> str:
-        """The result of a gate: "pass", "fail", the provisional result, or "" without checks."""
+        """The result of a gate: "pass", "fail", the provisional result, or "" if nothing was
+        checked.
+        """
         if self.provisional is not None:
             return self.provisional.result
         if not self.checks:

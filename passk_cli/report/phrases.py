@@ -79,7 +79,7 @@ class SeriesName(str):
 def results_of_models_text(pairs: Sequence[tuple[str, str]]) -> str:
     """A short phrase with the names of results and models.
 
-    pairs : pairs (name of a result, model), in any order.
+    pairs : pairs of the name of a result and its model, in any order.
 
     >>> results_of_models_text([("pass@1", "a"), ("pass@2", "b")])
     'pass@1 of a, pass@2 of b'
@@ -105,14 +105,14 @@ class MonteCarloP(float):
     error: float
 
     def __new__(cls, p: float, error: float) -> MonteCarloP:
-        """Make a p-value with its standard error over the random draws."""
+        """Create a p-value with its standard error over the random draws."""
         value = super().__new__(cls, p)
         value.error = error
         return value
 
 
 def amount_text(amount: float, unit: str) -> str:
-    """An amount with its unit, as people write it.
+    """An amount with its unit, written for people, for example "$0.05" or "20,000 tokens".
 
     >>> [amount_text(x, "$") for x in (0.05, 2, 1500, 0.0005)]
     ['$0.05', '$2', '$1,500', '$0.0005']
@@ -159,6 +159,6 @@ def p_text(p: float) -> str:
 
 
 def p_text_with_sign(p: float) -> str:
-    """A p-value with the sign before it, for example "= 0.015" or "< 0.0001"."""
+    """A p-value with a sign in front, for example "= 0.015" or "< 0.0001"."""
     text = p_text(p)
     return f"< {text[1:]}" if text.startswith("<") else f"= {text}"

@@ -33,30 +33,33 @@ class Plot:
     """A chart as data.
 
     kind : "curves", "forest", "ranking", "bars", "densities" or "heat".
-    rows : one mapping per point, role → value.  Roles of curves are x, y and kind (kind of line).
-        Roles of other charts are x, label, head and tail (for a label "head − tail"), filled (False
-        for a hollow point), draws (an array) and within (the range of possible draws).  A ranking
-        also has place, letters and tied (whether the model ties for the first rank), and a forest
-        has scale (one axis per value).  A cell of a heat map has label, low, high, y (its colour)
-        and words.  All charts can have series, low, high and panel.  Undefined numbers are None.
-    names : role → printed name of the values.
+    rows : one mapping per point, from roles to values.  Roles of curves are x, y and kind (kind of
+        line). Roles of other charts are x, label, head and tail (for a label "head − tail"), filled
+        (False for a hollow point), draws (an array) and within (the range of possible draws).  A
+        ranking also has place, letters and tied (whether the model ties for the first rank), and a
+        forest has scale (one axis per value).  A cell of a heat map has label, low, high, y (its
+        colour) and words.  All charts can have series, low, high and panel.  Undefined numbers are
+        None.
+    printed_name_by_role : maps each role to the printed name of its values.
     points : for curves, the rows that are shown as points.  Points may lack some roles.
-    legend : for curves, "line", "band" or "points" → text in the legend, if it needs one.
+    legend : for curves, maps "line", "band" or "points" to a text in the legend, if one is needed.
     subtitle : sample sizes and intervals, as parts joined by " · ".
-    x_title, y_title : titles of the axes.  x_names : value of x → label of the tick.
+    x_title, y_title : titles of the axes.  x_tick_labels : maps a value of x to the label of its
+        tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
-    log_x, log_y : whether the axis is logarithmic.  None if this depends on the values.
+    log_x, log_y : whether the axis is logarithmic.  None means that this depends on the values.
     y_limits : ends of the y-axis, or None to fit the values.
     unit : "share" for shares and differences of shares, which --percent shows as percentages, else
         "".
-    hues : model → index of its colour and shape.  If empty, the order of the models sets the index.
-    models : all models of the data, if the chart may show only some models.
-    leading : models that are coloured, if there are too many models for colours.
-    short_names : model → its name in the chart, if the name is shortened.
-    series_with_bands : series with a band for the interval.  Empty for all series.
-    groups : columns that split a model into series.
-    scattered : whether the points of curves are the data, so that lines only connect points.
-    full : whether files with several charts contain this chart only with --full.
+    hues : maps each model to the index of its colour and shape.  If `hues` is empty, the order of
+        the models sets the index.
+    all_models : all models of the data, if the chart may show only some models.
+    leading_models : models that are coloured, if there are too many models for colours.
+    short_names : maps each model with a shortened name to this name.
+    series_with_bands : series with a band for the interval;  empty if all series have bands.
+    group_columns : columns that split a model into series.
+    is_scatter_plot : whether the points of curves are the data, so that lines only connect points.
+    only_with_full : whether files with several charts contain this chart only with --full.
     """
 
     kind: str
@@ -141,10 +144,12 @@ def curves(
     points : rows with the same keys that are shown as points, with low and high as bars.
     hollow : rows that are shown as hollow points, with the same keys.
     marked : values of x at which lines have points without bars.
-    subtitle : sample sizes.  The name of a single series is added.
-    log_x : whether x is logarithmic.  None if this depends on the range of x.
-    log_y : whether y is logarithmic.  Values of 0 or less are then undefined.
-    y_domain : ends of the y-axis, for example (0, 1) for shares.  None fits the data.
+    subtitle : text about sample sizes.  If there is only one series, its name is added to the
+        subtitle.
+    log_x : whether x is logarithmic.  None means that this depends on the range of x.
+    log_y : whether y is logarithmic.  On a logarithmic y-axis, values of 0 or less are undefined.
+    y_domain : ends of the y-axis, for example (0, 1) for shares.  If `y_domain` is None, the axis
+        fits the data.
     shares : whether y is a share or a difference of shares although y_domain is not (0, 1).
     """
     names = _drop_empty_roles(series=colour, kind=dash, panel=facet, x=x, y=y, low=low, high=high)
@@ -179,7 +184,7 @@ def forest(
     filled : key of a boolean, which is False for a hollow point.
     colour : key of the series, if the label is not the name of a series.
     head, tail : keys of the two models of a difference head − tail.  The chart shows each head
-        once, above its tails.
+        once, above the tails of this head.
     unit : key of the unit of the values.  rules : vertical reference lines.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
@@ -211,7 +216,11 @@ def ranking(
     names = {**plot.printed_name_by_role, "place": place, "letters": letters, "tied": tied}
     leading = tuple(str(row[label].parts[0]) for row in rows if row[tied])
     return replace(
-        plot, kind="ranking", printed_name_by_role=names, rows=_rows_with_role_keys(rows, names), leading_models=leading
+        plot,
+        kind="ranking",
+        printed_name_by_role=names,
+        rows=_rows_with_role_keys(rows, names),
+        leading_models=leading,
     )
 
 
@@ -223,7 +232,11 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
     plot = forest(ends, value=value, low="low", high="high", rules=(), **names)
-    roles = {role: name for role, name in plot.printed_name_by_role.items() if role not in ("low", "high")}
+    roles = {
+        role: name
+        for role, name in plot.printed_name_by_role.items()
+        if role not in ("low", "high")
+    }
     return replace(plot, kind="bars", printed_name_by_role=roles, unit="")
 
 

@@ -1,5 +1,6 @@
-"""The analysis that all commands share: it turns counts and options into results and reports.
+"""The analysis that all commands share, which computes results from counts and options, and makes
+reports from the results.
 
-The folder contains `Analysis`, the values of a metric at each task (`TaskValues`), computed numbers
-(`Result`), comparisons of two models, and shared sentences of reports.
+This folder contains `Analysis`, the values of a metric at each task (`TaskValues`), computed
+numbers (`Result`), comparisons of two models, and shared sentences of reports.
 """

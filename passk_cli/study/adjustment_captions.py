@@ -1,4 +1,5 @@
-"""Captions and signature entries for the tests of a comparison and their adjustment."""
+"""Makes captions and signature entries about the tests of a comparison and the adjustment of their
+p-values."""
 
 from __future__ import annotations
 
@@ -50,14 +51,14 @@ class Adjustment:
     def possible_and_all_test_counts(self) -> tuple[int, int]:
         """The number of tests that can be significant, and the number of all tests.
 
-        Tests of secondary metrics are not included in either number.
+        Neither of the two numbers includes tests of secondary metrics.
         """
         tests = [c for c in self.comparisons if c.has_p_value and c.family != SECONDARY]
         return sum(c.smallest_p <= 1 - self.level + 1e-12 for c in tests), len(tests)
 
     @property
     def name(self) -> str:
-        """The name of the adjustment, for example "holm"."""
+        """The name of the adjustment of p-values, for example "holm"."""
         adjustments = (c.adjustment for c in self.comparisons if c.adjustment)
         return next(adjustments, self.comparison_options.adjust or HOLM)
 
@@ -65,7 +66,7 @@ class Adjustment:
     def signature(self) -> dict[str, str]:
         """The signature's entries about tests, for example test=sign-flip adjust=holm tests=28.
 
-        If only 7 of 28 tests can be significant, the entry is tests=7/28.
+        If only 7 of 28 tests can be significant, the signature contains tests=7/28.
         """
         (could, tests), adjust = self.possible_and_all_test_counts, self.name
         part = f"{could}/" if adjust == HOLM and could < tests else ""
@@ -77,7 +78,8 @@ class Adjustment:
 
     @property
     def short_text(self) -> str:
-        """The adjustment for the line below a table: "min-P over 28 tests"; "" for one test.
+        """The adjustment as the line below a table writes it, for example "min-P over 28 tests", or
+        "" for one test.
 
         If two groups have 28 tests each, the text is "min-P over 2×28 tests".
         """
@@ -97,7 +99,8 @@ class Adjustment:
 
     @property
     def words(self) -> str:
-        """The caption of the adjustment: "min-P over 28 tests of pass@1 and their intervals"."""
+        """The caption about the adjustment, for example "min-P over 28 tests and their
+        intervals"."""
         (could, tests), adjust = self.possible_and_all_test_counts, self.name
         secondary = {c.adjustment for c in self.comparisons if c.family == SECONDARY}
         primary = next((c.first.metric.name for c in self.comparisons if c.family == PRIMARY), "")
@@ -120,13 +123,18 @@ class Adjustment:
 
     @property
     def test_words(self) -> str:
-        """The caption that names tests other than the guarded t test, or ""."""
+        """The caption that names the tests other than the guarded t test, or "" if there are no
+        other tests."""
         tested, words = [c for c in self.comparisons if c.test], []
         if any(c.test == WITHIN for c in tested):
             words.append("test: attempts permuted within tasks")
-            more = [c.first.metric for c in tested if c.first.metric.definition.required_attempt_data]
+            more = [
+                c.first.metric for c in tested if c.first.metric.definition.required_attempt_data
+            ]
             names = ", ".join(dict.fromkeys(metric.name for metric in more))
-            needs = ", ".join(dict.fromkeys(metric.definition.required_attempt_data for metric in more))
+            needs = ", ".join(
+                dict.fromkeys(metric.definition.required_attempt_data for metric in more)
+            )
             if more:
                 words[0] += f" ({names}: equal models give every {needs} equally often)"
         tests = {c.first.metric.name: c.test for c in tested}
@@ -139,7 +147,8 @@ class Adjustment:
 
     @property
     def disagreement_fields(self) -> dict[str, object]:
-        """The fields of the message "verdicts-by-p", or {} if intervals and tests agree."""
+        """The fields of the message "verdicts-by-p", or {} if all intervals agree with the
+        tests."""
         judged = (c for c in self.comparisons if c.has_p_value and c.excludes_zero is not None)
         alpha = 1 - self.level + 1e-12
         disagreeing = [c for c in judged if c.excludes_zero != (c.adjusted <= alpha)]
@@ -152,14 +161,15 @@ class Adjustment:
 
     @property
     def interval_methods(self) -> list[tuple[str, str]]:
-        """The metric and interval method of each comparison with an interval."""
+        """The names of the metric and of the interval method, for each comparison that has an
+        interval."""
         intervals = ((c.first.metric.name, c.interval) for c in self.comparisons)
         return [(name, limits.method) for name, limits in intervals if limits is not None]
 
 
 def names_of_tests(tests: Iterable[str]) -> str:
-    """Names of tests for the signature, for example "guarded-t, suissa-shuster".
+    """The names of tests as the signature writes them, for example "guarded-t, suissa-shuster".
 
-    tests : one name per comparison, or "" for a comparison without a test.
+    tests : for each comparison, the name of its test, or "" if there is no test.
     """
     return ", ".join(dict.fromkeys(SIGN_FLIP if t == MCNEMAR else t for t in tests if t))

@@ -1,4 +1,4 @@
-"""The analysis of a command: data, metrics and options, from which it computes results."""
+"""The analysis of a command, which computes results from data, metrics and options."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
-    """Counts, the metrics to compute from them, and the options that commands share.
+    """An analysis of counts, with the metrics to compute and the options that all commands share.
 
-    rules : test, adjustment and margin of comparisons.
-    hint : a sentence about metrics that need more attempts than the data has.
+    comparison_options : the test, the adjustment of p-values and the margin of comparisons.
+    attempts_hint : a sentence about metrics that need more attempts than the data has.
     baseline : counts of a baseline that was read separately.
-    past : the pooled runs of the baseline, if the baseline is a history.
-    reading : messages about reading files, in addition to the messages in the counts.
-    decided : entries that a command adds to the signature.
-    earlier : the name of the earlier of two labelled runs; "" without labelled runs.
-    texts : a function that reads the counts again with the solutions or answers of the attempts;
-        None if the data has no solutions and no answers.
+    pooled_baseline : the pooled runs of the baseline, if the baseline is a history.
+    reading_messages : messages about reading files, in addition to the messages in the counts.
+    signature_entries : entries that a command adds to the signature.
+    earlier_run : the name of the earlier of two labelled runs, or "" if the runs have no labels.
+    read_texts : a function that reads the counts again with the solutions or answers of the
+        attempts, or None if the data contains neither solutions nor answers.
     """
 
     counts: Counts
@@ -84,7 +84,7 @@ class Analysis:
         )
 
     def is_k_in_short_table(self, k: int | None, shown_ks: Iterable[int | None]) -> bool:
-        """Whether a table without --full shows a metric at this k.
+        """Whether a table without --full shows a metric with this k.
 
         If the user did not choose metrics, the table shows only k = 1 and the largest k.
         """
@@ -105,7 +105,7 @@ class Analysis:
 
     @property
     def pass_rates(self) -> list[float]:
-        """pass@1 of each series: the mean over its tasks of c/n, in [0, 1]."""
+        """pass@1 of each series, which is the mean of c/n over its tasks and is between 0 and 1."""
         counts = self.counts
         rows = map(counts.slice_of_series, range(len(counts.series)))
         return [float((counts.c[cells] / counts.n[cells]).mean()) for cells in rows]
@@ -113,18 +113,20 @@ class Analysis:
     def task_values(
         self, metrics: Sequence[Metric] | None = None, only: Sequence[int] | None = None
     ) -> list[TaskValues]:
-        """The values per task, sorted by series and then by metric."""
+        """The values of the metrics at each task, sorted by series and then by metric."""
         chosen_metrics = self.metrics if metrics is None else metrics
         return compute_values(self.counts, chosen_metrics, self.short_tasks, only)
 
     def result(self, values: TaskValues, confidence: Confidence | None = None) -> Result:
-        """The mean of the values of one series and metric, with standard error and interval."""
+        """The mean of the task values of one series and metric, with its standard error and its
+        interval."""
         return self.results([values], confidence)[0]
 
     def results(
         self, values: Sequence[TaskValues] | None = None, confidence: Confidence | None = None
     ) -> list[Result]:
-        """The mean of the values of each series and metric, with standard error and interval."""
+        """The mean of the task values for each series and metric, with its standard error and its
+        interval."""
         values = self.task_values() if values is None else values
         confidence = confidence or self.confidence
         if any(task_values.values_if_missing_pass is not None for task_values in values):
@@ -136,7 +138,8 @@ class Analysis:
                 size=SampleSize(len(task_values.n), int(task_values.n.min()), int(task_values.n.max(
                 ))),
                 method=confidence.method, level=confidence.interval_level, values=task_values,
-                extra_fields={"judged": float(task_values.uncorrected_values.mean())} if len(task_values.uncorrected_values) else {
+                extra_fields={"judged": float(task_values.uncorrected_values.mean())}
+                if len(task_values.uncorrected_values) else {
                 },
             )
             for task_values in values
@@ -170,8 +173,8 @@ class Analysis:
     def on_shared_tasks(self, facts: Sequence[Result]) -> tuple[list[Result], str]:
         """Results on the tasks that all models of a group share, and a phrase about these tasks.
 
-        The phrase is "" if all models have the same tasks.  A group without shared tasks has no
-        result.
+        The phrase is "" if all models have the same tasks.  A group in which models share no task
+        has no result.
         """
         shared: list[Result] = []
         for rivals in group_by(facts, lambda fact: (fact.name, fact.series[1:])).values():
@@ -189,8 +192,11 @@ class Analysis:
         return shared, f" on the {count_range(sizes_text, 'task')} {have}"
 
     def largest_unsupported_k(self, facts: Sequence[Result]) -> int:
-        """The largest k of these results for which a task has too few attempts, or 0."""
-        rows = {series: self.counts.slice_of_series(s) for s, series in enumerate(self.counts.series)}
+        """The largest k in these results for which a task has too few attempts, or 0 if every task
+        has enough attempts."""
+        rows = {
+            series: self.counts.slice_of_series(s) for s, series in enumerate(self.counts.series)
+        }
         fewest = {series: int(self.counts.n[rows[series]].min()) for series in rows}
         ks = [f.k for f in facts if f.k and f.series in rows and fewest[f.series] < f.k]
         return max(ks, default=0)
@@ -198,12 +204,19 @@ class Analysis:
     def _results_with_missing_outcomes(
         self, values: Sequence[TaskValues], confidence: Confidence
     ) -> list[Result]:
-        ranges = [task_values for task_values in values if task_values.values_if_missing_pass is not None]
+        ranges = [
+            task_values for task_values in values if task_values.values_if_missing_pass is not None
+        ]
         ends = [end for task_values in ranges for end in task_values.missing_bounds]
         end_results = iter(self.results(ends, confidence.require_valid_for_missing_outcomes()))
         points = iter(
             self.results(
-                [task_values for task_values in values if task_values.values_if_missing_pass is None], confidence
+                [
+                    task_values
+                    for task_values in values
+                    if task_values.values_if_missing_pass is None
+                ],
+                confidence,
             )
         )
         return [
@@ -219,11 +232,12 @@ class Analysis:
         mixed: int = 0, fixed: str = "no interval for these tasks",
         confidence: Confidence | None = None,
     ) -> Result:  # fmt: skip
-        """The mean of values per task that are not a metric, with its interval.
+        """The mean, with its interval, of task values that do not come from a metric.
 
-        attempts : number of attempts behind each value, if the values are pass rates.
+        attempts : for each value, the number of attempts behind the value, if the values are pass
+            rates.
         within : variance of each value over repeated attempts, for the population these-tasks.
-        fixed : reason why the population these-tasks has no interval, if `within` is None.
+        fixed : the reason why the population these-tasks has no interval, if `within` is None.
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
@@ -238,7 +252,8 @@ class Analysis:
         clusters = cluster_codes(self.counts, tasks[present])
         spread = None if within is None else within[present]
         sample = IntervalData(
-            values[present], *bounds, attempts=attempts, attempt_variances=spread, mixed_task_count=mixed,
+            values[present], *bounds, attempts=attempts, attempt_variances=spread,
+            mixed_task_count=mixed,
             clusters=clusters, resamples=confidence.resamples, seed=confidence.seed,
         )  # fmt: skip
         if confidence.population == THESE_TASKS and spread is None:
@@ -248,9 +263,9 @@ class Analysis:
     def messages(
         self, facts: Sequence[Result], short: Sequence[Result] | None = None
     ) -> list[Diagnostic]:
-        """Messages about reading the data and about results.
+        """The messages about how passk read the data and about special results.
 
-        short : the results for which messages may report too few attempts.  None for all results.
+        short : the results for which messages may report too few attempts, or None for all results.
         """
         short = facts if short is None else short
         notes = [*reading_notes(self.counts), *self.reading_messages]
@@ -272,7 +287,10 @@ class Analysis:
         return notes
 
     def _larger_k_note(self) -> Iterator[Diagnostic]:
-        allowed, most = largest_k_by_series(self.counts), max((m.k for m in self.metrics), default=0)
+        allowed, most = (
+            largest_k_by_series(self.counts),
+            max((m.k for m in self.metrics), default=0),
+        )
         k = default_ks(max(allowed))[-1]
         if most and most < k > largest_k_of_most_models(self.counts):
             largest_ks = zip(self.counts.series, allowed, strict=True)
@@ -280,12 +298,13 @@ class Analysis:
             yield LARGER_K_POSSIBLE(models=models, count=len(models), k=k)
 
     def sizes_text(self, facts: Iterable[Result]) -> str:
-        """The number of tasks and attempts of these results: "800 tasks × 10 attempts"."""
+        """The numbers of tasks and attempts of these results, for example "800 tasks × 10
+        attempts"."""
         tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
         return tasks_and_attempts(tasks, (*fewest, *most))
 
     def sizes_and_intervals_text(self, facts: Iterable[Result]) -> tuple[str, str]:
-        """The two phrases about sizes and intervals for the line below a table."""
+        """Two phrases for the line below a table: one about sizes and one about intervals."""
         return self.sizes_text(facts), self.confidence.words()
 
 
@@ -294,7 +313,10 @@ def _results_with_limits(
 ) -> list[Result]:
     errors = [sample.se for sample in samples]
     if confidence.population == THESE_TASKS:
-        sums = [math.nan if s.attempt_variances is None else float(s.attempt_variances.sum()) for s in samples]
+        sums = [
+            math.nan if s.attempt_variances is None else float(s.attempt_variances.sum())
+            for s in samples
+        ]
         errors = [None if math.isnan(variance) else math.sqrt(variance) / len(sample.values)
                   for variance, sample in zip(sums, samples, strict=True)]  # fmt: skip
     estimates = [
@@ -331,11 +353,11 @@ def range_estimate(values: TaskValues, level: float) -> Estimate:
 
 
 def sort_by_score(scores: Mapping[SeriesKey, float]) -> list[SeriesKey]:
-    """Series sorted by score from the lowest to the highest, and by name if scores are equal.
+    """The series, sorted by score from the lowest to the highest, and by name if scores are equal.
 
-    Scores that differ only by rounding are equal.  Series of groups without a name are last.  If
-    the values of a group column have an order, the series of a model stay together and are sorted
-    by the model's lowest score.
+    Scores that differ only by rounding count as equal.  Series with an empty group value come last.
+    If the values of a group column have an order, the models are sorted by their lowest score, and
+    the series of one model are sorted by their group values.
     """
     scores = {series: round(score, 12) for series, score in scores.items()}
     if not any(isinstance(part, Category) for series in scores for part in series):

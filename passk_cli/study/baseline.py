@@ -1,4 +1,4 @@
-"""Reading a baseline from separate files, and joining it with the run that is compared with it."""
+"""Reads a baseline from separate files, and joins the baseline with the run to compare."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ BASELINE_LEFT_OUT = DiagnosticType(
 class RunAndBaseline:
     """The files of the new run, and the baseline if it is in separate files.
 
-    files : None if the files of the new run are exactly those that the user gave.
+    files : the files of the new run, or None if these are exactly the files that the user gave.
     """
 
     files: Sequence[str] | None
@@ -60,7 +60,7 @@ class RunAndBaseline:
         include this file.  If the new run has no other file, passk compares the baseline with
         itself.
 
-        Errors: ParameterError if one of several baselines is not a file.
+        Errors: ParameterError if there are several baselines and one of them is not a file.
         """
         absent = [path for path in paths_in_data(baseline) if not is_file_argument(path)]
         if absent and isinstance(baseline, str):
@@ -68,8 +68,8 @@ class RunAndBaseline:
         if absent and isinstance(baseline, list | tuple) and len(baseline) > 1:
             raise ParameterError(
                 OptionValue("--baseline", absent[0]),
-                "this file does not exist, but each of several baselines must be a file; name"
-                " existing files, or only one model", name="no-such-model",
+                "this file does not exist, but if you name several baselines, all of them must be"
+                " files; name existing files, or only one model", name="no-such-model",
             )  # fmt: skip
         new_files, name = list(files), baseline_label(baseline)
         for path in paths_in_data(baseline):
@@ -83,7 +83,8 @@ class RunAndBaseline:
     def read_baseline(self, read: Callable[..., Counts], request: Request) -> Counts:
         """Read the baseline with all its models.
 
-        Errors: DataError with only the suggested fixes that also fit the new run.
+        Errors: DataError if passk cannot read the baseline.  The error contains only the suggested
+            fixes that also fit the new run.
         """
         try:
             return read(request.with_all_models(), self.baseline)
@@ -94,9 +95,10 @@ class RunAndBaseline:
     def applicable_fixes(
         self, settles: Sequence[SuggestedFix], read: Callable[..., Counts], request: Request
     ) -> tuple[SuggestedFix, ...]:
-        """The suggested fixes that use this command and only columns that the new run has.
+        """The suggested fixes that keep the command and need only columns that the new run has.
 
-        A fix with another command is left out, because it would read the files of the new run.
+        Fixes with another command are left out, because that command would read the files of the
+        new run.
         """
 
         def fits(settle: SuggestedFix) -> bool:
@@ -111,7 +113,7 @@ class RunAndBaseline:
 
 
 def baseline_label(baseline: Any) -> str:
-    """The name of a baseline: its file names, or the Python type of its data.
+    """The name of a baseline, which consists of its file names, or is the Python type of its data.
 
     >>> baseline_label("old=runs/old.jsonl"), baseline_label([{"task": "a", "passed": True}])
     ('old.jsonl', 'list')
@@ -126,12 +128,14 @@ def select_models(counts: Counts, request: Request) -> Counts:
 
 
 def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts, Counts]:
-    """Joined counts of the run and the baseline, and the counts of the baseline with the new name.
+    """The joined counts of the run and the baseline, and the counts of the baseline with its final
+    name.
 
-    If a model of the run has the same name as the baseline, the baseline gets its label as an
-    addition to the name.
+    If a model of the run has the same name as the model of the baseline, the label of the baseline
+    is added to the name of the baseline's model.
 
-    Errors: DataError for a baseline with several models, or with clusters that contradict the run.
+    Errors: DataError for a baseline with several models, or with clusters that contradict the
+        clusters of the run.
     """
     models = sorted({series[0] for series in baseline.series})
     if len(models) > 1:
@@ -143,14 +147,16 @@ def join_baseline(counts: Counts, baseline: Counts, label: str) -> tuple[Counts,
         )
     run_models = {series[0] for series in counts.series}
     name = f"{models[0]} ({label})" if models[0] in run_models else models[0]
-    renamed = baseline.with_renamed_series([(name, *s[1:]) for s in baseline.series], baseline.group_names)
+    renamed = baseline.with_renamed_series(
+        [(name, *s[1:]) for s in baseline.series], baseline.group_names
+    )
     clusters = merged_clusters(counts, baseline, label)
     combined = Counts.concatenate([replace(counts, clusters=None), replace(renamed, clusters=None)])
     return (combined if clusters is None else combined.with_clusters(clusters)), renamed
 
 
 def merged_clusters(counts: Counts, baseline: Counts, label: str) -> dict[str, str] | None:
-    """The cluster of each task of the run and the baseline, or None if one of them has no clusters.
+    """The cluster of each task of the run and the baseline, or None if either has no clusters.
 
     Errors: DataError if a task belongs to different clusters in the run and in the baseline.
     """

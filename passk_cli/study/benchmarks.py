@@ -47,7 +47,8 @@ BENCHMARKS_DISAGREE = DiagnosticType(
 
 
 def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning that a series contains several benchmarks, with the sizes of the benchmarks."""
+    """The warning that the tasks of a series come from several benchmarks, with the number of tasks
+    of each benchmark."""
     benchmark_by_task = counts.read_facts.benchmark_by_task
     if not benchmark_by_task:
         return
@@ -66,7 +67,8 @@ def pooled_benchmarks_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, float]:
-    """Benchmark → mean difference between two models on their shared tasks of this benchmark."""
+    """A dict that maps each benchmark to the mean difference between two models on their shared
+    tasks of this benchmark."""
     benchmark_by_task = counts.read_facts.benchmark_by_task
     differences = (pair.values[0] - pair.values[1]).tolist()
     by_benchmark = group_by(
@@ -81,9 +83,10 @@ def differences_by_benchmark(counts: Counts, pair: Comparison) -> dict[str, floa
 def benchmark_disagreement_warning(
     counts: Counts, pairs: Sequence[Comparison]
 ) -> Iterator[Diagnostic]:
-    """The warning that one model is better than another on one benchmark and worse on a second.
+    """The warning that one model is better than another model on one benchmark, and worse on
+    another benchmark.
 
-    passk does not check benchmarks that the user pooled on purpose.
+    passk does not give this warning for benchmarks that the user pooled on purpose.
     """
     if not counts.read_facts.benchmark_by_task:
         return

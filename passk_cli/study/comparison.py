@@ -1,4 +1,4 @@
-"""The comparison of two models task by task, with the mean difference and its interval."""
+"""Compares two models task by task, and computes the mean difference and its interval."""
 
 from __future__ import annotations
 
@@ -69,28 +69,31 @@ class _CachedProperty(Generic[Value]):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two models compared by one metric, on the tasks that both models have.
+    """The comparison of two models by one metric, on the tasks that both models have.
 
     first, second : the task values of both models; the difference is first − second.
-    at : indices of the shared tasks in `first` and in `second`.
-    only_first, only_second : number of tasks that only one model has.
-    p, adjusted : p-value of no difference, and the adjusted p-value; NaN if there is no test.
-    smallest : the smallest p-value that the test can give.  test : name of the test.
-    adjustment : the adjustment of p: "min-p", "holm", "bh", "none"; "" without p.
+    shared_task_indices : indices of the shared tasks in `first` and in `second`.
+    only_in_first_count, only_in_second_count : number of tasks that only one model has.
+    p, adjusted : the p-value of the hypothesis that there is no difference, and the adjusted
+        p-value, or NaN if there is no test.
+    smallest_p : the smallest p-value that the test can give.  test : name of the test.
+    adjustment : the adjustment of p ("min-p", "holm", "bh" or "none"), or "" if there is no p.
     alpha : the largest p that is significant after the adjustment.  The level of the interval is
         1 − alpha.
-    equivalence : adjusted p-value of the equivalence tests, or NaN without a margin.
+    equivalence : adjusted p-value of the equivalence tests, or NaN if there is no margin.
     family : the tests that are adjusted together: "all", "primary" or "secondary" (by metric).
-    verdict : verdict on the first model: better, worse, equivalent or tied; "" without a verdict.
+    verdict : verdict on the first model ("better", "worse", "equivalent" or "tied"), or "".
     missing_bounds : if missing outcomes may pass or fail, the two comparisons with the lowest and
         the highest difference.  The difference is lowest if missing outcomes of the first model
         fail and missing outcomes of the second model pass.
-    opposite : the other of two comparisons in `missing_bounds`.
-    floor : the smallest possible variance of the mean difference, or None if not computed.
-    distribution : the distribution that gives p, and the row of this comparison.  None if the test
-        has no distribution.
-    ratio : the mean of the first model divided by the mean of the second, with limits.
-    cache : computed properties, shared by comparisons with the same values.
+    opposite_bound : in a comparison that belongs to `missing_bounds`, the other of its two
+        comparisons.
+    variance_floor : the smallest possible variance of the mean difference, or None if it is not yet
+        computed.
+    distribution : the distribution from which the test computes p, and the row of this comparison
+        in it, or None if the test has no distribution.
+    ratio : the mean of the first model divided by the mean of the second model, with its limits.
+    cache : computed properties, which comparisons with the same values share.
     """
 
     first: TaskValues
@@ -122,43 +125,53 @@ class Comparison:
     factor_of_second: float = 1.0
 
     def with_factor_of_second(self, share: float) -> Comparison:
-        """The comparison of the first model with a multiple of the second model's values.
+        """The comparison of the first model's values with the second model's values multiplied by a
+        factor.
 
-        The interval of the difference excludes 0 if the ratio of the means differs significantly
-        from the factor.
+        The interval of this difference excludes 0 if the ratio of the two means differs
+        significantly from the factor.
         """
         first, second = self.values
         return self.with_changes(
-            values=(first, second * (share / self.factor_of_second)), share=share, distribution=None,
+            values=(first, second * (share / self.factor_of_second)),
+            factor_of_second=share,
+            distribution=None,
             cache={"why_not_binary": "values of a scaled comparison are not differences"},
         )  # fmt: skip
 
     def with_changes(self, **results: Any) -> Comparison:
-        """A copy with the same cache and changed attributes, for example p or the interval."""
+        """A copy of the comparison with some changed attributes, for example p or the interval, and
+        with the same cache."""
+        assert all(hasattr(self, name) for name in results), results
         comparison = object.__new__(Comparison)
         comparison.__dict__.update(self.__dict__, **results)
         return comparison
 
     @property
     def differences(self) -> Floats:
-        """The difference of the two models at each shared task."""
+        """The difference between the values of the two models at each shared task."""
         return self.values[0] - self.values[1]
 
     @property
     def label_variance_and_degrees(self) -> tuple[float, int | None]:
-        """The variance of the mean difference that labels add, and its degrees of freedom.
+        """The variance that the correction by labels adds to the mean difference, and the degrees
+        of freedom of this variance.
 
-        The degrees of freedom are None if the number of tasks limits them; see `Corrected`.
+        The degrees of freedom are None if they depend on the number of tasks; see `Corrected`.
         """
         first, second = self.first, self.second
         degrees = first.label_degrees_of_freedom
-        if degrees is None or (second.label_degrees_of_freedom is not None and second.label_degrees_of_freedom < degrees):
+        if degrees is None or (
+            second.label_degrees_of_freedom is not None
+            and second.label_degrees_of_freedom < degrees
+        ):
             degrees = second.label_degrees_of_freedom
         return first.hidden_variance + self.factor_of_second**2 * second.hidden_variance, degrees
 
     @property
     def difference_bounds(self) -> tuple[Floats, Floats] | None:
-        """The lowest and highest difference at each task if outcomes are missing, else None."""
+        """The lowest and the highest possible difference at each task if outcomes are missing, or
+        else None."""
         if self.opposite_bound is None:
             return None
         return np.minimum(self.differences, self.opposite_bound.differences), np.maximum(
@@ -167,7 +180,7 @@ class Comparison:
 
     @_CachedProperty
     def estimates(self) -> tuple[Cell, Cell]:
-        """The means of both models on the shared tasks."""
+        """The mean of each model's values on the shared tasks."""
         if self.reason:
             return None, None
         if self.missing_bounds:
@@ -203,7 +216,8 @@ class Comparison:
 
     @property
     def attempts_range(self) -> tuple[int | None, int | None]:
-        """Minimum and maximum number of attempts at a shared task, or None without shared tasks."""
+        """The smallest and the largest number of attempts at a shared task, or None if no task is
+        shared."""
         if self._same_tasks:
             ends = [*self.first.attempts_range, *self.second.attempts_range]
         else:
@@ -212,18 +226,19 @@ class Comparison:
 
     @_CachedProperty
     def discordant_counts(self) -> tuple[int, int]:
-        """The number of tasks that only the first, and that only the second model passes."""
+        """The number of tasks that only the first model passes, and the number of tasks that only
+        the second model passes."""
         d = self.differences
         return int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
 
     @_CachedProperty
     def attempts_differ(self) -> bool:
-        """Whether the models have different numbers of attempts at at least one shared task."""
+        """Whether the numbers of attempts of the two models differ at one or more shared tasks."""
         return not np.array_equal(*self.n)
 
     @property
     def is_binary(self) -> bool:
-        """Whether every value can only be 0 or 1 and tasks have no clusters."""
+        """Whether each value can only be 0 or 1, and the tasks have no clusters."""
         return not self.why_not_binary
 
     @_CachedProperty
@@ -254,12 +269,12 @@ class Comparison:
 
     @property
     def has_p_value(self) -> bool:
-        """Whether there is a p-value."""
+        """Whether the comparison has a p-value."""
         return not math.isnan(self.p)
 
     @property
     def excludes_zero(self) -> bool | None:
-        """Whether the interval excludes 0, or None if there is no interval."""
+        """Whether the interval of the difference excludes 0, or None if there is no interval."""
         limits = self.interval
         if limits is None or limits.low is None or limits.high is None:
             return None
@@ -267,7 +282,8 @@ class Comparison:
 
     @_CachedProperty
     def difference(self) -> float | None:
-        """The mean difference, or its lower end if missing outcomes make it a range."""
+        """The mean difference, or the lower end of its range if missing outcomes make the mean
+        difference a range."""
         if self.missing_bounds:
             return self.missing_bounds[0].difference
         if self.distribution is not None:
@@ -279,12 +295,14 @@ class Comparison:
 
     @property
     def sign(self) -> int:
-        """The sign of the mean difference: 1, −1, or 0 if it is 0 or a range that contains 0."""
+        """The sign of the mean difference: 1 or −1, or 0 if the mean difference is 0 or a range
+        that contains 0."""
         low, high = (end.difference or 0.0 for end in self.missing_bounds or (self, self))
         return int(min(low, high) > 0) - int(max(low, high) < 0)
 
     def result(self, confidence: Confidence, **more: Cell) -> Result:
-        """The result of the mean difference, first − second, with limits, p-value and verdict."""
+        """The mean difference (first model minus second model) as a result with limits, p-value and
+        verdict."""
         metric, first, second = self.first.metric, self.first, self.second
         testable, limits = self.has_p_value, self.interval
         if limits is None:
@@ -292,7 +310,8 @@ class Comparison:
             limits = Interval(None, None, confidence.level, method, confidence.population)
         estimate = Estimate(
             self.difference, low=limits.low, high=limits.high, reason=self.reason, signed=True,
-            unit=metric.unit, range_upper_end=self.missing_bounds[1].difference if self.missing_bounds
+            unit=metric.unit, range_upper_end=self.missing_bounds[1].difference
+            if self.missing_bounds
             else None,
         )  # fmt: skip
         return Result(
@@ -301,18 +320,20 @@ class Comparison:
             method=limits.method, level=limits.level,
             interval_flaw=limits.reason,
             p=self.p if testable else None, p_adjusted=self.adjusted if testable else None,
-            verdict=self.verdict, extra_fields={"test": self.test, "adjustment": self.adjustment, **more},
+            verdict=self.verdict, extra_fields={"test": self.test, "adjustment": self.adjustment,
+                **more},
         )  # fmt: skip
 
 
 def difference_intervals(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Interval]:
-    """Intervals of the mean differences, with the confidence level for all of them together.
+    """The intervals of the mean differences.  The confidence level holds for all intervals
+    together.
 
-    The level of each interval is 1 − alpha, and alpha is the significance level of the adjusted
-    test.  If missing outcomes make the difference a range, the interval is the hull of the
-    intervals at both ends.
+    The level of each interval is 1 − alpha, and alpha is the largest p-value that is significant
+    after the adjustment.  If missing outcomes make the mean difference a range, the interval covers
+    the intervals at both ends of the range.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -362,10 +383,11 @@ def difference_intervals(
 
 
 def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
-    """The relative difference x̄/ȳ − 1 of the first mean from the second, with its limits.
+    """The relative difference x̄/ȳ − 1 of the first mean x̄ from the second mean ȳ, with its
+    limits.
 
-    The interval contains ρ − 1 for every factor ρ for which the interval of x − ρy contains 0
-    (Fieller 1954).
+    The interval contains ρ − 1 for every factor ρ for which the interval of the mean of x − ρy
+    contains 0.  Source: Fieller 1954.
     """
     from scipy.optimize import brentq
 
@@ -399,10 +421,11 @@ def relative_change(c: Comparison, confidence: Confidence) -> Estimate:
 def equivalence_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, margin: float
 ) -> list[float]:
-    """The p-values of two one-sided tests that each mean difference is inside ±margin.
+    """The p-value of each comparison from two one-sided tests of whether the mean difference is
+    between −margin and +margin.
 
-    The tests use the same distribution as the interval.  If missing outcomes make the difference a
-    range, p is the larger p-value of the two ends.
+    The tests use the same distribution as the interval.  If missing outcomes make the mean
+    difference a range, p is the larger of the p-values at the two ends of the range.
     """
     confidence = confidence.for_differences()
     plain = [end for c in comparisons for end in c.missing_bounds or (c,)]
@@ -439,7 +462,8 @@ def _batches_by_method_and_level(
 def difference_interval_data(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[IntervalData]:
-    """The differences per task of each comparison, as data for intervals and tests."""
+    """The differences at the tasks of each comparison, as data from which intervals and tests are
+    computed."""
     samples = []
     for c in with_variance_floors(comparisons, confidence):
         low, high = c.first.bounds(confidence)
@@ -447,9 +471,14 @@ def difference_interval_data(
         passes: tuple[MetricCounts, ...] = ()
         if confidence.population != NEW_TASKS:
             sides = [side.restrict(c.tasks) for side in (c.first, c.second)]
-            within = sides[0].within_task_variance + c.factor_of_second**2 * sides[1].within_task_variance
+            within = (
+                sides[0].within_task_variance
+                + c.factor_of_second**2 * sides[1].within_task_variance
+            )
             mixed = int((sides[0].mixed_tasks | sides[1].mixed_tasks).sum())
-            passes = (*sides[0].hull_counts, *sides[1].hull_counts) if c.factor_of_second == 1.0 else ()
+            passes = (
+                (*sides[0].hull_counts, *sides[1].hull_counts) if c.factor_of_second == 1.0 else ()
+            )
         samples.append(
             IntervalData(
                 c.differences,
@@ -473,7 +502,8 @@ def difference_interval_data(
 def with_variance_floors(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> list[Comparison]:
-    """The comparisons with `floor`, the smallest possible variance of the mean difference."""
+    """The comparisons with the attribute `variance_floor`, which is the smallest possible variance
+    of the mean difference."""
     floored = list(comparisons)
     if confidence.population != NEW_TASKS:
         return floored
@@ -494,12 +524,16 @@ def with_variance_floors(
             largest = None
             if between:
                 opposite_c = _stack_counts(
-                    [comparison.opposite_bound.c for comparison in part if comparison.opposite_bound]
+                    [
+                        comparison.opposite_bound.c
+                        for comparison in part
+                        if comparison.opposite_bound
+                    ]
                 )
                 c, largest = np.minimum(c, opposite_c), np.maximum(c, opposite_c)
             floors = attempt_variance_floor(metric, n, c, largest).tolist()
             for at, floor in zip(places[first : first + size], floors, strict=True):
-                floored[at] = floored[at].with_changes(floor=floor)
+                floored[at] = floored[at].with_changes(variance_floor=floor)
     return floored
 
 
@@ -509,7 +543,8 @@ def _stack_counts(sides: Sequence[tuple[Ints, Ints]]) -> Ints:
 
 
 def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
-    """The number of discordant tasks of each comparison, if all have equally many tasks."""
+    """For each comparison, the number of tasks that only the first model passes, and the number of
+    tasks that only the second model passes.  All comparisons must have the same number of tasks."""
     tasks, counts = len(comparisons[0].tasks), np.empty((2, len(comparisons)), dtype=np.int64)
     for block in row_blocks(len(comparisons), tasks, _MAX_VALUES_PER_BATCH):
         value_pairs = [c.values for c in comparisons[block]]
@@ -525,10 +560,13 @@ def count_discordant(comparisons: Sequence[Comparison]) -> tuple[Ints, Ints]:
     return counts[0], counts[1]
 
 
-def comparison_on_shared_tasks(first: TaskValues, second: TaskValues, unpaired: str = "drop") -> Comparison:
+def comparison_on_shared_tasks(
+    first: TaskValues, second: TaskValues, unpaired: str = "drop"
+) -> Comparison:
     """The comparison of two models on the tasks that both models have.
 
-    unpaired : "drop" leaves out tasks that only one model has; "error" raises DataError for them.
+    unpaired : what to do with tasks that only one model has: "drop" leaves these tasks out, and
+        "error" raises DataError.
     """
     same_tasks = arrays_equal(first.tasks, second.tasks)
     shared = first.tasks if same_tasks else np.intersect1d(first.tasks, second.tasks)
@@ -542,16 +580,22 @@ def comparison_on_shared_tasks(first: TaskValues, second: TaskValues, unpaired: 
             settles=[SuggestedFix({"--unpaired": "drop"}, "compares on the shared tasks")],
         )
     reason, sides = "", (first, second)
-    corrected = first.label_degrees_of_freedom is not None or second.label_degrees_of_freedom is not None
+    corrected = (
+        first.label_degrees_of_freedom is not None or second.label_degrees_of_freedom is not None
+    )
     if (first.metric.definition.is_ratio_of_means or corrected) and not same_tasks:
-        # Ratios and label-based corrections depend on all tasks, so passk computes both again for a
-        # part of the tasks.
+        # Ratios and label-based corrections depend on all tasks, so passk recomputes both if it
+        # uses only some of the tasks.
         sides = first.restrict(shared), second.restrict(shared)
     for rates in sides:
         if not rates.has_values:
             reason = f"{' '.join(rates.series)}: {rates.reason}"
         by_task = rates.labels is not None and rates.labels.labels_per_task > 0
-        if by_task and rates.label_degrees_of_freedom is not None and rates.label_degrees_of_freedom + 1 < FEWEST_TASKS_TO_COMPARE:
+        if (
+            by_task
+            and rates.label_degrees_of_freedom is not None
+            and rates.label_degrees_of_freedom + 1 < FEWEST_TASKS_TO_COMPARE
+        ):
             few = rates.label_degrees_of_freedom + 1
             reason = f"labels of {few} tasks; a difference needs {FEWEST_TASKS_TO_COMPARE}"
     if not len(shared):
@@ -562,8 +606,14 @@ def comparison_on_shared_tasks(first: TaskValues, second: TaskValues, unpaired: 
     ends: tuple[Comparison, ...] = ()
     if first.values_if_missing_pass is not None or second.values_if_missing_pass is not None:
         (low, high), (other_low, other_high) = first.missing_bounds, second.missing_bounds
-        lowest, highest = comparison_on_shared_tasks(low, other_high), comparison_on_shared_tasks(high, other_low)
-        ends = lowest.with_changes(opposite=highest), highest.with_changes(opposite=lowest)
+        lowest, highest = (
+            comparison_on_shared_tasks(low, other_high),
+            comparison_on_shared_tasks(high, other_low),
+        )
+        ends = (
+            lowest.with_changes(opposite_bound=highest),
+            highest.with_changes(opposite_bound=lowest),
+        )
     at: tuple[Places, Places] = (_ALL_TASKS, _ALL_TASKS)
     values = first.values, second.values
     if not same_tasks:

@@ -1,4 +1,5 @@
-"""Warnings and errors about models with fewer attempts than other models, or than planned."""
+"""Warnings and errors about models that have fewer attempts than other models, or fewer attempts
+than planned."""
 
 from __future__ import annotations
 
@@ -51,13 +52,16 @@ DROPPED_TASKS = DiagnosticType(
 
 
 class MissingAttempts(NamedTuple):
-    """A model with fewer attempts than the other models, and a test for missing failures.
+    """A model with fewer attempts than the other models, and a test of whether hard tasks lack
+    attempts more often than other tasks.
 
-    expected : number of attempts if every task had n attempts.
-    n : number of attempts per task of the other models.
-    short, hard : number of tasks with fewer attempts, and number of hard tasks among them.  A task
-        is hard if the other models' pass rate at the task is below their median pass rate.
-    complete, complete_hard : number of tasks with n attempts, and number of hard tasks among them.
+    expected : number of attempts that the model would have with n attempts at every task.
+    usual_attempts_per_task : number of attempts of the other models at each task.
+    short_tasks, hard_short_tasks : number of tasks with fewer than n attempts, and number of hard
+        tasks among them. A task is hard if the other models' pass rate at this task is below the
+        median over all tasks.
+    complete_tasks, hard_complete_tasks : number of tasks with n attempts, and number of hard tasks
+        among them.
     """
 
     series: tuple[str, ...]
@@ -72,7 +76,8 @@ class MissingAttempts(NamedTuple):
 
 
 def models_lacking_attempts(counts: Counts) -> list[MissingAttempts]:
-    """Models with fewer attempts than the other models of their group, sorted by missing attempts.
+    """The models with fewer attempts than the other models of their group, beginning with the model
+    that lacks the most attempts.
 
     The other models must have the same number of attempts at every task.
 
@@ -131,11 +136,13 @@ def _with_fisher_test(uneven: MissingAttempts, short: Bools, rates: Floats) -> M
 
     (a, b), (c, d) = ([int((s & h).sum()) for h in (hard, ~hard)] for s in (short, ~short))
     p = float(fisher_exact([[a, b], [c, d]])[1])
-    return uneven._replace(hard_short_tasks=a, short_tasks=a + b, hard_complete_tasks=c, complete_tasks=c + d, p=p)
+    return uneven._replace(
+        hard_short_tasks=a, short_tasks=a + b, hard_complete_tasks=c, complete_tasks=c + d, p=p
+    )
 
 
 def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about models with missing attempts, with the test of the first model."""
+    """The warning about models that lack attempts, with a test of the model that lacks the most."""
     lacking = models_lacking_attempts(counts)
     if not lacking:
         return
@@ -144,18 +151,21 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
     yield UNEVEN_ATTEMPTS(
         models=[f"{SeriesName(m.series)} ({m.expected - m.actual:,} of {m.expected:,})"
                 for m in lacking],
-        names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking), n=first.usual_attempts_per_task,
+        names=tuple(dict.fromkeys(m.series[0] for m in lacking)), count=len(lacking),
+        n=first.usual_attempts_per_task,
         model=SeriesName(first.series), hard=tested.hard_short_tasks, short=tested.short_tasks,
-        rest_hard=tested.hard_complete_tasks, rest=tested.complete_tasks, p=p_text_with_sign(first.p or 0.0),
+        rest_hard=tested.hard_complete_tasks, rest=tested.complete_tasks,
+        p=p_text_with_sign(first.p or 0.0),
     )  # fmt: skip
 
 
 def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
-    """Raise DataError unless every task has n attempts, and return the counts.
+    """Return the counts if every task has n attempts, and otherwise raise DataError or drop tasks.
 
-    drop : whether to leave out tasks without exactly n attempts, with a warning instead of an
-        error.
-    Errors: DataError also if no task has n attempts.
+    drop : whether to leave out tasks that do not have exactly n attempts, with a warning instead of
+        an error.
+    Errors: DataError for tasks with another number of attempts if `drop` is False, and always if no
+        task has n attempts.
     """
     differs = counts.n != n
     if not differs.any():

@@ -1,4 +1,4 @@
-"""The options of intervals and tests, which all commands share."""
+"""The options about intervals and tests, which all commands share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def parse_bounds(value: Any) -> tuple[float, float]:
     """The lowest and highest possible score, parsed from a string such as "0,1" or from a pair.
 
-    Errors: ParameterError unless the bounds are two finite numbers, the lower one first.
+    Errors: ParameterError unless the bounds are two finite numbers, and the first number is lower
+        than the second.
 
     >>> parse_bounds("0,1"), parse_bounds((-1, 1))
     ((0.0, 1.0), (-1.0, 1.0))
@@ -38,21 +39,25 @@ def parse_bounds(value: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class Confidence:
-    """Method, level and population of intervals and tests.
+    """The method, the confidence level and the population of intervals and tests.
 
-    interval : name of the interval method, "none", or None for the default of the population.
-    method_overrides : method → metrics that use this method instead of `interval`, or "all".
-    by_default : whether differences use the default method.  If all values are 0 or 1, the default
-        is `paired-score`.
+    interval : the name of the interval method, "none" for no intervals, or None for the default
+        method of the population.
+    method_overrides : method → the metrics that use this method instead of `interval`, or ("all",)
+        for all metrics.
+    uses_default_method : whether differences use the default method.  For differences of values
+        that are all 0 or 1, the default method is `paired-score`.
     """
 
     title: ClassVar[str] = "Uncertainty"
     # fmt: off
     interval: Annotated[str | None, Option(
         "--interval", "METHOD", "Interval method, such as guard or bca (none: standard errors).",
-        choices="passk_cli.inference.intervals:METHOD_CHOICES", former_choices=(("tango", "paired-score"),),
-        detail="One of {choices}. The default is guard for new tasks, and hull for these tasks. The"
-        " default for differences is guarded-t, or paired-score if all values are 0 or 1.")] = None
+        choices="passk_cli.inference.intervals:METHOD_CHOICES", former_choices=(("tango",
+            "paired-score"),),
+        detail="One of {choices}. The default is guard for --population new-tasks, and hull for"
+        " --population these-tasks. The default for differences is guarded-t, or paired-score if"
+        " all values are 0 or 1.")] = None
     level: Annotated[float, Option(
         "--level", "P", "Confidence level.", low=0, high=1, excludes_limits=True)] = 0.95
     population: Annotated[str, Option(
@@ -76,7 +81,7 @@ class Confidence:
 
     @cached_property
     def method(self) -> str:
-        """The name of the method, or "none".
+        """The name of the interval method, or "none" for no intervals.
 
         Errors: ParameterError for a method that does not fit the level or the population.
         """
@@ -88,7 +93,7 @@ class Confidence:
         return check_method(self.interval, self.level, self.population)
 
     def require_intervals(self) -> Confidence:
-        """Return this confidence, or raise ParameterError if its interval method is "none"."""
+        """Return this object, or raise ParameterError if its interval method is "none"."""
         raise_first_applicable_error("invalid-method", (
             self.method == "none", OptionValue("--interval", "none"),
             "the verdicts of this command need intervals", (SuggestedFix({"--interval": None}),),
@@ -96,10 +101,11 @@ class Confidence:
         return self
 
     def require_valid_for_missing_outcomes(self) -> Confidence:
-        """Return this confidence, or raise ParameterError if its method forbids missing outcomes.
+        """Return this object, or raise ParameterError if its interval method does not allow missing
+        outcomes.
 
-        With some methods, an interval may be wider if only some missing outcomes pass than if all
-        missing outcomes pass or all fail.
+        With some methods, the widest interval occurs if only some of the missing outcomes pass,
+        rather than if all of them pass or all of them fail.
         """
         from passk_cli.inference.intervals import METHODS
 
@@ -117,10 +123,11 @@ class Confidence:
         return self
 
     def for_metrics(self, metrics: Sequence[Metric]) -> Confidence:
-        """The confidence with other methods for metrics that cannot use the main method.
+        """A copy of this Confidence, with other interval methods for metrics that cannot use the
+        main method.
 
-        Metrics without known bounds use BCa instead of guard.  Metrics that need more than counts
-        use the jackknife instead of the hull.  Ratios of means use Fieller's limits.
+        Metrics without known bounds use BCa instead of guard.  Metrics that need more data than
+        counts use the jackknife instead of the hull.  Ratios of means use Fieller's limits.
         """
         from passk_cli.inference.intervals import FIELLER, METHODS, RANGE_METHOD
 
@@ -136,7 +143,9 @@ class Confidence:
         overrides: dict[str, tuple[str, ...]] = {}
         for metric in metrics:
             unbounded = self.bounds is None and method.needs_bounds and metric.bounds is None
-            amount = method.needs_bounds and not method.for_amounts and metric.definition.amount_unit
+            amount = (
+                method.needs_bounds and not method.for_amounts and metric.definition.amount_unit
+            )
             if metric.definition.is_ratio_of_means:
                 name = FIELLER
             elif metric.definition.is_known_only_as_range:
@@ -153,9 +162,11 @@ class Confidence:
         return replace(self, method_overrides=overrides)
 
     def for_corrected_values(self) -> Confidence:
-        """The confidence for values that are corrected by labels, which use the method logit-t.
+        """A copy of this Confidence for values that are corrected by labels, which use the method
+        logit-t.
 
-        Errors: ParameterError if the user chose another method, or the population these-tasks.
+        Errors: ParameterError if the user chose another interval method, or the population
+            these-tasks.
         """
         from passk_cli.inference.intervals import LOGIT_T
 
@@ -175,7 +186,8 @@ class Confidence:
 
     @property
     def method_name(self) -> str:
-        """The printed name of the interval method: "guard", or "guard (bca for mean)"."""
+        """The name of the interval method as reports print it, for example "guard" or "guard (bca
+        for mean)"."""
         method, *exceptions = self._method_texts
         return method + f" ({'; '.join(exceptions)})" * bool(exceptions)
 
@@ -192,19 +204,23 @@ class Confidence:
 
     @property
     def interval_level(self) -> float | None:
-        """The confidence level of the intervals, or None without intervals."""
+        """The confidence level of the intervals, or None if there are no intervals."""
         return None if self.method == "none" else self.level
 
     def for_differences(self) -> Confidence:
-        """The confidence for differences of two models, for which the default method differs."""
+        """A copy of this Confidence for differences between two models, which have another default
+        method."""
         from passk_cli.inference.intervals import DEFAULT_DIFFERENCE_METHODS
 
         if self.interval is not None:
             return self
-        return replace(self, interval=DEFAULT_DIFFERENCE_METHODS[self.population], uses_default_method=True)
+        return replace(
+            self, interval=DEFAULT_DIFFERENCE_METHODS[self.population], uses_default_method=True
+        )
 
     def for_single_models(self) -> Confidence:
-        """The confidence for single models, without a method that is only for differences."""
+        """A copy of this Confidence for single models, without an interval method that is only for
+        differences."""
         from passk_cli.inference.intervals import METHODS
 
         if self.interval is None or not METHODS[self.interval].for_differences:
@@ -212,7 +228,8 @@ class Confidence:
         return replace(self, interval=None, method_overrides={}, uses_default_method=False)
 
     def with_methods_used(self, methods: Sequence[tuple[str, str]]) -> Confidence:
-        """The confidence with the metrics for which differences used the method `paired-score`."""
+        """A copy of this Confidence that lists the metrics for which differences used the method
+        `paired-score`."""
         from passk_cli.inference.intervals import PAIRED_SCORE
 
         names = tuple(dict.fromkeys(metric for metric, method in methods if method == PAIRED_SCORE))
@@ -228,11 +245,12 @@ class Confidence:
 
     @property
     def resample_arguments(self) -> dict[str, int]:
-        """The number of resamples and the seed, as keyword arguments."""
+        """The number of resamples and the seed, as a dict of keyword arguments."""
         return {"resamples": self.resamples, "seed": self.seed}
 
     def signature(self) -> dict[str, object]:
-        """The signature's entries about intervals.  Only methods with random draws need a seed."""
+        """The signature's entries about intervals.  The entries contain a seed only for methods
+        with random draws."""
         from passk_cli.inference.intervals import METHODS
 
         if self.method == "none":
@@ -250,7 +268,7 @@ class Confidence:
         return entries
 
     def words(self, differences: Confidence | None = None) -> str:
-        """The intervals in words: "95 % guard intervals, tasks as a sample"."""
+        """The intervals in words, for example "95 % guard intervals, tasks as a sample"."""
         sampled = self.population == NEW_TASKS
         if self.method == "none":
             return f"± one standard error over {'tasks' if sampled else 'repeated attempts'}"

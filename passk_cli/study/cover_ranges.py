@@ -1,4 +1,4 @@
-"""Answers about metrics for which the counts give a range, for example cover@0.8."""
+"""Answers about metrics for which the counts give only a range, for example cover@0.8."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from passk_cli.study.value_range import (
 
 
 class CoverRanges:
-    """The ranges of one metric, sorted from the highest to the lowest, as the subject of answers.
+    """The subject of answers about the ranges of one metric, which are sorted from the highest to
+    the lowest range.
 
-    facts : results of all series.  Results without a range are left out.
+    facts : the results of all series.  Results that are not a range are left out.
     """
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
@@ -34,7 +35,7 @@ class CoverRanges:
 
     @property
     def overlapping_models(self) -> list[str]:
-        """The models with ranges that overlap the highest range."""
+        """The names of the models with a range that overlaps the highest range."""
         first = self.facts[0].estimate.low or 0.0
         return [
             name_with_groups(f.series, self.groups)
@@ -44,14 +45,16 @@ class CoverRanges:
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The highest and the lowest range, and what would narrow the widest range."""
+        """The fields of the answers: the highest and the lowest range, and what would narrow the
+        widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {
             "metric": first.name, "model": name_with_groups(first.series, self.groups),
             "where": self.where,
             "rate": metric.name_suffix if metric else "", "estimate": first.estimate,
-            "limits": range_without_value(first), "rivals": self.overlapping_models, "count": len(self.overlapping_models),
+            "limits": range_without_value(first), "rivals": self.overlapping_models,
+            "count": len(self.overlapping_models),
             "last": name_with_groups(last.series, self.groups), "lowest": range_without_value(last),
             "open": len(self.open), "models": len(self.facts),
         }  # fmt: skip
@@ -70,7 +73,7 @@ class CoverRanges:
 
 
 def range_without_value(fact: Result) -> Limits:
-    """The limits of a range, without its point estimate."""
+    """The limits of a result's range, without the point estimate."""
     return Limits(fact.estimate.low, fact.estimate.high)
 
 
@@ -92,10 +95,12 @@ COVER_ANSWERS = (
            "The highest range of {metric} is {limits} ({model}), and the lowest range is {lowest}"
            " ({last})."),
     Answer("cover-highest", lambda covers: not covers.overlapping_models,
-           "{metric} is highest for {model}" + _SHARED_TASKS_CLAUSE + ": it is in {limits}, above all other"
+           "{metric} is highest for {model}" + _SHARED_TASKS_CLAUSE + ": it is in {limits}, above"
+               " all other"
            " ranges."),
     Answer("cover-overlaps", lambda covers: True,
-           "{model} has the highest range of {metric}" + _SHARED_TASKS_CLAUSE + ", {limits}; it overlaps with"
+           "{model} has the highest range of {metric}" + _SHARED_TASKS_CLAUSE + ", {limits}; it"
+               " overlaps with"
            " the {count:range|ranges} of {rivals}."),
 )  # fmt: skip
 UNDETERMINED_COVER_ANSWER = Answer(
@@ -107,7 +112,7 @@ UNDETERMINED_COVER_ANSWER = Answer(
 
 
 def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[AnswerSentence]:
-    """The answers about the results of one ranged metric."""
+    """Yield the answers about the results of one metric that gives a range."""
     covers = CoverRanges(study, facts)
     if covers.facts:
         yield from first_true_sentence(COVER_ANSWERS, covers)
@@ -115,4 +120,6 @@ def cover_sentences(study: Analysis, facts: Sequence[Result]) -> Iterator[Answer
     elif any(fact.is_range for fact in facts):
         yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, study.largest_unsupported_k(facts))
     else:
-        yield from first_true_sentence(VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names))
+        yield from first_true_sentence(
+            VALUE_RANGE_ANSWERS, ValueRange(facts, study.counts.group_names)
+        )

@@ -55,8 +55,8 @@ ALIASED_MODELS = DiagnosticType(
     "aliased-models", NOTE, "models are joined by --alias: {names:and}",
     meaning="With `--alias`, passk treats both names as the same model in files, baselines and"
     " histories.",
-    why="Attempts of both names with the same task and the same attempt number count as"
-    " duplicates.",
+    why="If two attempts under different names of a model have the same task and the same number,"
+    " they count as duplicates.",
     advice="If the names mean the same model, you do not need to do anything.",
     example="note[aliased-models]: models are joined by --alias: org__alpha counts as org/alpha",
 )  # fmt: skip
@@ -172,7 +172,7 @@ MODELS_LACK_TASKS = DiagnosticType(
 DROPPED_DUPLICATES = DiagnosticType(
     "dropped-duplicates", NOTE, "passk left out {rows:duplicate attempt} and kept the {kept}"
     " attempt of each group of duplicates",
-    meaning="Duplicate attempts have the same model, task and number as another attempt. With"
+    meaning="A duplicate attempt has the same model, task and number as another attempt. With"
     " `--duplicates first` or `--duplicates last`, passk keeps only the first or the last of"
     " several duplicates.",
     why="If the attempts are really different, most of them are missing from the results.",
@@ -186,7 +186,7 @@ UNNUMBERED_ATTEMPTS = DiagnosticType(
     meaning="Some attempts have a number, and some have none. passk treats all attempts without a"
     " number as different attempts.",
     why="passk cannot find out whether an attempt without a number is a duplicate.",
-    advice="Number all attempts in the data.",
+    advice="Give every attempt in the data a number.",
     example="note[unnumbered-attempts]: 12 attempts without a number cannot be checked for"
     " duplicates",
 )  # fmt: skip
@@ -290,7 +290,8 @@ SHORT_TASKS = DiagnosticType(
 )  # fmt: skip
 UNCOMPUTABLE_METRIC = DiagnosticType(
     "no-value", WARNING, "passk cannot compute {numbers}: {reason}",
-    meaning="The message names the reason why passk cannot compute the metric from this data.",
+    meaning="passk cannot compute the metric from this data, for the reason that the message"
+    " gives.",
     why="The cell of the metric is empty, and comparisons by this metric leave the model out.",
     advice="Add the data that the message names, or choose another metric.",
     example="warning[no-value]: passk cannot compute cost-per-success of alpha: no attempt passed,"
@@ -319,8 +320,8 @@ FEW_LABELS = DiagnosticType(
 )  # fmt: skip
 NO_INTERVAL = DiagnosticType(
     "no-interval", WARNING, "passk cannot compute an interval for {numbers}: {reason}",
-    meaning="The message names the reason why the interval method cannot compute an interval from"
-    " this data.",
+    meaning="The interval method cannot compute an interval from this data, for the reason that the"
+    " message gives.",
     why="Without an interval, you do not know how uncertain the estimate is.",
     advice="Try a different method with --interval.",
     example="warning[no-interval]: passk cannot compute an interval for pass@1 of alpha: one task",
@@ -338,8 +339,8 @@ UNKNOWN_BOUNDS = DiagnosticType(
 )  # fmt: skip
 LIMITED_USE_INTERVAL = DiagnosticType(
     "special-interval", NOTE, "{numbers}: {reason}",
-    meaning="The interval is of limited use for the reason that the message names. For example, all"
-    " tasks may have the same value.",
+    meaning="The interval is of limited use, for the reason that the message gives. For example,"
+    " all tasks may have the same value.",
     why="An interval of width 0 does not mean that the estimate is certain.",
     advice="Add tasks if you need a better interval.",
     example="note[special-interval]: pass@1 of alpha: no difference between tasks",
@@ -357,8 +358,8 @@ ODD_K = DiagnosticType(
     " everything; use an even k",
 )  # fmt: skip
 
-# At a single task, passk regards at least _MIN_ATTEMPTS_TO_SUSPECT_TOTAL attempts as a total over several
-# questions.
+# If the data has only one task with at least _MIN_ATTEMPTS_TO_SUSPECT_TOTAL attempts, passk
+# suspects that the attempts are a total over several questions.
 _MIN_ATTEMPTS_TO_SUSPECT_TOTAL = 10
 ONE_TASK = DiagnosticType(
     "one-task", WARNING,
@@ -423,7 +424,8 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     "attempts of {models} seem to stop once a task has passed, so pass@k is biased: {short} of"
     " {tasks} tasks of {model} have fewer than {most} attempts, and each of these tasks was solved;"
     " sampling went on after a pass at {beyond:task}, as with batches; " + _PASS_RATE_TEXT,
-    "ignore this if the number of attempts was fixed beforehand; otherwise " + _FIRST_AT_K_ADVICE,
+    "ignore this warning if the number of attempts was fixed beforehand; otherwise"
+    " " + _FIRST_AT_K_ADVICE,
     meaning="Sampling seems to stop once a task has passed, for example after a batch of"
     " attempts: every task with fewer attempts was solved. " + _STOPPING_WARNING_CRITERION,
     why=_BIAS_REASON,
@@ -433,8 +435,9 @@ STOPPED_ONCE_PASSED = DiagnosticType(
     example="warning[stopped-once-passed]: attempts of alpha seem to stop once a task has passed,"
     " so pass@k is biased: 31 of 40 tasks of alpha have fewer than 8 attempts, and each of these"
     " tasks was solved; sampling went on after a pass at 6 tasks, as with batches; pass@1 is 0.55,"
-    " but 0.31 for first attempts only; ignore this if the number of attempts was fixed beforehand;"
-    " otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every task",
+    " but 0.31 for first attempts only; ignore this warning if the number of attempts was fixed"
+    " beforehand; otherwise use first@k for k ≤ 8 (first@8 is 0.88), or make 8 attempts at every"
+    " task",
 )  # fmt: skip
 REPLACED_FAILURES = DiagnosticType(
     "replaced-failures", WARNING,
@@ -456,13 +459,13 @@ _MESSAGES_BY_STOPPING = {
     FIRST_PASS: STOPPED_AT_PASS, ONCE_PASSED: STOPPED_ONCE_PASSED, REPLACED: REPLACED_FAILURES,
 }  # fmt: skip
 STOPPING_MESSAGE_NAMES = tuple(message.name for message in _MESSAGES_BY_STOPPING.values())
-# If the share of missing tasks is at most _MAX_LACKING_SHARE_FOR_NOTE, the message about missing tasks is
-# only a note.
+# If the share of missing tasks is at most _MAX_LACKING_SHARE_FOR_NOTE, the message about missing
+# tasks is only a note.
 _MAX_LACKING_SHARE_FOR_NOTE = 0.05
 
 
 def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """Messages about how the data was sampled and read, for example about pooled runs or
+    """The messages about how the data was sampled and read, for example about pooled runs or
     duplicates.
     """
     facts = counts.read_facts
@@ -472,7 +475,11 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     # letters and digits is never similar to another name.
     spellings = group_by(all_models, lambda model: re.sub(r"[\W_]+", "-", model.casefold().strip())
                         if re.search(r"[^\W_]", model) else model)  # fmt: skip
-    runs = group_pairs((facts.pooled_runs_by_model[model], model) for model in all_models if model in facts.pooled_runs_by_model)
+    runs = group_pairs(
+        (facts.pooled_runs_by_model[model], model)
+        for model in all_models
+        if model in facts.pooled_runs_by_model
+    )
     for names in spellings.values():
         if len(names) > 1:
             quoted = list(map(repr, names))
@@ -505,7 +512,9 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     for number, models in runs.items():
         yield POOLED_RUNS(runs=number, models=models)
     if facts.model_aliases:
-        yield ALIASED_MODELS(names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()])
+        yield ALIASED_MODELS(
+            names=[f"{new} counts as {old}" for new, old in facts.model_aliases.items()]
+        )
     for option, message in (("--exclude-task", EXCLUDED_TASKS), ("--only-task", CHOSEN_TASKS)):
         if names := facts.known_names_in_option(option):
             yield message(tasks=len(names), names=names)
@@ -527,7 +536,10 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
     if facts.missing_outcome_count:
         yield from missing_outcome_notes(facts)
     if facts.emptied_cells and facts.missing_outcomes:
-        emptied = sorted(facts.missing_outcomes.emptied_task_counts_by_series().items(), key=lambda item: -item[1])
+        emptied = sorted(
+            facts.missing_outcomes.emptied_task_counts_by_series().items(),
+            key=lambda item: -item[1],
+        )
         lost = [f"{plural(tasks, 'task')} of {SeriesName(series)}" for series, tasks in emptied]
         yield TASKS_WITHOUT_OUTCOMES(lost=lost)
     if facts.duplicate_count and facts.duplicates_policy in ("first", "last"):
@@ -536,7 +548,10 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
         yield UNNUMBERED_ATTEMPTS(attempts=facts.unnumbered_attempts)
     if facts.files_with_unnumbered_repeats:
         templates = [*filter(None, map(temperature_template, facts.files_with_unnumbered_repeats))]
-        files, one_model = facts.files_with_unnumbered_repeats, len({model for model, *_ in counts.series}) == 1
+        files, one_model = (
+            facts.files_with_unnumbered_repeats,
+            len({model for model, *_ in counts.series}) == 1,
+        )
         label_fix = SuggestedFix({}, "keeps them apart", label_by_file=run_labels(files))
         pooled = replace(
             POOLED_FILES(), fixes=(label_fix,) * (one_model and len(files) <= _MAX_LABELLED_FILES)
@@ -551,7 +566,11 @@ def reading_notes(counts: Counts) -> Iterator[Diagnostic]:
             yield _MESSAGES_BY_MISSING_ROLE.get(role, MISSING_ATTEMPT_VALUES)(
                 attempts=attempts.valueless, role=role
             )
-    attempt_numbers = counts.n if counts.attempt_numbering is None else counts.attempt_numbering.attempts_without_gaps
+    attempt_numbers = (
+        counts.n
+        if counts.attempt_numbering is None
+        else counts.attempt_numbering.attempts_without_gaps
+    )
     if any(numbers.min() < numbers.max() for numbers in (counts.n, attempt_numbers)):
         stopped = list(_stopping_notes(counts))
         yield from stopped or uneven_attempts_warning(counts)
@@ -576,7 +595,7 @@ def _only_passes_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
-    """The message about models that lack tasks of other models in their group."""
+    """The message about models that lack tasks that other models in their group have."""
     rows = {series: counts.slice_of_series(s) for s, series in enumerate(counts.series)}
     lacking: list[tuple[int, str, int]] = []
     for rivals in group_by(rows, lambda series: series[1:]).values():
@@ -597,7 +616,8 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning that each model has only one task, which may be a total over questions."""
+    """The warning that each model has only one task, because this task may contain the totals over
+    many questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if (
         about_new
@@ -608,13 +628,17 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """One warning per kind of optional stopping, about the model with the strongest evidence."""
+    """One warning for each kind of optional stopping, about the model with the strongest evidence
+    of it."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []
     tested = 0
     for model, places_of_model in by_model.items():
         places: list[tuple[str, Ints]]
-        places = [(SeriesName(counts.series[s]), np.r_[counts.slice_of_series(s)]) for s in places_of_model]
+        places = [
+            (SeriesName(counts.series[s]), np.r_[counts.slice_of_series(s)])
+            for s in places_of_model
+        ]
         all_cells = np.concatenate([cells for _, cells in places])
         if np.bincount(counts.task_codes[all_cells], minlength=1).max() <= 1:
             places = [(model, all_cells)]
@@ -628,7 +652,11 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
             tested, end = tested + 1, detect_optional_stopping(n, c, *numbering)
             if end is not None:
                 suspects.append((end, name, len(cells), float(np.mean(c / n))))
-    suspects = [suspect for suspect in suspects if suspect[0].chance_without_stopping * tested < EVIDENCE_LEVEL]
+    suspects = [
+        suspect
+        for suspect in suspects
+        if suspect[0].chance_without_stopping * tested < EVIDENCE_LEVEL
+    ]
     suspects.sort(key=lambda suspect: suspect[0].chance_without_stopping)
     for kind, same_kind in group_by(suspects, lambda suspect: suspect[0].kind).items():
         end, model, tasks, rate = same_kind[0]
@@ -646,7 +674,8 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def largest_allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
-    """The largest k for which all tasks have enough attempts; "" if -k would not help."""
+    """The largest k for which all tasks have enough attempts, or "" if the option -k would not
+    help."""
     few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(reason.least for reason in few) or "") if plain and few else ""
@@ -655,7 +684,8 @@ def largest_allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
 def result_notes(
     facts: Sequence[Result], short: Sequence[Result], short_tasks: str
 ) -> list[Diagnostic]:
-    """Messages about missing estimates, missing intervals and special intervals, by reason.
+    """The messages about missing estimates, missing intervals and special intervals, one for each
+    reason.
 
     short : the results for which messages may report too few attempts.
     """
@@ -677,7 +707,8 @@ def result_notes(
         *((fact, UNCOMPUTABLE_METRIC, "no attempt passed, so there is only a lower limit")
           for fact in failed),
         *((fact, NO_INTERVAL if fact.estimate.low is None
-           else UNKNOWN_BOUNDS if NEEDS_BOUNDS_REASON in fact.interval_flaw else LIMITED_USE_INTERVAL, fact.interval_flaw)
+           else UNKNOWN_BOUNDS if NEEDS_BOUNDS_REASON in fact.interval_flaw
+           else LIMITED_USE_INTERVAL, fact.interval_flaw)
           for fact in facts),
     ]  # fmt: skip
     numbers = group_pairs(

@@ -33,9 +33,9 @@ DEPENDENT_ATTEMPTS = DiagnosticType(
     " least one of the first k attempts solves. If attempts depend on each other, first@k differs"
     " from pass@k. A shared session, a cache, a rate limit, the time of day or sorted files can"
     " make attempts depend on each other. `estimate`, `compare`, `curve` and `extrapolate` test"
-    " numbered attempts (in a large file, a sample of them), and report p ≤ 0.001 after an"
-    " adjustment for all models. `passk order` reports that pass@k is too high or too low if the"
-    " interval of first@k − pass@k excludes 0.",
+    " numbered attempts (in a large file, a sample of them), and report a dependence if p ≤ 0.001"
+    " after an adjustment for all models. `passk order` reports that pass@k is too high or too low"
+    " if the interval of first@k − pass@k excludes 0.",
     advice="Run `passk order FILE` to test the order of the attempts. If the order matters, report"
     " first@k and repair the harness.",
     example="warning[dependent-attempts]: attempts of alpha depend on each other: later"
@@ -46,11 +46,11 @@ POSSIBLE_CLUSTERS = DiagnosticType(
     "tasks with the same {column} have similar pass rates ({groups:value} for {tasks:task}, p {p})",
     SuggestedFix({"--cluster": "{column}"}, "treats these groups as clusters"),
     meaning="An unused column has several tasks per value, and tasks with the same value have more"
-    " similar pass rates than chance explains.",
+    " similar pass rates than expected by chance.",
     why="Related tasks, such as questions about one document or issues of one repository, tell you"
     " less about new tasks than unrelated tasks do. An interval that treats related tasks as"
-    " unrelated is too narrow. The test needs at least 10 values, and it reports p ≤ 0.001 after an"
-    " adjustment for the number of columns.",
+    " unrelated is too narrow. passk tests a column with at least 10 values, and prints the message"
+    " if p ≤ 0.001 after an adjustment for the number of columns.",
     advice="If the values are a sample, for example of repositories, use `--cluster COLUMN`. If the"
     " values are fixed kinds of tasks, such as subjects, ignore this note.",
     example="note[possible-clusters]: tasks with the same repository have similar pass rates (24"
@@ -59,7 +59,8 @@ POSSIBLE_CLUSTERS = DiagnosticType(
 
 
 def dependence_warnings(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning about dependent attempts, and the note about possible clusters of tasks."""
+    """The warning about attempts that depend on each other, and the note about possible clusters of
+    tasks."""
     sampled = counts.read_facts.sampled_rows
     if sampled is None:
         return
@@ -134,5 +135,8 @@ def _possible_clusters(groups: ClusterCandidates) -> Iterator[Diagnostic]:
     p, number, name = min(candidates, key=lambda candidate: (candidate[0], candidate[1]))
     if p <= LARGEST_REPORTED_P + 1e-12:
         yield POSSIBLE_CLUSTERS(
-            column=name, p=p_text_with_sign(p), groups=number, tasks=len(groups.pass_rate_deviations)
+            column=name,
+            p=p_text_with_sign(p),
+            groups=number,
+            tasks=len(groups.pass_rate_deviations),
         )

@@ -1,4 +1,5 @@
-"""Detection of duplicate runs and models: pairs with more equal outcomes than chance explains."""
+"""Detects duplicate runs and models, which are pairs with more equal outcomes than chance
+explains."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# Two runs or models are copies if less than 1 % of their outcomes differ.  One pair of runs in a
+# Two runs or models are copies if less than 1 % of their outcomes differ. One pair of runs in a
 # thousand may look like copies by chance, but only one pair of models in a million, because passk
 # stops with an error if models are copies.
 _CHANGED, _RUNS, _MODELS = 0.01, 1_000, 1_000_000
@@ -51,8 +52,8 @@ IDENTICAL_OUTCOMES = DiagnosticType(
     meaning="Two models passed and failed the same tasks. Two models with the same outcomes are"
     " probably the same model, read from two files, for example from results and a summary."
     " " + _COPY_CRITERION,
-    why="passk treats both names as separate models. `passk compare` and a leaderboard stop with an"
-    " error about such a pair of models unless you name both with --model.",
+    why="passk treats both names as separate models. If two models have the same outcomes, `passk"
+    " compare` and a leaderboard stop with an error unless you name both models with `--model`.",
     advice="Leave out the copy with `--exclude-model`.",
     example="warning[identical-outcomes]: alpha-rerun has the same outcomes as alpha at 164 tasks,"
     " but passk counts each name as a model; --exclude-model alpha-rerun leaves out the possible"
@@ -63,9 +64,11 @@ IDENTICAL_OUTCOMES = DiagnosticType(
 class DuplicateRun(NamedTuple):
     """A model or run with almost the same outcomes as another model or run.
 
-    name, original : the possible copy, and the model or run with the same outcomes.
-    tasks : number of shared tasks at which the outcomes are equal.
-    shared_tasks : number of shared tasks.  changed : number of attempts with a different outcome.
+    name, original : the name of the possible copy, and the name of the model or run with the same
+        outcomes.
+    equal_tasks : number of shared tasks at which the outcomes are equal.
+    shared_tasks : number of shared tasks.  changed_attempts : number of attempts with a different
+        outcome.
     """
 
     name: str
@@ -84,15 +87,17 @@ def detect_copy(
     *,
     models: bool = False,
 ) -> DuplicateRun | None:
-    """The duplicate if one run is a copy of another, or None if chance explains their agreement.
+    """The DuplicateRun if one run is a copy of another run, or None if chance explains the
+    agreement of the two runs.
 
-    n : number of attempts per task, which both runs have, with the shape (tasks,).
-    passes : number of passes per task in each run, each with the shape (tasks,).
-    pairs : number of pairs that the caller compares, for the adjustment.
+    n : number of attempts at each task, which is the same in both runs, with the shape (tasks,).
+    passes : number of passes at each task, in one array of the shape (tasks,) per run.
+    pairs : number of pairs that the caller compares, which adjusts the probabilities.
     models : whether two models are compared rather than two runs.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
-    >>> detect_copy("b", "a", n, (c, c), 1).tasks, detect_copy("b", "a", n[:9], (c[:9], c[:9]), 1)
+    >>> detect_copy("b", "a", n, (c, c), 1).equal_tasks, detect_copy("b", "a", n[:9], (c[:9],
+        c[:9]), 1)
     (60, None)
     """
     c, c_other = passes
@@ -113,10 +118,11 @@ def _change_distribution(n: Ints, n_other: Ints, passes: Ints) -> Floats:
 
 
 def _has_many_permutations(n: Ints, c: Ints, pairs: int) -> bool:
-    """Whether there are at least a million ways per pair to distribute the outcomes over tasks.
+    """Whether the outcomes can be distributed over the tasks in at least a million ways per pair of
+    runs.
 
-    The number of ways is the product over n of T_n! / ∏ T_nc!, for T_nc tasks with c passes in n
-    attempts.
+    The number of ways is ∏_n (T_n! / ∏_c T_nc!) if T_n tasks have n attempts, and T_nc of these
+    tasks have c passes.
     """
     kinds, sizes = np.unique([n, c], axis=1, return_counts=True)
     ways = -sum(math.lgamma(size + 1) for size in sizes)
@@ -125,10 +131,11 @@ def _has_many_permutations(n: Ints, c: Ints, pairs: int) -> bool:
 
 
 def copied_models(counts: Counts) -> list[DuplicateRun]:
-    """Models with the same tasks and almost the same outcomes as an earlier model.
+    """The models with the same tasks and almost the same outcomes as an earlier model.
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
-    >>> [(copy.name, copy.original, copy.tasks) for copy in copied_models(Counts.from_cells(cells))]
+    >>> [(copy.name, copy.original,
+        copy.equal_tasks) for copy in copied_models(Counts.from_cells(cells))]
     [('b', 'a', 20)]
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []
@@ -138,7 +145,10 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
     for model, model_places in places.items():
         cells = np.concatenate([np.r_[counts.slice_of_series(place)] for place in model_places])
         groups = tuple(counts.series[place][1:] for place in model_places)
-        sizes = [counts.slice_of_series(place).stop - counts.slice_of_series(place).start for place in model_places]
+        sizes = [
+            counts.slice_of_series(place).stop - counts.slice_of_series(place).start
+            for place in model_places
+        ]
         same = (groups, *sizes, counts.task_codes[cells].tobytes(), counts.n[cells].tobytes())
         by_tasks.setdefault(same, []).append((model, cells))
     pairs, copies = math.comb(max(len(places), 2), 2), []
@@ -153,8 +163,9 @@ def find_copies(
 ) -> list[DuplicateRun]:
     """The duplicates among runs or models that have the same tasks and numbers of attempts.
 
-    n : number of attempts per task, with the shape (tasks,).
-    passes : number of passes, with the shape (names × tasks).  pairs, models : see `detect_copy`.
+    n : number of attempts at each task, with the shape (tasks,).
+    passes : number of passes of each run or model at each task, with the shape (names × tasks).
+    pairs, models : see `detect_copy`.
     """
     firsts: dict[bytes, int] = {}
     same = [firsts.setdefault(row.tobytes(), place) for place, row in enumerate(passes)]
@@ -183,14 +194,17 @@ def find_copies(
 def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
     """Raise DataError if a model is a copy of another model.
 
-    named_models : models that the user named. passk assumes that these are different models.
+    named_models : models that the user named.  passk assumes that these models are different
+        models.
     """
     for copy in copied_models(counts):
         if not {copy.name, copy.original} <= {*named_models}:
             where = f"all {plural(copy.equal_tasks, 'task')}"
             if copy.changed_attempts:
                 changed = plural(copy.changed_attempts, "attempt")
-                where = f"{plural(copy.equal_tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
+                where = (
+                    f"{plural(copy.equal_tasks, 'task')} of {copy.shared_tasks} ({changed} changed)"
+                )
             without = [
                 SuggestedFix({"--exclude-model": (copy.name,)}, f"if {copy.name} is the copy"),
                 SuggestedFix(
@@ -210,7 +224,7 @@ def require_no_copies(counts: Counts, named_models: Collection[str]) -> None:
 
 
 def copied_models_warning(counts: Counts) -> Iterator[Diagnostic]:
-    """The warning about models that are copies."""
+    """The warning about models that are probably copies of other models."""
     if copies := copied_models(counts):
         (name, model, tasks, shared_tasks, changed), more = copies[0], len(copies) - 1
         yield IDENTICAL_OUTCOMES(
@@ -220,7 +234,7 @@ def copied_models_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
-    """The warning about runs that are copies."""
+    """The warning about runs that are probably copies of other runs."""
     if duplicates := list(copies):
         name, original, tasks, shared_tasks, changed = duplicates[0]
         yield COPIED_RUN(first=original, second=name, tasks=tasks, every=shared_tasks,
@@ -231,10 +245,10 @@ def copied_runs_warning(copies: Iterable[DuplicateRun]) -> Iterator[Diagnostic]:
 def copies_between(
     counts: Counts, place: int, other_counts: Counts, rivals: Mapping[str, int], name: str
 ) -> Iterator[DuplicateRun]:
-    """The series in other counts that have almost the same outcomes as a given series.
+    """Yield the series in other counts that have almost the same outcomes as a given series.
 
-    place : index of the given series in `counts`. rivals : name → index of a series in
-        `other_counts`.
+    place : index of the given series in `counts`.
+    rivals : name of a series → index of this series in `other_counts`.
     """
     cells = counts.slice_of_series(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
@@ -253,10 +267,10 @@ def copies_between(
 def renamed_models(
     before: Counts, gone: Iterable[str], after: Counts, candidates: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Pairs of the old and the new name of each model that was probably renamed.
+    """For each model that was probably renamed, a pair of its old name and its new name.
 
     gone : models in `before` that `after` does not contain.
-    candidates : models in `after` that may have been renamed.
+    candidates : models in `after` that may be renamed models.
     """
     for old in gone:
         base = _counts_by_task(before, old)
@@ -279,10 +293,11 @@ def _chance_of_changes(
     old_cells: Mapping[tuple[str, ...], tuple[int, int]],
     new_cells: Mapping[tuple[str, ...], tuple[int, int]],
 ) -> float:
-    """The probability that chance changes at least as many tasks as differ between two models.
+    """The probability that chance alters the outcomes of at least as many tasks as differ between
+    two models.
 
-    The result is 0 if the probability is below 1 %, or if the models share less than 90 % of their
-    tasks.
+    The function returns 0 if the probability is below 1 %, or if the two models share less than 90
+    % of their tasks.
     """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):

@@ -1,4 +1,5 @@
-"""Flips: tasks with a different result in two runs or models, and the number of flips by chance."""
+"""Finds flips, which are tasks with a different result in two runs or models, and computes how many
+flips are expected by chance."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ _VERDICT_BY_SIGN = {1: "improved", -1: "regressed", 0: ""}
 
 
 class NamedSeries(NamedTuple):
-    """One series of a Counts object, with its printed name."""
+    """One series of a Counts object, with the name that reports print."""
 
     counts: Counts
     series_index: int
@@ -43,14 +44,17 @@ class NamedSeries(NamedTuple):
 class Flips:
     """The outcomes of a series and of its baseline at their shared tasks.
 
-    series : the series.  name, against : printed names of the series and of its baseline.
+    series : the series that is compared with the baseline.
+    name, baseline_name : printed names of the series and of its baseline.
     n, c : number of attempts and passes of the series at each task.
     n_base, c_base : number of attempts and passes of the baseline at each task.
-    strips : for each task, the outcomes of the series and of the baseline in their order, for
-        example "++-+".
-    p : exact p-value of equal rates at each task.
-    adjusted : p-value after the adjustment of Benjamini and Hochberg over the tasks of all pairs.
-    only, only_base : number of tasks that only the series has, and that only the baseline has.
+    outcome_strips : for each task, the outcomes of the series and of the baseline in the order of
+        the attempts, for example "++-+".
+    p : for each task, the exact p-value of the hypothesis that both success rates are equal.
+    adjusted : for each task, p after the adjustment of Benjamini and Hochberg over the tasks of all
+        pairs.
+    only_in_series_count, only_in_baseline_count : number of tasks that only the series has, and
+        number of tasks that only the baseline has.
     """
 
     series: SeriesKey
@@ -70,12 +74,14 @@ class Flips:
 
     @cached_property
     def signs(self) -> Ints:
-        """The sign of each task's flip: 1 to passing, −1 to failing, 0 without a flip."""
+        """For each task, 1 if it flipped to passing, −1 if it flipped to failing, and 0 if it did
+        not flip."""
         return flip_signs(self.n, self.c, self.n_base, self.c_base)
 
     @cached_property
     def verdicts(self) -> Ints:
-        """The verdict on each task: 1 if it improved significantly, −1 if it regressed, else 0."""
+        """For each task, 1 if it improved significantly, −1 if it regressed significantly, and 0
+        otherwise."""
         change = np.sign(self.c / self.n - self.c_base / self.n_base)
         return np.where(self.adjusted <= 1 - self.level + 1e-12, change, 0).astype(np.int64)
 
@@ -86,46 +92,53 @@ class Flips:
 
     @cached_property
     def chance_flip_probabilities(self) -> Floats:
-        """The probability that each task flips by chance although its success rate is unchanged."""
+        """For each task, the probability that the task flips by chance if its success rate is
+        unchanged."""
         return flip_chances(self.n, self.n_base, self.c + self.c_base).flips
 
     @property
     def has_single_attempts(self) -> Bools:
-        """Whether each task has only one attempt in the series and one in the baseline."""
+        """For each task, whether it has only one attempt in the series and only one attempt in the
+        baseline."""
         once: Bools = (self.n == 1) & (self.n_base == 1)
         return once
 
     @property
     def repeated_task_flip_count(self) -> int:
-        """The number of flips among the tasks with more than one attempt."""
+        """The number of tasks with more than one attempt that flipped."""
         return int((self.signs[~self.has_single_attempts] != 0).sum())
 
     @property
     def expected_chance_flips(self) -> float:
-        """The expected number of flips by chance among the tasks with more than one attempt."""
+        """The number of flips that are expected by chance among the tasks with more than one
+        attempt."""
         return float(self.chance_flip_probabilities[~self.has_single_attempts].sum())
 
     @cached_property
     def chance_flip_distribution(self) -> Floats:
-        """Probabilities of 0, 1, 2, … flips by chance among tasks with more than one attempt."""
+        """The probabilities that chance causes 0, 1, 2, … flips among the tasks with more than one
+        attempt."""
         return poisson_binomial(self.chance_flip_probabilities[~self.has_single_attempts])
 
     @property
     def chance_flip_range(self) -> tuple[int, int]:
-        """The central range of the number of flips by chance, at the confidence level."""
+        """The central range that contains the number of flips by chance with at least the
+        probability of the confidence level."""
         return central_range(self.chance_flip_distribution, self.level)
 
     @property
     def p_of_at_least_as_many_flips(self) -> float:
-        """The probability that chance produces at least as many flips as there are."""
+        """The probability that chance causes at least as many flips as the data contains, among the
+        tasks with more than one attempt."""
         return min(1.0, float(self.chance_flip_distribution[self.repeated_task_flip_count :].sum()))
 
     @property
     def max_expected_single_attempt_flips(self) -> float:
-        """Upper limit of the expected number of flips among tasks with only one attempt.
+        """An upper limit of the number of flips that are expected by chance among the tasks with
+        only one attempt.
 
-        It is 2 T m (1 − m) for T tasks with mean pass rate m, because the sum of 2p(1 − p) over the
-        tasks is largest if all rates p are equal.
+        The limit is 2 T m (1 − m) for T tasks with the mean pass rate m, because the sum of 2p(1 −
+        p) over the tasks is largest if the success rates p of all tasks are equal.
         """
         passes = (self.c + self.c_base)[self.has_single_attempts]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
@@ -141,7 +154,10 @@ def flip_results(pairs: Iterable[Flips]) -> list[Result]:
             flips.verdicts, flips.chance_flip_probabilities,
         )  # fmt: skip
         rows = zip(
-            flips.tasks, *flips.outcome_strips, *(column.tolist() for column in columns), strict=True
+            flips.tasks,
+            *flips.outcome_strips,
+            *(column.tolist() for column in columns),
+            strict=True,
         )
         for (
             task, strip, strip_against, n, c, n_base, c_base, p, adjusted, sign, verdict, chance
@@ -171,7 +187,7 @@ def find_flips(
     >>> cells = [("new", "a", 9, 9), ("new", "b", 9, 1), ("old", "a", 9, 0), ("old", "b", 9, 2)]
     >>> counts = Counts.from_cells(cells)
     >>> (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
-    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected, 3)
+    >>> flips.signs.tolist(), flips.verdicts.tolist(), round(flips.expected_chance_flips, 3)
     ([1, 0], [1, 0], 0.057)
     """
     strips = {id(side.counts): outcome_strips(side.counts) for pair in pairs for side in pair}
@@ -191,7 +207,8 @@ def find_flips(
         only, only_base = (len(row) - len(tasks) for row in rows)
         all_flips.append(
             Flips(
-                first.counts.series[first.series_index], first.name, second.name, tasks, n, c, n_base,
+                first.counts.series[first.series_index], first.name, second.name, tasks, n, c,
+                n_base,
                 c_base, in_order, p, p, only, only_base, level,
             )
         )  # fmt: skip
@@ -203,10 +220,12 @@ def find_flips(
 
 
 def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Pairs of each model with the baseline model, or with the same model in another run.
+    """Pairs that consist of each model and the baseline model, or of each model and the same model
+    in another run.
 
-    study : an analysis in which `decided` contains "against", the model or run to compare with.
-    Errors: ParameterError if the data has no model of this name.
+    study : an analysis with the entry "against" in its field `decided`, which names the model or
+        run to compare with.
+    Errors: ParameterError if the data has no model with the name in "against".
     """
     counts, base, against = study.counts, study.baseline, str(study.signature_entries["against"])
     rivals = counts if base is None else base
@@ -228,7 +247,8 @@ def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
 
 
 def outcome_strips(counts: Counts) -> NDArray[np.object_]:
-    """The outcomes of each model at each task in their order, for example "++-+".
+    """The outcomes of each model at each task, in the order of the attempts, as strips such as
+    "++-+".
 
     A strip is "" if the order of the attempts is not known, or if two attempts with the same number
     have different outcomes.

@@ -1,4 +1,4 @@
-"""Reading a history of runs, and pooling the last runs of a history as a baseline."""
+"""Reads a history of runs, and pools the last runs of a history as a baseline."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _RUN_COLUMN_NAMES = (
 # files.
 _MAX_RECORD_FIXES = 3
 _DATE_PATTERN = re.compile(r"(?<!\d)(20\d\d)([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12]\d|3[01])(?!\d)")
-# `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE.
+# `passk record` marks a run that lacks tasks or attempts with the setting INCOMPLETE_SETTING_KEY.
 INCOMPLETE_SETTING_KEY = "incomplete"
 LEFT_OUT_TASKS = DiagnosticType(
     "left-out-tasks", NOTE, "passk left out {tasks:task} of {model} that {tasks:is|are} not in"
@@ -98,8 +98,8 @@ RUNS_WITHOUT_AMOUNT = DiagnosticType(
     "{runs:run} without {noun} {runs:is|are} left out of results about {noun}: {models}",
     meaning="Some runs were recorded without `--with`, so they do not contain the amount, for"
     " example the cost.",
-    why="Pass rates use all runs. Statistics of the amount use only runs that contain the amount."
-    " `:last5` selects the last 5 runs that contain the amount.",
+    why="Pass rates are computed from all runs. Statistics of the amount use only runs that contain"
+    " the amount. `:last5` selects the last 5 runs that contain the amount.",
     advice="Record the next runs with `passk record --with`, for example with `--with cost`.",
     example="note[runs-without]: 2 runs without cost are left out of results about cost: alpha 2 of"
     " 9",
@@ -119,7 +119,7 @@ UNPRICED_RUNS = DiagnosticType(
 
 
 class RunLabel(NamedTuple):
-    """The label of a run: time (ISO 8601, UTC), name, revision and settings."""
+    """The label of a run, which consists of time (ISO 8601, UTC), name, revision and settings."""
 
     time: str
     run: str
@@ -128,7 +128,7 @@ class RunLabel(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options with which the run was recorded, from its settings."""
+        """The options with which the run was recorded, parsed from the settings of the run."""
         try:
             return dict(json.loads(self.settings_json))
         except ValueError:
@@ -136,7 +136,7 @@ class RunLabel(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether the run was not recorded as incomplete."""
+        """Whether the run is complete, which means that it was not recorded as incomplete."""
         return INCOMPLETE_SETTING_KEY not in self.options
 
 
@@ -144,9 +144,10 @@ class RunLabel(NamedTuple):
 class RunGroup:
     """The runs of one series on one suite of tasks, sorted from the earliest to the latest.
 
-    tasks : codes of the tasks that every run has.
-    cells : indices of the cells in the counts, with the shape (runs × tasks).
-    dropped_tasks : number of tasks that at least one run does not have.
+    shared_task_codes : codes of the tasks that every run has.
+    cell_indices : indices of the runs' cells in the counts of the history, with the shape (runs ×
+        tasks).
+    dropped_task_count : number of tasks that at least one run does not have.
     """
 
     suite: str
@@ -160,31 +161,33 @@ class RunGroup:
     run_with_fewest_tasks: str = ""
 
     def with_last_runs(self, number: int) -> RunGroup:
-        """The setup with only its last runs, at most `number` runs."""
+        """The group with only its last `number` runs, or with all runs if it has fewer."""
         return self.select_runs(np.arange(len(self.runs)) >= len(self.runs) - number)
 
     def select_runs(self, selected: Bools) -> RunGroup:
-        """The setup with the selected runs."""
+        """The group with only the selected runs."""
         return replace(
             self, runs=tuple(compress(self.runs, selected)),
             cell_indices=self.cell_indices[selected], n=self.n[selected], c=self.c[selected],
         )  # fmt: skip
 
     def series_index_by_run(self, counts: Counts) -> dict[str, int]:
-        """Name of each run → index of its series in the counts of the history."""
+        """A dict that maps the name of each run to the index of the run's series in the counts of
+        the history."""
         codes = counts.series_codes[self.cell_indices[:, 0]].tolist()
         return {run.run: code for run, code in zip(self.runs, codes, strict=True)}
 
     @property
     def differing_options(self) -> list[str]:
-        """The names of options that differ between the runs of the setup."""
+        """The names of options that differ between the runs of the group."""
         settings = [run.options for run in self.runs]
         names = dict.fromkeys(name for options in settings for name in options)
         return [n for n in names if len({str(options.get(n)) for options in settings}) > 1]
 
     @property
     def copies(self) -> list[DuplicateRun]:
-        """Runs that are probably copies of an earlier run, because the outcomes are the same."""
+        """The runs that are probably copies of an earlier run, because almost all outcomes are the
+        same."""
         names = [f"{run.run} of {SeriesName(self.series)}" for run in self.runs]
         pairs, copies = math.comb(len(names), 2), []
         for n in np.unique(self.n, axis=0):
@@ -194,22 +197,26 @@ class RunGroup:
 
     @property
     def messages(self) -> list[Diagnostic]:
-        """Messages about tasks that are left out, and about runs that are probably copies."""
+        """The messages about tasks that are left out, and about runs that are probably copies."""
         model, notes = " ".join(filter(None, self.series)), list(copied_runs_warning(self.copies))
         if self.dropped_task_count:
-            notes.append(LEFT_OUT_TASKS(tasks=self.dropped_task_count, model=model, run=self.run_with_fewest_tasks))
+            notes.append(
+                LEFT_OUT_TASKS(
+                    tasks=self.dropped_task_count, model=model, run=self.run_with_fewest_tasks
+                )
+            )
         return notes
 
 
 def read_history(
     read: Callable[..., Counts], request: Request, *source: Any, files: Sequence[str] = ()
 ) -> Counts:
-    """Counts of a history, with one series per run.
+    """The counts of a history, with one series for each run of each model.
 
-    The last group columns of the counts are `KEYS`, for example the name and the time of the run.
+    The last group columns of these counts describe the run, for example by its name and time.
 
-    source : the data to read in place of the command's data.
-    Errors: DataError if the data is not a history, or does not contain the amount.
+    source : the data to read instead of the command's data.
+    Errors: DataError if the data is not a history, or if it does not contain a requested amount.
     """
     try:
         counts_request = replace(
@@ -287,7 +294,9 @@ def _single_run_fixes(
         counts = [read(request, [file]) for file in days]
     except (DataError, ParameterError):
         return
-    has_models = any("model" in file.roles for part in counts for file in part.read_facts.file_readings)
+    has_models = any(
+        "model" in file.roles for part in counts for file in part.read_facts.file_readings
+    )
     if has_models and len({model for part in counts for model, *_ in part.series}) > 1:
         return
     for file, day in days.items():
@@ -308,7 +317,10 @@ def _add_amounts(
 ) -> Counts:  # fmt: skip
     (role,) = request.attempts
     lists = {value: ATTEMPT_LIST_COLUMN_BY_ROLE.get(value, "") for value in ("outcome", role)}
-    noun, place = AMOUNT_UNITS_AND_NOUNS.get(role, ("", role))[1], all_runs.read_facts.file_readings[0].name
+    noun, place = (
+        AMOUNT_UNITS_AND_NOUNS.get(role, ("", role))[1],
+        all_runs.read_facts.file_readings[0].name,
+    )
     if lacking := [value for value, name in lists.items() if name not in columns]:
         keeps = all(value in ATTEMPT_LIST_COLUMN_BY_ROLE for value in lacking)
         options = {"--to": place, "--at": Placeholder("REV"), "--with": (role,)}
@@ -344,12 +356,15 @@ def _add_amounts(
     models = [f"{model} {n} of {runs[model]}" for model, n in sorted(without.items())]
     notes = [RUNS_WITHOUT_AMOUNT(runs=without.total(), noun=noun, models=models)] if models else []
     known_messages = set(all_runs.read_facts.messages)
-    notes += [message for message in with_amounts.read_facts.messages if message not in known_messages]
+    notes += [
+        message for message in with_amounts.read_facts.messages if message not in known_messages
+    ]
     return all_runs.with_messages(*notes).with_attempts_from(with_amounts, role)
 
 
 def with_known_amount(counts: Counts, role: str) -> Counts:
-    """Counts of only the attempts with a known amount, or all counts if the role is ""."""
+    """The counts of only the attempts with a known amount (for example cost), or all counts if
+    `role` is ""."""
     if not role:
         return counts
     cells, numbers, passed = cells_with_known_amounts(counts.attempts[role])
@@ -361,7 +376,8 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 def runs_by_suite_and_series(
     counts: Counts,
 ) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
-    """(suite, series) → the sorted runs, each with the index of its series in the history."""
+    """A dict that maps each pair (suite, series) to its sorted runs, each with the index of the
+    run's series in the history."""
     at = [1 + counts.group_names.index(name) for name in RUN_GROUP_COLUMNS]
     runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -377,7 +393,7 @@ def drop_incomplete_runs(counts: Counts, skipped: Sequence[str] = ()) -> Counts:
     """The history without incomplete runs, and without the runs that the user skips.
 
     skipped : names or revisions of runs.
-    Errors: ParameterError for a name that no run has.  DataError if no run remains.
+    Errors: ParameterError if no run has a skipped name.  DataError if no run remains.
     """
     labels = {
         place: run for rows in runs_by_suite_and_series(counts).values() for run, place in rows
@@ -412,9 +428,10 @@ def _files_of_run(counts: Counts, run: str) -> list[str]:
 
 
 def find_run_groups(counts: Counts) -> list[RunGroup]:
-    """The setups of a history: the runs of each series on each suite.
+    """The groups of runs in a history, with one group for each series on each suite.
 
-    Errors: DataError for a run that was recorded twice, or for runs without a common task.
+    Errors: DataError for a run that was recorded twice, or if the runs of a group have no task in
+        common.
 
     >>> names = [("m", name, f"2026-01-0{day}", "rev", "suite", "{}")
     ...          for day, name in ((2, "b"), (1, "a"))]
@@ -462,7 +479,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
 def pool_runs(
     counts: Counts, parts: Sequence[tuple[SeriesKey, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
-    """Counts of several runs added together, under new series names.
+    """The counts of several runs added together, with new names of series.
 
     parts : for each new series, a pair of the series and the indices of the cells to add together.
     """
@@ -472,11 +489,13 @@ def pool_runs(
         names.update(dict.fromkeys(counts.series_codes[cells].ravel().tolist(), series))
     new_names = {counts.series[code]: series for code, series in names.items()}
     selected = counts.with_fewer_attempts(counts.n * mask, counts.c * mask)
-    return selected.with_renamed_series([new_names[series] for series in selected.series], group_names)
+    return selected.with_renamed_series(
+        [new_names[series] for series in selected.series], group_names
+    )
 
 
 def shift_logits(rates: Floats, effect: float | Floats) -> Floats:
-    """The rates after adding an effect to their logits.  Rates of 0 and 1 do not change.
+    """The success rates after adding an effect to their logits.  Rates of 0 and 1 do not change.
 
     >>> shift_logits(np.array([0.0, 0.5]), math.log(3)).round(12).tolist()
     [0.0, 0.75]
@@ -490,7 +509,8 @@ _LAST_RUNS_PATTERN = re.compile(r"(?P<path>.+?):last(?P<runs>\d+)")
 
 
 def parse_last_runs(argument: Any) -> tuple[str, int] | None:
-    """The path and the number of runs in "history.parquet:last5"; None without ":lastN".
+    """The path and the number of runs in an argument such as "history.parquet:last5", or None if
+    the argument does not end in ":lastN".
 
     >>> parse_last_runs("history.parquet:last5"), parse_last_runs("main.csv")
     (('history.parquet', 5), None)
@@ -507,7 +527,8 @@ def refuse_same_file(files: Sequence[str], history: str) -> None:
 
 
 def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> ParameterError | None:
-    """The error for a history without ":lastN", or None if the baseline is not a history."""
+    """The error for a baseline that is a history without ":lastN", or None if the baseline is not a
+    history."""
     if not isinstance(baseline, str):
         return None
     try:
@@ -531,9 +552,10 @@ def unspecified_runs_error(read: Callable[..., Counts], baseline: Any) -> Parame
 class RunsWithAmount(NamedTuple):
     """The runs of a history that are used for one amount, for example only runs with costs.
 
-    history : counts with one series per run.  setups : series → all runs of the series.
-    recent : series → the cells of each pooled run.  The cells cover the tasks that at least half of
-        the pooled runs have.
+    history : counts with one series per run.
+    run_groups : series → all runs of the series.
+    pooled_cells : series → the cells of each pooled run, at tasks that at least half of the pooled
+        runs have.
     """
 
     history: Counts
@@ -546,8 +568,10 @@ class RunsWithAmount(NamedTuple):
         return {series: len(cells) for series, cells in self.pooled_cells.items()}
 
     def with_passes(self, c: Ints) -> RunsWithAmount:
-        """A copy of the runs with different numbers of passes."""
-        setups = {s: replace(setup, c=c[setup.cell_indices]) for s, setup in self.run_groups.items()}
+        """A copy of these runs with other numbers of passes, for example simulated numbers."""
+        setups = {
+            s: replace(setup, c=c[setup.cell_indices]) for s, setup in self.run_groups.items()
+        }
         return RunsWithAmount(replace(self.history, c=c, attempts={}), setups, self.pooled_cells)
 
 
@@ -555,9 +579,10 @@ class RunsWithAmount(NamedTuple):
 class PooledBaseline:
     """The last runs of a history, pooled as a baseline, and the variance between runs.
 
-    counts : the last runs added together.  For an amount, only runs that contain the amount.
-    latest : counts per task of the latest among the runs with the most tasks.
-    runs_by_amount : amount that a metric needs ("" for passes) → the runs that contain it.
+    counts : the counts of the last runs added together.  The data of an amount, for example of
+        costs, comes only from runs with this amount.
+    latest_run_counts : the counts of the latest of those runs that have the most tasks.
+    runs_by_amount : amount that a metric needs ("" for passes) → the runs with this amount.
     """
 
     counts: Counts
@@ -566,12 +591,14 @@ class PooledBaseline:
 
     @property
     def fewest_runs(self) -> tuple[int, str]:
-        """The smallest number of pooled runs over all series and amounts, and its amount."""
+        """The smallest number of runs that a series has, over all series and amounts, and the
+        amount for which it occurs."""
         return min((len(setup.runs), role) for role, past in self.runs_by_amount.items()
                    for setup in past.run_groups.values())  # fmt: skip
 
     def run_and_chance_variances(self, series: SeriesKey) -> tuple[float, float, int]:
-        """Variance of pass@1 between runs, variance that chance explains, and number of runs.
+        """For a series, the variance of pass@1 between runs, the variance that chance explains, and
+        the number of runs.
 
         Both variances are 0 if there is only one run or one task.
         """
@@ -584,16 +611,22 @@ class PooledBaseline:
         self, base: Counts, rates: Floats, scales: Mapping[SeriesKey, float],
         generator: np.random.Generator,
     ) -> tuple[PooledBaseline, Ints]:  # fmt: skip
-        """A history with simulated outcomes, and the passes of its last runs added together.
+        """A baseline from a history with simulated outcomes, and the number of passes in each cell
+        of its pooled runs.
 
-        base : counts of the last runs added together. rates : success rate of each cell of `base`.
-        scales : series → standard deviation of the effect of a run, in logits.
+        base : the counts of the last runs added together.
+        rates : the success rate of each cell of `base`.
+        scales : series → standard deviation of the effect of a run on the logits of success rates.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
         history = past.history
         c = history.c.copy()
         for s, series in enumerate(base.series):
-            rows, setup, recent = base.slice_of_series(s), past.run_groups[series], past.pooled_cells[series]
+            rows, setup, recent = (
+                base.slice_of_series(s),
+                past.run_groups[series],
+                past.pooled_cells[series],
+            )
             tasks = np.unique(np.concatenate([history.task_codes[cells] for cells in recent]))
             older = setup.cell_indices[: len(setup.runs) - len(recent)]
             for cells in (*older, *recent):
@@ -608,7 +641,8 @@ class PooledBaseline:
         ), passes
 
     def widen(self, c: Comparison, interval: Interval) -> Interval:
-        """The interval of a difference from this baseline, widened by the variance between runs."""
+        """The interval of a difference from this baseline, which is widened to include the variance
+        between runs."""
         estimate, level = c.difference, interval.level if math.isnan(c.alpha) else 1 - c.alpha
         if None in (interval.low, interval.high, estimate):
             return interval
@@ -625,10 +659,13 @@ class PooledBaseline:
     def interval_limit_shift(self, c: Comparison, level: float) -> float:
         """The distance by which the variance between runs moves the limits of an interval.
 
-        It is 0 if there is only one run or one task, and NaN if runs have too few attempts for the
-        metric.
+        The distance is 0 if there is only one run or one task, and NaN if the runs have too few
+        attempts for the metric.
         """
-        base, past = c.second.series, self.runs_by_amount[c.first.metric.definition.required_attempt_data]
+        base, past = (
+            c.second.series,
+            self.runs_by_amount[c.first.metric.definition.required_attempt_data],
+        )
         setup = past.run_groups[base]
         if len(setup.runs) < 2 or len(setup.shared_task_codes) < 2:
             return 0.0
@@ -640,7 +677,9 @@ class PooledBaseline:
         values = values[:, ~np.isnan(values).any(axis=0)]
         if values.shape[1] < 2:
             return math.nan
-        return largest_run_difference(run_effect_variance(values), past.pooled_run_counts[base], len(setup.runs), level)
+        return largest_run_difference(
+            run_effect_variance(values), past.pooled_run_counts[base], len(setup.runs), level
+        )
 
 
 _FIRST_RUN_FIX = SuggestedFix({"--first-run": True}, "accepts a first run, which has no history")
@@ -651,7 +690,8 @@ def read_pooled_baseline(
 ) -> PooledBaseline:
     """Read the baseline that an argument like "history.parquet:last5" names.
 
-    argument : path, suite (if the history has several suites) and number of runs, separated by ":".
+    argument : the path, the suite (if the history has several suites) and ":last" with the number
+        of runs, separated by colons.
     Errors: DataError for a file that is not a history, or for a suite that is missing or unknown.
         ParameterError for a number of runs below 1.
     """
@@ -719,7 +759,7 @@ def _cells_of_last_runs(history: Counts, setup: RunGroup, number: int) -> list[I
 
 
 def _cells_of_latest_run(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """One cell per task, from the latest of the runs with the most tasks."""
+    """One cell per task, from the latest of those runs that have the most tasks."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)

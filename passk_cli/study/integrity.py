@@ -1,4 +1,5 @@
-"""Integrity checks: signs that a submission to a benchmark was copied or doctored."""
+"""Integrity checks, which look for signs that a submission to a benchmark was copied or
+doctored."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ _PHRASE_BY_STOPPING = {
 class SubmissionBoard:
     """The submissions to one benchmark, with the results of the integrity checks.
 
-    counts : counts of the submissions. texts : counts with solutions or answers; see
-        `submission_boards`.
+    counts : the counts of the submissions.
+    read_texts : a function that reads the counts with solutions or answers, or None.
     """
 
     counts: Counts
@@ -70,12 +71,14 @@ class SubmissionBoard:
 
     @cached_property
     def n(self) -> Ints:
-        """The number of attempts, with the shape (submissions × tasks)."""
+        """The number of attempts of each submission at each task, with the shape (submissions ×
+        tasks)."""
         return self._matrix(self.counts.n)
 
     @cached_property
     def c(self) -> Ints:
-        """The number of passes, with the shape (submissions × tasks)."""
+        """The number of passes of each submission at each task, with the shape (submissions ×
+        tasks)."""
         return self._matrix(self.counts.c)
 
     @cached_property
@@ -90,26 +93,35 @@ class SubmissionBoard:
 
     @cached_property
     def missing_attempt_counts(self) -> MissingAttemptsTest:
-        """For each submission, the number of attempts that it lacks and most submissions have."""
+        """For each submission, the number of attempts that it lacks although most submissions have
+        them."""
         return missing_attempts_test(self.n, self.c)
 
     @cached_property
     def optional_stopping(self) -> list[OptionalStopping | None]:
-        """For each submission, how sampling stopped if this depended on outcomes, else None."""
+        """For each submission, how its sampling stopped if the outcomes determined this, or else
+        None."""
         return [*map(self._stopping_of_submission, range(len(self.counts.series)))]
 
     def _stopping_of_submission(self, place: int) -> OptionalStopping | None:
         rows, numbers = self.counts.slice_of_series(place), self.counts.attempt_numbering
         numbering = (
-            () if numbers is None else (numbers.attempts_without_gaps[rows], numbers.last_passed[rows])
+            ()
+            if numbers is None
+            else (numbers.attempts_without_gaps[rows], numbers.last_passed[rows])
         )
         result = detect_optional_stopping(self.counts.n[rows], self.counts.c[rows], *numbering)
         number = len(self.counts.series)
-        return result if result is not None and result.chance_without_stopping * number < FLAG_LEVEL else None
+        return (
+            result
+            if result is not None and result.chance_without_stopping * number < FLAG_LEVEL
+            else None
+        )
 
     @cached_property
     def equal_text_partners(self) -> EqualTextsTest | None:
-        """For each submission, the submission with the most equal texts, or None without texts."""
+        """For each submission, the other submission with the most equal texts.  The value is None
+        if the data contains no texts."""
         counts = self.read_texts() if self.read_texts is not None else None
         role = next(
             (r for r in COMPARED_TEXT_ROLES if counts is not None and r in counts.attempts), ""
@@ -134,9 +146,9 @@ class SubmissionBoard:
     def submissions(self) -> list[Submission]:
         """The submissions, sorted by their smallest p-value.
 
-        If two submissions agree too often, only the probable copy is sorted by this p-value.
-        Outcomes of a copy fit the difficulty of the tasks less well.  The probable original follows
-        after all submissions with a small p-value.
+        If two submissions agree too often, only the probable copy is sorted by this p-value.  The
+        outcomes of the copy fit the difficulty of the tasks less well than the outcomes of the
+        original.  The probable original comes after all submissions with a small p-value.
         """
         unsorted = [Submission(series, self, at) for at, series in enumerate(self.counts.series)]
         return sorted(unsorted, key=lambda submission: (*submission.sort_key, submission.series))
@@ -145,12 +157,13 @@ class SubmissionBoard:
 class SubmissionRemark(NamedTuple):
     """A remark about a submission, for example that 594 of 600 outcomes agree with another model.
 
-    number, total : the number of tasks, attempts or texts with the property, and of all tasks,
-        attempts or texts.
-    p : p-value, adjusted over all submissions or pairs; None if the number is not tested.
-    expected : number that chance explains; None if it is not known.
-    against : name of the other submission, if the remark is about a pair.
-    second : whether an earlier remark, about the submission `against`, describes the same pair.
+    observed_count, total : the number of tasks, attempts or texts that the remark is about, and the
+        number of all of them.
+    p : p-value, adjusted over all submissions or pairs, or None if `observed_count` is not tested.
+    expected : the number that is expected by chance, or None if this number is not known.
+    other_submission : name of the other submission, if the remark is about a pair.
+    repeats_earlier_remark : whether a remark about the submission `other_submission` already
+        describes the same pair.
     """
 
     observed_count: int
@@ -163,7 +176,7 @@ class SubmissionRemark(NamedTuple):
 
     @property
     def is_remarkable(self) -> bool:
-        """Whether honest submissions are very unlikely to have this number."""
+        """Whether an honest submission almost never has the number in this remark."""
         return self.p is not None and self.p < FLAG_LEVEL
 
 
@@ -177,22 +190,28 @@ class Submission:
 
     @cached_property
     def remarks_by_name(self) -> dict[str, SubmissionRemark]:
-        """The remarks by name, for example "agreement" or "missing attempts"."""
+        """Name of each remark, for example "agreement" or "missing attempts" → the remark."""
         return dict(self._remarks_by_name())
 
     @property
     def remarks(self) -> list[str]:
-        """The sentences of the remarks that are very unlikely for an honest submission."""
+        """The sentences of those remarks that are almost never true of an honest submission."""
         return [figure.words for figure in self.remarks_by_name.values() if figure.is_remarkable]
 
     @property
     def sort_key(self) -> tuple[int, float]:
-        """The rank and the smallest p-value, by which submissions are sorted.
+        """The rank and the smallest p-value of the submission, by which submissions are sorted.
 
-        The rank is 0 if a p-value is below 0.05, else 1 if all remarks also describe an earlier
-        submission, else 2.
+        The rank is 0 if the smallest p-value is below 0.05.  Otherwise, the rank is 1 if the
+        submission has remarks that are unlikely to be true of an honest submission, and 2 if it has
+        no such remarks.  The smallest p-value ignores remarks about a pair that the other
+        submission already describes.
         """
-        p_values = [f.p for f in self.remarks_by_name.values() if f.p is not None and not f.repeats_earlier_remark]
+        p_values = [
+            f.p
+            for f in self.remarks_by_name.values()
+            if f.p is not None and not f.repeats_earlier_remark
+        ]
         p = min(p_values, default=1.0)
         return (0 if p < _MAX_P_LISTED_FIRST else 1 if self.remarks else 2), p
 
@@ -200,7 +219,9 @@ class Submission:
         at, board = self.series_index, self.board
         names = [series[0] for series in board.counts.series]
         pair = board.agreeing_partners
-        partner, number, total = (int(a[at]) for a in (pair.partner, pair.agreeing_outcomes, pair.shared_outcomes))
+        partner, number, total = (
+            int(a[at]) for a in (pair.partner, pair.agreeing_outcomes, pair.shared_outcomes)
+        )
         expected, outcomes = float(pair.expected_agreeing_outcomes[at]), plural(total, "outcome")
         words = (
             f"agrees with {names[partner]} on {number:,} of {outcomes}; {expected:,.0f} expected"
@@ -211,7 +232,8 @@ class Submission:
         texts = board.equal_text_partners
         if texts is not None and texts.attempts_with_text[at]:
             closest, number, total = (
-                int(a[at]) for a in (texts.partner, texts.equal_text_attempts, texts.attempts_with_text)
+                int(a[at])
+                for a in (texts.partner, texts.equal_text_attempts, texts.attempts_with_text)
             )
             name = names[closest] if number else ""
             words = f"shares {number:,} of {plural(total, 'text')} with {name}"
@@ -234,7 +256,10 @@ class Submission:
             yield STOPPED, SubmissionRemark(end.short_tasks, tasks, words, chance)
         certain = board.certain_task_counts
         if total := int(certain.repeated_task_counts[at]):
-            number, expected = int(certain.certain_task_counts[at]), float(certain.expected_certain_tasks[at])
+            number, expected = (
+                int(certain.certain_task_counts[at]),
+                float(certain.expected_certain_tasks[at]),
+            )
             words = f"passes all or no attempts at {number:,} of {plural(total, 'task')}"
             words += f"; {expected:,.0f} expected"
             yield CERTAIN, SubmissionRemark(number, total, words, float(certain.p[at]), expected)
@@ -243,9 +268,9 @@ class Submission:
 def submission_boards(
     counts: Counts, texts: Callable[[], Counts | None] | None
 ) -> list[SubmissionBoard]:
-    """A board for each group of the data that has at least three submissions.
+    """One board for each group of the data that has at least three submissions.
 
-    There are no boards if no attempt passes.
+    The list is empty if no attempt in the data passes.
     """
     if not counts.c.any():
         return []
@@ -255,6 +280,8 @@ def submission_boards(
         if len(places) >= MIN_SUBMISSIONS:
             stays = np.isin(counts.series_codes, places)
             large_boards.append(
-                SubmissionBoard(counts.with_fewer_attempts(counts.n * stays, counts.c * stays), texts)
+                SubmissionBoard(
+                    counts.with_fewer_attempts(counts.n * stays, counts.c * stays), texts
+                )
             )
     return large_boards

@@ -1,6 +1,5 @@
-"""The methods text of a report: sentences for a paper about how results were computed.
-
-`references.bib` contains the references that the sentences cite.
+"""Writes the methods text of a report, which describes for a paper how passk computed the results.
+The file `references.bib` contains the references that the sentences of the methods text cite.
 """
 
 from __future__ import annotations
@@ -46,7 +45,8 @@ ADJUSTMENT_DESCRIPTIONS: dict[str, tuple[str, str]] = {
     BH: ("the method of Benjamini and Hochberg", "benjamini1995"),
     UNADJUSTED: ("", ""),
 }
-# Maps each value of --missing to a phrase about the treatment of missing outcomes.
+# _MISSING_OUTCOME_TREATMENTS maps each value of --missing to a phrase about the treatment of
+# missing outcomes.
 _MISSING_OUTCOME_TREATMENTS = {
     "fail": "count as failures",
     "drop": "are left out",
@@ -58,7 +58,7 @@ _SOFTWARE_REFERENCE_KEY = "passk"
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> MethodsText:
-    """Sentences about how the results were computed, with references like "[@key; @key]"."""
+    """Sentences about how passk computed the results, with references such as "[@key; @key]"."""
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (
@@ -75,7 +75,7 @@ def describe_methods(
 
 
 def descriptions_of_intervals() -> dict[str, tuple[str, str]]:
-    """Name of an interval method → its description and its references."""
+    """A dict that maps the name of each interval method to its description and its references."""
     ratio = ("Fieller's limits of a ratio of means", "fieller1954")
     return {n: (method.description, method.citation_keys) for n, method in METHODS.items()} | {
         FIELLER: ratio
@@ -83,14 +83,14 @@ def descriptions_of_intervals() -> dict[str, tuple[str, str]]:
 
 
 def descriptions_of_tests() -> dict[str, tuple[str, str]]:
-    """Name of a significance test → its description and its references."""
+    """A dict that maps the name of each significance test to its description and its references."""
     ratio = ("Fieller's test of equal ratios of means", "fieller1954")
     return {n: (test.words, test.cites) for n, test in TESTS.items()} | {FIELLER: ratio}
 
 
 @cache
 def references() -> dict[str, Reference]:
-    """All references by key, from `references.bib`."""
+    """A dict that maps the key of each reference in `references.bib` to the reference."""
     text = files("passk_cli.study").joinpath("references.bib").read_text(encoding="utf-8")
     entries = {re.match(r"@\w+\{(\w+)", entry)[1]: entry.strip()  # type: ignore[index]
                for entry in re.split(r"(?m)^(?=@)", text) if entry.strip()}  # fmt: skip
@@ -130,10 +130,13 @@ def _estimates_sentence(counts: Counts, facts: Sequence[Result]) -> str:
         with suppress(ParameterError):
             metric = parse_metric(name)
             if metric.definition.is_known_only_as_range:
-                drop = allowed_log_likelihood_drop(next(f.level for f in facts if f.name == name) or 0.95)
+                drop = allowed_log_likelihood_drop(
+                    next(f.level for f in facts if f.name == name) or 0.95
+                )
                 ratios += (
                     f" {name} is the share of tasks with a true success rate of at least"
-                    f" {metric.name_suffix}, from {tasks} and {attempts}. The range of {name} is over"
+                    f" {metric.name_suffix}, from {tasks} and {attempts}. The range of {name} is"
+                    f" over"
                     " all distributions of tasks' success rates with a log likelihood at most"
                     f" {drop:.2f} below the maximum{_citation(metric.definition.citation_keys)}."
                 )

@@ -1,4 +1,4 @@
-"""The options that choose metrics and k, and the default metrics for the data."""
+"""The options that choose metrics and values of k, and the default metrics for the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SHORT_TASKS_CHOICES = ("empty", "drop")
 
 
 def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[SuggestedFix]:
-    """The fix if k exceeds the number of attempts: predict the metric with `extrapolate`."""
+    """The suggested fix for a k above the number of attempts, which predicts the metric with `passk
+    extrapolate`."""
     from passk_cli.inference.extrapolation import refusal_reason
 
     rows = [counts.slice_of_series(place) for place in range(len(counts.series))]
@@ -36,14 +37,14 @@ def extrapolation_fixes(counts: Counts, k: int, family: str = "pass@") -> list[S
 
 
 def parse_metrics(value: Any) -> tuple[Metric, ...]:
-    """Metrics parsed from their names, for example "pass@10,pass^4"."""
+    """The metrics that a string of names selects, for example "pass@10,pass^4"."""
     from passk_cli.metrics.registry import parse_list
 
     return parse_list(",".join(value))
 
 
 def parse_k(value: Any) -> tuple[int, ...]:
-    """Values of k parsed from numbers or strings, for example "1,10"."""
+    """The values of k that numbers or a string such as "1,10" select."""
     from passk_cli.metrics.registry import parse_ks
 
     return parse_ks(",".join(map(str, value)))
@@ -61,7 +62,7 @@ def refuse_ranged_metrics(metrics: Iterable[Metric], option: str) -> None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RequiredAttempts:
-    """Options about the required number of attempts per task."""
+    """The options about the required number of attempts per task."""
 
     title: ClassVar[str] = "Attempts"
     # fmt: off
@@ -72,14 +73,16 @@ class RequiredAttempts:
     short_tasks: Annotated[str, Option(
         "--short-tasks", help="What to do with tasks with n < k", choices=SHORT_TASKS_CHOICES,
         detail="With empty, the cell of the metric stays empty; with drop, passk computes the"
-        " metric without tasks with n < k.",
+        " metric without the tasks that have fewer than k attempts.",
     )] = "empty"
     # fmt: on
 
     def counts_with_required_attempts(self, counts: Counts) -> Counts:
-        """Check that every task has the number of attempts of --attempts, and return the counts.
+        """Check that every task has the number of attempts that --attempts sets, and return the
+        counts.
 
-        Errors: DataError for tasks with fewer or more attempts, unless these tasks are dropped.
+        Errors: DataError for tasks with fewer or more attempts, unless --short-tasks drops these
+            tasks.
         """
         if self.attempts is None:
             return counts
@@ -90,7 +93,7 @@ class RequiredAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MetricOptions(RequiredAttempts):
-    """Options that choose metrics and k."""
+    """The options that choose metrics and values of k."""
 
     title: ClassVar[str] = "Metrics"
     # fmt: off
@@ -104,12 +107,13 @@ class MetricOptions(RequiredAttempts):
     # The type is Any because importing the class Metric would make `--help` slow.
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Metrics by name, such as pass@10,gpass@8:0.5.",
-        parse=parse_metrics, completion_function_name="passk_cli.metrics.registry:metric_completions")] = ()
+        parse=parse_metrics,
+        completion_function_name="passk_cli.metrics.registry:metric_completions")] = ()
     # fmt: on
 
     @property
     def request_arguments(self) -> dict[str, Any]:
-        """Arguments of the request for the data of single attempts that the metrics need."""
+        """Arguments for reading the data of single attempts that the metrics need."""
         from passk_cli.metrics.registry import required_attempt_data, uses_only_scores
 
         only = not self.k and uses_only_scores(self.metrics)
@@ -144,7 +148,8 @@ class MetricOptions(RequiredAttempts):
         return tuple(dict.fromkeys(metrics))
 
     def attempts_hint(self, counts: Counts) -> str:
-        """A hint that names the smallest default k for which the data has too few attempts."""
+        """A hint about the smallest default k for which the data has too few attempts, or "" if
+        there is no such k."""
         from passk_cli.metrics.registry import USUAL_K
 
         if self.k or self.metrics:
@@ -154,12 +159,15 @@ class MetricOptions(RequiredAttempts):
 
 
 def truth_labels(counts: Counts) -> list[JudgeLabels]:
-    """The labels of each series, or an empty list if the counts have no labels."""
+    """The judge labels of each series, or an empty list if the counts have no labels."""
     if TRUTH_ROLE not in counts.attempts:
         return []
     from passk_cli.inference.judge_correction import JudgeLabels
 
-    rows, truth = map(counts.slice_of_series, range(len(counts.series))), counts.attempts[TRUTH_ROLE]
+    rows, truth = (
+        map(counts.slice_of_series, range(len(counts.series))),
+        counts.attempts[TRUTH_ROLE],
+    )
     return [
         JudgeLabels.from_truth(counts.n[cells], counts.c[cells], truth.slice_cells(cells))
         for cells in rows
@@ -167,7 +175,7 @@ def truth_labels(counts: Counts) -> list[JudgeLabels]:
 
 
 def is_corrected(counts: Counts) -> bool:
-    """Whether estimates are corrected by a judge's error rates or by labels of some attempts."""
+    """Whether passk corrects estimates by a judge's error rates or by labels of some attempts."""
     return bool(counts.read_facts.judge_errors) or not all(
         labels.is_complete for labels in truth_labels(counts)
     )

@@ -1,4 +1,5 @@
-"""Messages about attempts without an outcome, and the test whether models lack them unevenly."""
+"""Messages about attempts without an outcome, and a test of whether some models lack more outcomes
+than others."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from passk_cli.text import plural
 # SIGNIFICANCE_LEVEL is the level of the test for unevenly missing outcomes, over all pairs of
 # models.
 SIGNIFICANCE_LEVEL = 0.05
-# Maps each value of --missing to words for how attempts without an outcome are treated.
+# TREATMENTS maps each value of --missing to words for how attempts without an outcome are treated.
 TREATMENTS = {
     "fail": "counted as failures",
     "drop": "left out",
@@ -86,10 +87,11 @@ UNEVEN_MISSING_OUTCOMES = DiagnosticType(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnevenMissingOutcomes:
-    """A pair of models in which `first` lacks significantly more outcomes than `second`.
+    """A pair of models in which `model_with_more_missing` lacks significantly more outcomes than
+    `model_with_fewer_missing`.
 
-    p : p-value of the test that both models lack the same mean share of outcomes per task, adjusted
-        for all pairs of models.
+    p : p-value of the hypothesis that both models lack the same mean share of outcomes per task,
+        adjusted for all pairs of models.
     """
 
     model_with_more_missing: str
@@ -98,14 +100,17 @@ class UnevenMissingOutcomes:
 
 
 def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
-    """Messages about attempts without an outcome, and about models that lack outcomes unevenly."""
+    """The messages about attempts without an outcome, and about models that lack outcomes
+    unevenly."""
     if facts.missing_outcomes is None:
         return
     became = {"fail": MISSING_COUNTED, "drop": MISSING_DROPPED, BOUNDS: MISSING_BOUNDED}
     if message := became.get(facts.missing_policy):
         yield message(
             missing=facts.missing_outcome_count,
-            lost=list(missing_outcome_words(facts.missing_outcomes, facts.missing_reasons_by_model)),
+            lost=list(
+                missing_outcome_words(facts.missing_outcomes, facts.missing_reasons_by_model)
+            ),
         )
     if message or facts.missing_policy == "error":
         # `passk describe` also reads data that other commands refuse because of --missing error.
@@ -115,7 +120,8 @@ def missing_outcome_notes(facts: ReadFacts) -> Iterator[Diagnostic]:
 def missing_outcome_words(
     losses: MissingOutcomes, reasons: Mapping[str, Mapping[str, int]] | None = None
 ) -> Iterator[str]:
-    """The attempts without an outcome by model, for example "b 41 of 200 (30 timeouts)"."""
+    """For each model, a phrase about its attempts without an outcome, for example "b 41 of 200 (30
+    timeouts)"."""
     lost = {model: losses.missing_and_attempts_of_model(model) for model in losses.models}
     for model, (missing, attempts) in sorted(lost.items(), key=lambda item: (-item[1][0], item[0])):
         if not missing:
@@ -131,23 +137,26 @@ def missing_outcome_words(
 def uneven_missing_notes(
     losses: MissingOutcomes, policy: str, label: str = ""
 ) -> Iterator[Diagnostic]:
-    """The warning that two models lack outcomes unevenly, for the pair with the smallest p.
+    """The warning that two models lack outcomes unevenly, which names the pair with the smallest p.
 
-    policy : value of --missing.  For "bounds" there is no warning, because the ranges already
-        include all effects of missing outcomes.
-    label : prefix of model names.  Only pairs in which exactly one model has the prefix are used;
-        "" for all pairs.
+    policy : the value of --missing.  For the value "bounds", there is no warning, because the
+        ranges already include all effects of missing outcomes.
+    label : a prefix of model names.  passk uses only pairs in which exactly one model has the
+        prefix, or all pairs if the prefix is "".
     """
     pairs = [
         pair
         for pair in uneven_missing_pairs(losses)
-        if not label or pair.model_with_more_missing.startswith(label) != pair.model_with_fewer_missing.startswith(label)
+        if not label
+        or pair.model_with_more_missing.startswith(label)
+        != pair.model_with_fewer_missing.startswith(label)
     ]
     if not pairs or policy == BOUNDS:
         return
     worst = pairs[0]
     (first_lost, first_made), (second_lost, second_made) = map(
-        losses.missing_and_attempts_of_model, (worst.model_with_fewer_missing, worst.model_with_more_missing)
+        losses.missing_and_attempts_of_model,
+        (worst.model_with_fewer_missing, worst.model_with_more_missing),
     )
     yield UNEVEN_MISSING_OUTCOMES(
         first=worst.model_with_fewer_missing, first_lost=first_lost, first_made=first_made,
@@ -157,10 +166,10 @@ def uneven_missing_notes(
 
 
 def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
-    """Pairs of models that lack outcomes unevenly, sorted by p.
+    """The pairs of models that lack outcomes unevenly, sorted by p.
 
-    passk applies the test of `passk compare` to the shares of missing outcomes at each shared task.
-    Holm's method adjusts p over all pairs.
+    The test of `passk compare` is applied to the share of missing outcomes at each shared task.
+    Holm's method adjusts the p-values for the number of pairs.
     """
     tests, shares = [], losses.missing_counts / losses.attempt_counts
     for pair in combinations(losses.models, 2):
@@ -180,11 +189,15 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
         for test, p in zip(tests, adjusted, strict=True)
         if p <= SIGNIFICANCE_LEVEL
     ]
-    return sorted(pairs, key=lambda pair: (pair.p, pair.model_with_more_missing, pair.model_with_fewer_missing))
+    return sorted(
+        pairs,
+        key=lambda pair: (pair.p, pair.model_with_more_missing, pair.model_with_fewer_missing),
+    )
 
 
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
-    """Phrases about skipped lines, skipped files, missing outcomes and lost tasks of a series."""
+    """Phrases about skipped lines and files, and about the missing outcomes and lost tasks of a
+    series."""
     missing, emptied = facts.missing_outcome_count, facts.emptied_cells
     if facts.missing_outcomes is not None:
         own_missing, own_emptied = facts.missing_outcomes.missing_attempts_and_tasks(series) or (

@@ -1,4 +1,4 @@
-"""The noise floor: how much two runs of the same model differ by chance."""
+"""Computes the noise floor, which is how much two runs of the same model differ by chance."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from passk_cli.study.values import SeriesKey
 class SeriesNoise:
     """How much two runs of one series differ by chance, estimated from its repeated attempts.
 
-    n, c : number of attempts and passes of each task.  At least one task needs two attempts.
-    level : share of pairs of runs that differ by less than the noise floor.
+    n, c : number of attempts and number of passes at each task.  At least one task must have two
+        attempts.
+    level : the share of pairs of runs that differ by no more than the noise floor.
     """
 
     series: SeriesKey
@@ -38,13 +39,13 @@ class SeriesNoise:
 
     @property
     def repeated_tasks(self) -> NDArray[np.bool_]:
-        """Whether each task has at least two attempts."""
+        """For each task, whether it has at least two attempts."""
         return self.n > 1
 
     def noise_floor(self, attempts: int = 1) -> float:
-        """The difference between two runs that chance rarely exceeds.
+        """The size of a difference between two runs that chance rarely exceeds.
 
-        attempts : number of attempts per task in each run.
+        attempts : number of attempts per task in each of the two runs.
         """
         return noise_floor(
             self.n[self.repeated_tasks], self.c[self.repeated_tasks], attempts, self.level
@@ -57,12 +58,12 @@ class SeriesNoise:
 
     @property
     def flaky_task_count(self) -> int:
-        """The number of tasks with both passes and failures."""
+        """The number of flaky tasks, which have both passes and failures."""
         return int(((self.c > 0) & (self.c < self.n)).sum())
 
     @cached_property
     def intraclass_correlation(self) -> Estimate:
-        """The intraclass correlation, with its interval over tasks."""
+        """The intraclass correlation of attempts at the same task, with its interval."""
         value, low, high = intraclass_correlation(self.n, self.c)
         return Estimate(None) if math.isnan(value) else Estimate(value, low=low, high=high)
 
@@ -70,8 +71,8 @@ class SeriesNoise:
 def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
     """The noise of each series that has a task with at least two attempts.
 
-    A series is left out if its sampling stopped at a pass, because the outcomes then determine the
-    number of attempts.
+    A series is left out if its sampling stopped at the first pass, because then the outcomes
+    determine the number of attempts.
     """
     for place, series in enumerate(counts.series):
         rows = counts.slice_of_series(place)
@@ -81,7 +82,7 @@ def noise_by_series(counts: Counts, level: float) -> Iterator[SeriesNoise]:
 
 
 class NoiseSummary:
-    """The noise of every series, as the subject of answers about noise."""
+    """The subject of answers about noise, which contains the noise of every series."""
 
     def __init__(self, study: Analysis) -> None:
         counts, self.study = study.counts, study
@@ -91,8 +92,8 @@ class NoiseSummary:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_task_count), key=SeriesNoise.noise_floor
         )
-        # With few tasks, two runs may differ at all tasks, and then a sentence about noise does not
-        # help.
+        # With few tasks, two runs may differ at all tasks by chance, and then a sentence about
+        # noise does not help.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property
@@ -102,13 +103,15 @@ class NoiseSummary:
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The lowest and the highest noise, and details about the noisiest series."""
+        """The fields of the answers: the lowest and the highest noise floor, and details about the
+        noisiest series."""
         least, most = self.noisy[0], self.noisy[-1]
         return {
             "level": f"{100 * most.level:g} %", "floor": most.noise_floor(),
             "least": least.noise_floor(),
             "model": SeriesName(most.series), "steadiest": SeriesName(least.series),
-            "by": self.study.counts.group_names, "flaky": most.flaky_task_count, "tasks": len(most.n),
+            "by": self.study.counts.group_names, "flaky": most.flaky_task_count,
+            "tasks": len(most.n),
             "correlation": most.intraclass_correlation.value if self.has_single_series else None,
             "several": int(most.repeated_tasks.sum()) if (most.n == 1).any() else 0,
         }  # fmt: skip

@@ -39,9 +39,10 @@ _NEW_TASKS_FIX = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 class PairedTestResult(NamedTuple):
     """The result of a paired test.
 
-    test : name of the test; "" for the requested test.  p : p-value; NaN if it cannot be computed.
-    distribution : the distribution of the mean difference, and the index of this test's row in the
-        distribution.  None if the test has no distribution.
+    test : name of the test, or "" if the name is the name of the requested test.
+    p : the p-value, or NaN if passk cannot compute it.
+    distribution : the distribution of the mean difference and the row of this test in it, or None
+        if the test has no distribution.
     """
 
     test: str
@@ -53,7 +54,7 @@ class PairedTestResult(NamedTuple):
 def run_tests(
     comparisons: Sequence[Comparison], confidence: Confidence, test: str | None
 ) -> list[PairedTestResult]:
-    """Test each comparison.  Comparisons over the same tasks share random draws.
+    """Test each comparison.  Comparisons over the same tasks use the same random draws.
 
     Errors: ParameterError for a test that is not valid for a comparison.
     """
@@ -63,7 +64,9 @@ def run_tests(
     )
     answers: dict[int, PairedTestResult] = {}
     for (name, *_), places in together.items():
-        results = load_object(TESTS[name].function_path)([comparisons[i] for i in places], confidence)
+        results = load_object(TESTS[name].function_path)(
+            [comparisons[i] for i in places], confidence
+        )
         with_names = (answer._replace(test=answer.test or name) for answer in results)
         answers |= dict(zip(places, with_names, strict=True))
     return [answers[i] for i in range(len(comparisons))]
@@ -141,8 +144,11 @@ def _attempt_permutation_result(comparison: Comparison, confidence: Confidence) 
     return PairedTestResult("", permutation.p, permutation.smallest_possible_p)
 
 
-def run_guarded_t_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The guarded t test, which uses the same distribution as the interval of the difference."""
+def run_guarded_t_test(
+    group: Sequence[Comparison], confidence: Confidence
+) -> list[PairedTestResult]:
+    """The guarded t test, which uses the same distribution as the guarded-t interval of the
+    difference."""
     codes, tests = group[0].clusters, dict[int, PairedTestResult]()
     least = least_possible_p(cluster_totals(group[0].differences[:, None], codes)[1])
     for places, law in difference_distributions(difference_interval_data(group, confidence)):
@@ -154,24 +160,30 @@ def run_guarded_t_test(group: Sequence[Comparison], confidence: Confidence) -> l
 def run_suissa_shuster_test(
     group: Sequence[Comparison], confidence: Confidence
 ) -> list[PairedTestResult]:
-    """The exact unconditional test of Suissa and Shuster, for task values of 0 and 1."""
+    """The exact unconditional test of Suissa and Shuster, which is only for task values of 0 and
+    1."""
     tasks = len(group[0].tasks)
     p = suissa_shuster(tasks, *count_discordant(group))
     return _test_results(p, np.minimum(p, 2.0 ** (1 - tasks)))
 
 
-def run_paired_t_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_paired_t_test(
+    group: Sequence[Comparison], confidence: Confidence
+) -> list[PairedTestResult]:
     """Student's paired t test."""
     return _test_results(paired_t(_cluster_differences(group)), np.zeros(len(group)))
 
 
 def run_mid_p_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
-    """The sign-flip test with the mid-p-value, which counts half of the observed probability."""
+    """The sign-flip test with the mid-p-value, which counts only half of the probability of the
+    observed result."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=True)
     return _test_results(flips.p, flips.smallest_possible_p)
 
 
-def run_sign_flip_test(group: Sequence[Comparison], confidence: Confidence) -> list[PairedTestResult]:
+def run_sign_flip_test(
+    group: Sequence[Comparison], confidence: Confidence
+) -> list[PairedTestResult]:
     """The sign-flip test, or McNemar's test if both models have one attempt per task."""
     flips = sign_flip_test(_cluster_differences(group), **confidence.resample_arguments, mid=False)
     answers = _test_results(flips.p, flips.smallest_possible_p)
@@ -185,9 +197,11 @@ def _cluster_differences(group: Sequence[Comparison]) -> Floats:
 
 
 def shared_differences(group: Sequence[Comparison]) -> Floats | PairwiseDifferences:
-    """The differences of comparisons over the same tasks or clusters.
+    """The differences at each task or cluster, for comparisons that have the same tasks or
+    clusters.
 
-    Returns one column per comparison, or one column per model if there are fewer models.
+    The function returns one column per comparison, or one column per model if there are fewer
+    models than comparisons.
     """
     codes, places, models_by_id = group[0].clusters, dict[bytes, int](), dict[int, int]()
     models: list[Floats] = []

@@ -51,12 +51,14 @@ _P_VALUE_ATTRIBUTES = ("p", "equivalence")
 def choose_pairs(
     study: Analysis, baseline: str | None, changes: Sequence[TaskValues] = ()
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """The pairs to compare: every pair of models in a group, or each model with the baseline.
+    """The pairs to compare, which are all pairs of models in a group, or each model with the
+    baseline.
 
-    The first model of a pair is the better model, or the later one of two labelled runs.
+    The first model of a pair is the model with the better estimate, or the later of two labelled
+    runs.
 
-    changes : further values to compare, in addition to the analysis's metrics.
-    Errors: ParameterError for a baseline that does not exist, or if there is no pair.
+    changes : further values to compare, in addition to the metrics of the analysis.
+    Errors: ParameterError if the baseline does not exist, or if there is no pair of models.
     """
     names = sorted({series[0] for series in study.counts.series})
     if baseline is not None and baseline not in names:
@@ -90,7 +92,7 @@ def choose_pairs(
 
 
 class OneModelError(ParameterError):
-    """The error that the data has only one model, so that passk cannot compare models."""
+    """The error that the data has only one model, so passk cannot compare models."""
 
     def __init__(self, counts: Counts, settles: Sequence[SuggestedFix]) -> None:
         self.counts = counts
@@ -117,11 +119,12 @@ def require_several_models(counts: Counts) -> None:
 
 
 def ranking_scores(rivals: Sequence[TaskValues]) -> dict[SeriesKey, float]:
-    """The score by which models are ranked: larger is better.
+    """The score of each model, by which models are ranked.  A larger score is better.
 
-    If all models have the same tasks, the score is the mean.  Otherwise, the score is the average
-    of a model's mean differences from all other models on shared tasks.  The score is −∞ for a
-    model without values or without shared tasks.
+    If all models have the same tasks, the score is the mean of the task values, with the opposite
+    sign if smaller values are better.  Otherwise, the score is the average of the model's mean
+    differences from all other models, each on the tasks that both models share.  The score is −∞
+    for a model without values or without shared tasks.
     """
     valued = [rates for rates in rivals if rates.has_values]
     if all(np.array_equal(rates.tasks, valued[0].tasks) for rates in valued):
@@ -154,7 +157,8 @@ def _groups_as_models_fix(counts: Counts) -> Iterator[SuggestedFix]:
 def compare_pairs(
     pairs: Sequence[tuple[TaskValues, TaskValues]], confidence: Confidence, rules: ComparisonOptions
 ) -> list[Comparison]:
-    """The comparison of each pair of models, with interval, adjusted p-value and verdict.
+    """The comparison of each pair of models, with its interval, its adjusted p-value and its
+    verdict.
 
     Errors: ParameterError for a test that is not valid for a pair.
     """
@@ -174,28 +178,38 @@ def comparisons_with_p_values(
     *,
     verdicts: bool,
 ) -> list[list[Comparison]]:
-    """The comparisons of each group of pairs, with adjusted p-values and without intervals.
+    """For each group of pairs, the comparisons of its pairs, with adjusted p-values and without
+    intervals.
 
     verdicts : whether the caller needs only verdicts, so that upper limits of adjusted p-values are
-        enough.
-    Errors: ParameterError for a test that is not valid for a pair, or for min-P if a test is about
-        these tasks.
+        enough for passk to compute.
+    Errors: ParameterError for a test that is not valid for a pair, or if the adjustment is min-P
+        and the population is these-tasks.
     """
     all_pairs = [
-        [comparison_on_shared_tasks(first, second, rules.unpaired) for first, second in pairs] for pairs in groups
+        [comparison_on_shared_tasks(first, second, rules.unpaired) for first, second in pairs]
+        for pairs in groups
     ]
-    if any(c.first.metric.definition.is_ratio_of_means for comparisons in all_pairs for c in comparisons):
+    if any(
+        c.first.metric.definition.is_ratio_of_means
+        for comparisons in all_pairs
+        for c in comparisons
+    ):
         refuse_options_for_ratios([c for comparisons in all_pairs for c in comparisons], rules)
     estimable = [
         with_variance_floors([c for c in comparisons if not c.reason], confidence)
         for comparisons in all_pairs
     ]
-    means = [c for group in estimable for c in group if not c.first.metric.definition.is_ratio_of_means]
+    means = [
+        c for group in estimable for c in group if not c.first.metric.definition.is_ratio_of_means
+    ]
     answers = iter(_tests_with_missing_outcomes(means, confidence, rules))
     judged: list[Comparison] = []
     for group in estimable:
         tested = [
-            c if c.first.metric.definition.is_ratio_of_means else c.with_changes(**next(answers)._asdict())
+            c
+            if c.first.metric.definition.is_ratio_of_means
+            else c.with_changes(**next(answers)._asdict())
             for c in group
         ]
         if rules.margin:
@@ -265,7 +279,8 @@ def _adjusted_results(
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """For each comparison of each family: adjusted p-values, alpha and the adjustment."""
+    """The adjusted p-values, alpha and the name of the adjustment, for each comparison of each
+    family."""
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
     to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):
@@ -347,12 +362,13 @@ def _min_p_family(comparisons: Sequence[Comparison], p: Floats) -> FamilyOfTests
 def _tests_with_missing_outcomes(
     comparisons: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[PairedTestResult]:
-    """The test of each comparison.  If outcomes are missing, p is the larger p-value of both ends.
+    """The test of each comparison.  If outcomes are missing, the difference is a range, and p is
+    the larger of the p-values at its two ends.
 
-    p is 1 if the two ends have different signs.  For sign flips, mid-p, McNemar's test and Suissa
-    and Shuster's test, no mixture of passes and failures gives a larger p, because p falls if a
-    difference changes in the direction of the mean.  For other tests, p may be slightly larger
-    (benchmarks/missing.md).
+    p is 1 if the differences at the two ends have different signs.  For sign flips, mid-p,
+    McNemar's test and Suissa and Shuster's test, no mixture of passes and failures gives a larger
+    p, because p falls if a difference changes in the direction of the mean.  For other tests, a
+    mixture may give a slightly larger p (see benchmarks/missing.md).
     """
     if not any(c.missing_bounds for c in comparisons):
         return run_tests(comparisons, confidence, rules.test)

@@ -1,4 +1,5 @@
-"""Ranks of models: the range that tests allow, and how often each model leads in resamples."""
+"""Computes the ranks of models: the range of ranks that tests allow, and how often each model leads
+in resamples of the tasks."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 def attempts_agree(rivals: Sequence[TaskValues]) -> bool:
     """Whether all models have the same number of attempts at each shared task.
 
-    A model with fewer attempts has coarser values, so it may lead in more resamples than its
-    success rates justify.  For example, a pass@10 of 1.0 from 10 attempts beats 0.9999 from 100
-    attempts in all resamples.
+    If a model has fewer attempts than another model, its values are coarser, so it may lead in more
+    resamples than its success rates justify.  For example, a pass@10 of 1.0 from 10 attempts beats
+    a pass@10 of 0.9999 from 100 attempts in all resamples.
     """
     first, *further = on_shared_tasks(rivals)
     return all(np.array_equal(rival.n, first.n) for rival in further)
@@ -36,9 +37,9 @@ def resampled_means(
 ) -> Floats:
     """The mean (or ratio of means) of each model in each resample of the tasks.
 
-    Returns shape (resamples × models).
+    The result has the shape (resamples × models).
 
-    kind : kind of the resampling weights; see `bootstrap_means`.
+    kind : the kind of the resampling weights; see `bootstrap_means`.
     """
     columns = [rival.values for rival in rivals]
     if ratio := rivals[0].metric.definition.is_ratio_of_means:
@@ -52,7 +53,7 @@ def resampled_means(
     )  # fmt: skip
     for at, rival in enumerate(rivals):
         if rival.hidden_variance:
-            # Corrections by labels have a random error, which is independent for each model.
+            # The random errors of corrections by labels are independent between models.
             noise = named_generator(confidence.seed, f"labels of {rival.name}")
             means[:, at] += np.sqrt(rival.hidden_variance) * noise.standard_normal(len(means))
     if not ratio:
@@ -64,10 +65,11 @@ def resampled_means(
 def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict[SeriesKey, Cell]:
     """The share of resamples of the shared tasks in which each model leads.
 
-    The share is None if no task is shared, or if numbers of attempts differ (`attempts_agree`).  If
-    missing outcomes may pass or fail, the share is a range.  At the lower end, the missing outcomes
-    of the model fail and the missing outcomes of all other models pass.  At the upper end, the
-    model's missing outcomes pass and all others fail.
+    The share is None if no task is shared, or if the models have different numbers of attempts at a
+    shared task.  If missing outcomes may pass or fail, the share is a range.  At the lower end of
+    the range, the missing outcomes of the model fail and the missing outcomes of all other models
+    pass.  At the upper end of the range, the missing outcomes of the model pass and the missing
+    outcomes of all other models fail.
     """
     names, shared = [rival.series for rival in rivals], on_shared_tasks(rivals)
     comparable = bool(shared) and all(len(rival.tasks) and rival.has_values for rival in shared)
@@ -93,11 +95,13 @@ def shares_of_lead(rivals: Sequence[TaskValues], confidence: Confidence) -> dict
 
 @dataclass(frozen=True)
 class Rank:
-    """The rank of a model by one metric in its group.
+    """The rank of a model in its group, by one metric.
 
-    letters : letters of the model.  Models with a common letter are tied.  None without a test.
-    low, high : best and worst rank that the tests allow; None without a test.
-    shares : a slow function that returns the share of resamples in which each series leads.
+    tie_letters : the letters of the model, or None without a test.  Models with a common letter are
+        tied.
+    low, high : the best and the worst rank that the tests allow, or None without a test.
+    compute_lead_shares : a slow function that returns the share of resamples in which each series
+        leads.
     """
 
     values: TaskValues
@@ -108,7 +112,7 @@ class Rank:
 
     @property
     def lead_share(self) -> Cell:
-        """The share of resamples of the tasks in which the model leads; see `shares_of_lead`."""
+        """The share of resamples of the tasks in which this model leads; see `shares_of_lead`."""
         return self.compute_lead_shares().get(self.values.series)
 
     @property
@@ -118,7 +122,8 @@ class Rank:
 
 
 def find_ranks(comparisons: Sequence[Comparison], confidence: Confidence) -> Iterator[Rank]:
-    """The rank of each model by each metric and group, sorted from the best to the worst model."""
+    """The ranks of the models by each metric in each group, sorted from the best to the worst
+    model."""
     cells = group_by(comparisons, lambda c: (c.first.metric, c.first.series[1:]))
     for pairs in cells.values():
         by_series = {rival.series: rival for c in pairs for rival in (c.first, c.second)}

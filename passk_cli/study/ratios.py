@@ -1,4 +1,4 @@
-"""Tests of differences between ratios of means, for example of the cost per success."""
+"""Tests differences between ratios of means, for example between costs per success."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def compare_costs_per_success(
     pairs: Sequence[tuple[Any, Any, Ints]], spending: Callable[[Any, Ints], TaskCosts],
     confidence: Confidence, tests: int, *, together: bool,
 ) -> list[RatioComparison]:  # fmt: skip
-    """Comparisons of pairs of models by their cost per success.
+    """Compare the cost per success of each pair of models.
 
-    tests : number of tests for Bonferroni's method, or 1 without this method.
-    together : whether p-values and limits are adjusted for all pairs at once.
+    tests : the number of tests for which Bonferroni's method adjusts, or 1 without this method.
+    together : whether passk adjusts p-values and limits for all pairs together.
     """
     sides: dict[tuple[SeriesKey, bytes], TaskCosts] = {}
     for *models, tasks in pairs:
@@ -49,10 +49,10 @@ def compare_costs_per_success(
 def compare_ratios(
     family: Sequence[Comparison], confidence: Confidence, rules: ComparisonOptions
 ) -> list[dict[str, Any]]:
-    """For each comparison of a family: p, adjusted p, and the limits of the difference and of the
-    ratio.
+    """The p-value, the adjusted p-value, and the limits of the difference and of the ratio, for
+    each comparison of a family.
 
-    If pairs have different shared tasks, Bonferroni's method replaces min-P.
+    If not all pairs share the same tasks, Bonferroni's method replaces min-P.
     """
     tests, name = len(family), rules.adjust or MIN_P
     if confidence.population != NEW_TASKS:
@@ -80,7 +80,7 @@ def compare_ratios(
         test = "" if math.isnan(comparison.p) else FIELLER
         answers.append({
             "interval": limits, "ratio": comparison.ratio, "test": test, "p": comparison.p,
-            "smallest": 0.0,
+            "smallest_p": 0.0,
             "adjusted": p, "alpha": comparison.alpha, "adjustment": name if test else "",
         })  # fmt: skip
     return answers

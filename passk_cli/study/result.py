@@ -1,4 +1,5 @@
-"""A computed number with its limits, which becomes a row of csv, a table cell or a chart point."""
+"""A computed number with its limits, which becomes a row of csv, a cell of a table or a point of a
+chart."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ if TYPE_CHECKING:
 
 
 class SampleSize(NamedTuple):
-    """The size of the data: number of tasks, and minimum and maximum number of attempts per task.
+    """The size of the data: the number of tasks, and the smallest and the largest number of
+    attempts per task.
 
-    A number is None if it is unknown, for example if a plan needs more tasks than its maximum.
+    A number in the size is None if it is unknown, for example if a plan needs more tasks than its
+    maximum.
     """
 
     tasks: int | None
@@ -31,14 +34,17 @@ NO_SIZE = SampleSize(0)
 
 @dataclass(frozen=True)
 class Result:
-    """One computed number about one series, or about the difference of two series.
+    """One computed number about one series, or about the difference between two series.
 
-    against : the model with which the series is compared; "" for none.
-    name : name in tables and in csv, for example "pass@10".  k : the k of the metric, or None.
-    estimate : value, limits and standard error, or the reason why the value is missing.
-    method, level : method and level of the interval; the level is None without an interval.
-    flaw : why the interval is missing or is of limited use.
-    more : further columns of the command. values : values per task, if the result is their mean.
+    against : the model with which the series is compared, or "" if there is no such model.
+    name : the name of the number in tables and in csv, for example "pass@10".
+    k : the k of the metric, or None if the metric has no k.
+    estimate : the value with its limits and standard error, or the reason why the value is missing.
+    method, level : the method and the confidence level of the interval.  The level is None without
+        an interval.
+    interval_flaw : the reason why the interval is missing or is of limited use, or "".
+    extra_fields : the values of the command's further columns.
+    values : the task values, if the result is the mean of task values.
     """
 
     series: SeriesKey
@@ -59,19 +65,21 @@ class Result:
 
     @property
     def note(self) -> str:
-        """The reasons why the value or its interval is missing or of limited use, in one line."""
+        """In one line, the reasons why the value or its interval is missing or of limited use."""
         return "; ".join(filter(None, (self.estimate.reason, self.interval_flaw)))
 
     @property
     def is_range(self) -> bool:
-        """Whether the metric is a ranged metric, so that the result is a range."""
+        """Whether the result is a range, because the counts determine only a range of its
+        metric."""
         ranged = self.values is not None and self.values.metric.definition.is_known_only_as_range
         return ranged and self.estimate.low is not None
 
     def chart_point(self, y: str, **more: Cell) -> dict[str, Cell]:
         """The result as a point of a chart.
 
-        y : name of the estimate in the point. more : further values of the point.
+        y : the name under which the point contains the estimate.
+        more : further values of the point.
         """
         limits = {"low": self.estimate.low, "high": self.estimate.high}
         return {"model": SeriesName(self.series), y: self.estimate.value, **limits, **more}
@@ -97,10 +105,12 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
 
 
 def range_between(first: Result, second: Result) -> Result:
-    """The range between the result if all missing outcomes fail and the result if all of them pass.
+    """The range between two results: one if all missing outcomes fail, and one if all missing
+    outcomes pass.
 
-    The limits of the range contain the limits of both results.  p is the larger p-value, or 1 if
-    the differences have different signs.  Verdicts that differ become "undecided".
+    The limits of the range contain the limits of both results.  The p-value of the range is the
+    larger of the two p-values, or 1 if the two differences have different signs.  If the two
+    verdicts differ, the verdict is "undecided".
     """
     first_estimate, second_estimate = first.estimate, second.estimate
     if first_estimate.value is None or second_estimate.value is None:
@@ -112,10 +122,15 @@ def range_between(first: Result, second: Result) -> Result:
         second_estimate.se, max),
         low=_outer_limit(first_estimate.low, second_estimate.low, min),
         high=_outer_limit(first_estimate.high, second_estimate.high, max),
-        is_significantly_best=first_estimate.is_significantly_best and second_estimate.is_significantly_best, reason=first_estimate.reason
+        is_significantly_best=first_estimate.is_significantly_best
+        and second_estimate.is_significantly_best, reason=first_estimate.reason
         or second_estimate.reason,
     )  # fmt: skip
-    flaw = first.interval_flaw if first.interval_flaw == second.interval_flaw else f"at one end: {first.interval_flaw or second.interval_flaw}"
+    flaw = (
+        first.interval_flaw
+        if first.interval_flaw == second.interval_flaw
+        else f"at one end: {first.interval_flaw or second.interval_flaw}"
+    )
     return replace(
         first, estimate=estimate, se=_outer_limit(first.se, second.se, max), interval_flaw=flaw,
         p=_larger_p(first.p, second.p, first_estimate.value * second_estimate.value > 0),
@@ -139,8 +154,9 @@ def _finite(end: float | None) -> float | None:
     return None if end is None or math.isinf(end) else end
 
 
-# _FIELD_DECLARATIONS contains the fields of csv and json that all commands share, in their order. The fields p,
-# p_adjusted, verdict and against appear only if at least one row has a value for the field.
+# _FIELD_DECLARATIONS contains the fields of csv and json that all commands share, in their order.
+# The fields p, p_adjusted, verdict and against appear only if at least one row has a value for the
+# field.
 _FIELD_DECLARATIONS: tuple[tuple[str, str, Callable[[Result], Cell]], ...] = (
     ("model", "The model or agent, named like in the files.", lambda fact: fact.series[0]),
     ("against", "The model with which `model` is compared. Differences are model minus against.",
@@ -177,9 +193,10 @@ def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: s
     """The results as rows of the schema that all commands share.
 
     The columns are model, against?, <groups>, metric, k, estimate, se, low, high, level, interval,
-    population, p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note.  A column marked "?"
-    appears only if a result has a value for it.  If an estimate is a range, the column estimate is
-    empty, and the ends of the range are in the columns estimate_low and estimate_high.
+    population, p?, p_adjusted?, verdict?, tasks, n_min, n_max, <more>, note.  A column marked with
+    "?" appears only if at least one result has a value for this column.  If an estimate is a range,
+    the column estimate is empty, and the ends of the range are in the columns estimate_low and
+    estimate_high.
     """
     mores = []
     for fact in facts:
@@ -193,7 +210,11 @@ def tidy_rows(facts: Sequence[Result], group_names: Sequence[str], population: s
     absent = set() if any(fact.against for fact in facts) else {"against"}
     if not any(fact.p is not None or fact.verdict for fact in facts):
         absent |= {"p", "p_adjusted", "verdict"}
-    fields = {f.field_name: f.cell_of_record for f in SHARED_FIELDS if f.field_name not in absent and f.cell_of_record is not None}
+    fields = {
+        f.field_name: f.cell_of_record
+        for f in SHARED_FIELDS
+        if f.field_name not in absent and f.cell_of_record is not None
+    }
     fields |= {"population": lambda fact: population}
     more = list(dict.fromkeys(name for extra in mores for name in extra))
     first = ("model", *["against"] * ("against" in fields))

@@ -1,8 +1,8 @@
-"""Sections: the parts of a report, each with its records and columns.
+"""Sections, which are the parts of a report, each with its records and columns.
 
-A section declares each column once.  passk uses this declaration for the table in a terminal, the
-table of --full, the fields of csv and json, `passk help COMMAND`, the documentation and the JSON
-Schema.
+A section declares each column once.  passk uses the declaration of a column for the table in a
+terminal, the table of --full, the fields of csv and json, `passk help COMMAND`, the documentation
+and the JSON Schema.
 """
 
 from __future__ import annotations
@@ -56,14 +56,18 @@ class Section(Generic[Record]):
     """One part of a report: records of one kind, with their columns and the answers about these
     records.
 
-    view : when the section appears, as the help writes it, for example "with --matrix".
-    shown : ALWAYS, or FULL for a section that only --full shows.
-    columns : columns in their order; columns with a name are fields of csv and json.
-    separate_schema : whether the rows of csv and json have only this section's fields, without the
-        fields that all commands share.
-    answers : possible answers.  The first true answer is printed above the table.
-    further_answers : answers of which passk prints all that are true, after the first answer.
-    first : number of rows that a table without --full shows.  0 for all rows.
+    shown_when : the condition under which the section appears, as help texts write it, for example
+        "with --matrix".
+    visibility : ALWAYS for a section that is always shown, or FULL for a section that only --full
+        shows.
+    columns : the columns in the order of the table.  Columns with a name are also fields of csv and
+        json.
+    has_own_schema : whether the rows of csv and json contain only the fields of this section,
+        without the fields that all commands share.
+    answers : the possible answers.  passk prints only the first true answer, above the table.
+    further_answers : further possible answers.  passk prints all of these answers that are true,
+        after the first answer.
+    rows_without_full : the number of rows that a table without --full shows, or 0 for all rows.
     """
 
     title: ClassVar[str] = ""
@@ -79,20 +83,30 @@ class Section(Generic[Record]):
     rows_without_full: int = field(default=0, kw_only=True)
 
     def results_of(self, record: Record) -> Iterable[Result]:
-        """The results in a record.  A result is one row of csv and json."""
+        """The results in a record.  Each result becomes one row of csv and json."""
         return ()
 
     def results(self) -> Sequence[Result]:
-        """All results of the section, with the named columns as further fields."""
+        """All results of the section, with the values of the named columns as further fields."""
         extra_columns = [
-            c for c in self.columns if c.field_name and c.field_name not in SHARED_FIELD_NAMES and not c.repeated_items
+            c
+            for c in self.columns
+            if c.field_name and c.field_name not in SHARED_FIELD_NAMES and not c.repeated_items
         ]
-        fields = [(column.field_name, column.cell_of_record) for column in extra_columns if column.cell_of_record]
+        fields = [
+            (column.field_name, column.cell_of_record)
+            for column in extra_columns
+            if column.cell_of_record
+        ]
         facts = []
         for record in self.records:
             for fact in self.results_of(record):
-                extra = {name: cell(record) for name, cell in fields if name not in fact.extra_fields}
-                facts.append(replace(fact, extra_fields={**fact.extra_fields, **extra}) if extra else fact)
+                extra = {
+                    name: cell(record) for name, cell in fields if name not in fact.extra_fields
+                }
+                facts.append(
+                    replace(fact, extra_fields={**fact.extra_fields, **extra}) if extra else fact
+                )
         return facts
 
     def answer(self) -> Iterable[AnswerSentence]:
@@ -101,15 +115,15 @@ class Section(Generic[Record]):
         yield from true_sentences(self.further_answers, self)
 
     def footer_parts(self) -> Iterable[str | OptionHint]:
-        """Parts of the line below the tables."""
+        """Phrases for the line below the tables."""
         return ()
 
     def full_footer_parts(self) -> Iterable[str]:
-        """Parts of the line below the tables that only --full shows."""
+        """Phrases that only --full adds to the line below the tables."""
         return ()
 
     def messages(self) -> Iterable[Diagnostic]:
-        """Messages about the records of the section."""
+        """The messages about the records of the section."""
         return ()
 
     def plots(self) -> tuple[Plot, ...]:
@@ -117,21 +131,26 @@ class Section(Generic[Record]):
         return ()
 
     def tables(self) -> Iterator[Table]:
-        """The records as a table, or no table if there are no records."""
+        """The records of the section as one table, or no table if there are no records."""
         if self.records:
             yield self.table(self.records, self.title)
 
     def table(self, records: Sequence[Record], title: str = "") -> Table:
         """A table of some records with the columns of the section."""
         columns, cells = self._visible_columns(lambda column: column.visibility != DATA)
-        return Table(columns, LazyRows(records, cells), title, self.visibility, self.rows_without_full)
+        return Table(
+            columns, LazyRows(records, cells), title, self.visibility, self.rows_without_full
+        )
 
     def data_table(self) -> Table:
-        """The records as rows of csv and json, with the named columns of the section."""
+        """The records as rows of csv and json, with only the named columns of the section."""
         columns, cells = self._visible_columns(
             lambda column: bool(column.field_name) or column in (MODEL_COLUMN, GROUP_COLUMN)
         )
-        heads = tuple(Column(c.field_name if c.field_name and not c.repeated_items else c.header) for c in columns)
+        heads = tuple(
+            Column(c.field_name if c.field_name and not c.repeated_items else c.header)
+            for c in columns
+        )
         return Table(heads, LazyRows(self.records, cells))
 
     def _visible_columns(
@@ -140,7 +159,9 @@ class Section(Generic[Record]):
         columns: list[Column] = []
         cells: list[Callable[[Record], Cell]] = []
         for column in filter(is_selected, self.columns):
-            if column.cell_of_record is None or (column.exists_in_section is not None and not column.exists_in_section(self)):
+            if column.cell_of_record is None or (
+                column.exists_in_section is not None and not column.exists_in_section(self)
+            ):
                 continue
             if column.repeated_items is None:
                 columns.append(column)
@@ -151,7 +172,9 @@ class Section(Generic[Record]):
                 header, meaning = column.header.format(item), column.meaning.format(item)
                 visibility = getattr(item, "visibility", column.visibility)
                 columns.append(
-                    replace(column, header=header, meaning=meaning, kind=kind, visibility=visibility)
+                    replace(
+                        column, header=header, meaning=meaning, kind=kind, visibility=visibility
+                    )
                 )
                 cells.append(
                     lambda record, cell=column.cell_of_record, item=item: cell(record, item)  # type: ignore[misc]
@@ -160,14 +183,16 @@ class Section(Generic[Record]):
 
 
 def data_field(name: str, meaning: str = "", cell: Callable[[Any], Cell] | None = None) -> Column:
-    """A field of csv, json and Python that no table shows.
+    """A field that appears in csv, json and Python results, but in no table.
 
-    cell : a function of the record that returns the value.  None if the results contain the field.
+    cell : a function that takes a record and returns the value of the field, or None if the results
+        of the section already contain the field.
     """
     return Column("", meaning=meaning, field_name=name, visibility=DATA, cell_of_record=cell)
 
 
-MODEL_COLUMN = Column("model", field_name="model", meaning="The model or agent, named like in the files.",
+MODEL_COLUMN = Column("model", field_name="model",
+    meaning="The model or agent, named like in the files.",
                cell_of_record=lambda record: quote_if_outer_blank(record.series[0]))  # fmt: skip
 AGAINST_COLUMN = Column(
     "against", meaning="The model with which `model` is compared. Differences are model minus"
@@ -182,14 +207,15 @@ GROUP_COLUMN = Column(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeriesRow:
-    """The results of one series by their names."""
+    """The results of one series, as a mapping from the name of each result to the result."""
 
     series: SeriesKey
     result_by_name: Mapping[str, Result]
 
 
 def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
-    """One row per series, in the order in which the series first occur."""
+    """The results in rows, with one row per series, in the order in which the series first
+    occur."""
     by_series: dict[SeriesKey, dict[str, Result]] = {}
     for fact in facts:
         by_series.setdefault(fact.series, {})[fact.name] = fact
@@ -197,7 +223,8 @@ def rows_by_series(facts: Iterable[Result]) -> list[SeriesRow]:
 
 
 def amount_or_minimum(estimate: Estimate) -> Cell:
-    """An amount as a cell, or "at least $0.50" if its upper limit is not known."""
+    """A table cell with an amount, or with a phrase such as "at least $0.50" if the upper limit of
+    the amount is not known."""
     least = estimate.low if estimate.value is None else estimate.value
     certain = estimate.value is not None and estimate.range_upper_end is None
     if certain or least is None:
@@ -234,24 +261,28 @@ def _metric_cell(estimate: Estimate) -> Cell:
 class SeriesMetricTable(Section[SeriesRow]):
     """A table with one row per series and one column per metric.
 
-    If the sizes of the results differ, the table has columns for tasks and attempts, too.
+    If the results have different numbers of tasks or attempts, the table also has columns with
+    these numbers.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL_COLUMN,
         GROUP_COLUMN,
         replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[:1]),
-        Column("interval of {0.name}", visibility=WIDE, repeated_items=lambda section: section.drawn_metric_columns,
+        Column("interval of {0.name}", visibility=WIDE,
+            repeated_items=lambda section: section.drawn_metric_columns,
                meaning="The interval of {0.name}, drawn on a common scale. Only terminals with at"
                " least 110 columns show"
                " it.", cell_of_record=lambda row, number: row.result_by_name[number.name].estimate
                if number.name in row.result_by_name else None, example=METRIC_COLUMN.example),
         replace(METRIC_COLUMN, repeated_items=lambda section: section.metric_columns[1:]),
         Column("tasks", meaning="Number of tasks that the results use.",
-               cell_of_record=lambda row: _range_text(fact.size.tasks for fact in row.result_by_name.values()),
+               cell_of_record=lambda row: _range_text(fact.size.tasks
+                   for fact in row.result_by_name.values()),
                exists_in_section=lambda section: section.sizes_differ),
         Column("attempts", meaning="Minimum and maximum number of attempts per task.",
-               cell_of_record=lambda row: _range_text(n for f in row.result_by_name.values() for n in f.size[1:]),
+               cell_of_record=lambda row: _range_text(n for f in row.result_by_name.values()
+                   for n in f.size[1:]),
                exists_in_section=lambda section: section.sizes_differ),
     )  # fmt: skip
 
@@ -260,7 +291,8 @@ class SeriesMetricTable(Section[SeriesRow]):
 
     @property
     def drawn_metric_columns(self) -> list[MetricColumn]:
-        """The column with drawn intervals of the first metric, if the metric is a share."""
+        """The column that shows the intervals of the first metric as drawings, if this metric is a
+        share."""
         several = len(self.records) > 1
         return [
             number._replace(visibility=WIDE)
@@ -282,7 +314,7 @@ class SeriesMetricTable(Section[SeriesRow]):
 
     @property
     def sizes_differ(self) -> bool:
-        """Whether results use different numbers of tasks or attempts."""
+        """Whether the results in the table use different numbers of tasks or attempts."""
         return len({fact.size for fact in self.results()}) > 1
 
 
@@ -314,12 +346,13 @@ def build_report(
     study: Analysis, sections: Sequence[Section[Any]], *, context: Iterable[str | OptionHint] = (),
     messages: Iterable[Diagnostic] = (), **decided: Any,
 ) -> Report:  # fmt: skip
-    """The report of a command, from its sections in the order in which they are printed.
+    """The report of a command, made from the sections of the report in the order in which passk
+    prints them.
 
-    The first chart of a section shows the section's answers.  If the section has no answer, the
-    chart shows the answers of earlier sections without a chart.
+    The first chart of a section shows the answers of this section.  If the section has no answer,
+    its first chart shows the answers of the earlier sections that have no chart.
 
-    context : parts of the line below the tables that precede the parts of the sections.
+    context : phrases for the line below the tables, which come before the phrases of the sections.
     decided : further entries of the signature.  Entries with the value None are left out.
     """
     section_context = (part for section in sections for part in section.footer_parts())
@@ -350,7 +383,12 @@ def build_report(
             for place, plot in enumerate(section_plots):
                 answer = () if place else section_context or tuple(message)
                 pictures.append(
-                    replace(plot, answer=answer, group_columns=study.counts.group_names, all_models=models)
+                    replace(
+                        plot,
+                        answer=answer,
+                        group_columns=study.counts.group_names,
+                        all_models=models,
+                    )
                 )
             message = [] if section_plots else message
         return tuple(pictures)
@@ -364,7 +402,9 @@ def build_report(
         tables=tuple(table for section in sections for table in section.tables()),
         make_data_rows=rows,
         context=tuple(filter(None, parts)),
-        make_full_context=lambda: (part for section in sections for part in section.full_footer_parts()),
+        make_full_context=lambda: (
+            part for section in sections for part in section.full_footer_parts()
+        ),
         messages=tuple(dict.fromkeys(all_messages)),
         make_signature=lambda: signature(study.metrics, entries(), study.counts),
         make_plots=plots,

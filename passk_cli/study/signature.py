@@ -1,4 +1,5 @@
-"""The signature of a report: the options on which its results depend."""
+"""The signature of a report, which contains the options on which the results of the report
+depend."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 def signature(
     metrics: Iterable[Metric], more: Mapping[str, object], counts: Counts | None = None
 ) -> dict[str, object]:
-    """The signature by name of option: all options on which the results depend, without file names.
+    """The signature as a dict: name of each option on which the results depend → its value, without
+    file names.
 
-    more : further entries of the command, for example interval and seed.  Entries with the value
-        None are left out.
+    more : further entries that the command adds, for example interval and seed.  Entries with the
+        value None are left out.
 
     >>> from passk_cli.metrics.registry import parse_list
     >>> metrics = parse_list("pass@1,pass^10,pass@10")
@@ -40,7 +42,8 @@ def signature(
             "missing": facts.missing_policy, "duplicates": facts.duplicates_policy,
             "skip_bad": "yes" if facts.skipped_lines or facts.empty_file_count else None,
             "threshold": ",".join(f"{t:g}" for t in facts.thresholds) or facts.threshold,
-            "outcome": facts.outcome_column, "records": facts.records_key, "path": facts.path_template,
+            "outcome": facts.outcome_column, "records": facts.records_key,
+            "path": facts.path_template,
             "passes": ",".join(facts.passing_values), "pool": ",".join(facts.pooled_columns),
             "alias": ",".join(f"{new}={old}" for new, old in facts.model_aliases.items()),
             "exclude_task": ",".join(facts.known_names_in_option("--exclude-task")),

@@ -1,4 +1,4 @@
-"""The options of comparisons, which all commands that compare models share."""
+"""The options about comparisons, which all commands that compare models share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 class NamedTest(NamedTuple):
-    """A test of differences that are paired by task.
+    """A significance test of differences that are paired by task.
 
-    place : "module:function" of the test.  The function gets comparisons over the same tasks and
-        the confidence, and returns one result per comparison.
+    function_path : the function that computes the test, as "module:function".  The function takes
+        comparisons over the same tasks and a Confidence, and returns one result per comparison.
     cites : keys of references in study/references.bib.
     """
 
@@ -32,11 +32,14 @@ TESTS = {
                          "a paired t test with a guard for few tasks", "student1908"),
     SUISSA_SHUSTER: NamedTest("passk_cli.study.paired_significance:run_suissa_shuster_test",
                               "the exact unconditional test of Suissa and Shuster", "suissa1991"),
-    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:run_sign_flip_test", "a sign-flip test",
+    SIGN_FLIP: NamedTest("passk_cli.study.paired_significance:run_sign_flip_test",
+        "a sign-flip test",
                          "phipson2010"),
-    MID_P: NamedTest("passk_cli.study.paired_significance:run_mid_p_test", "the mid-p sign-flip test",
+    MID_P: NamedTest("passk_cli.study.paired_significance:run_mid_p_test",
+        "the mid-p sign-flip test",
                     "mcnemar1947"),
-    T: NamedTest("passk_cli.study.paired_significance:run_paired_t_test", "a paired t test", "student1908"),
+    T: NamedTest("passk_cli.study.paired_significance:run_paired_t_test", "a paired t test",
+        "student1908"),
     WITHIN: NamedTest("passk_cli.study.paired_significance:run_attempt_permutation_test",
                       "permutation of attempts within tasks", "phipson2010"),
 }  # fmt: skip
@@ -58,7 +61,7 @@ NOT_JUDGED = "not judged"
 
 
 def parse_margin(value: Any) -> float:
-    """The margin of equivalence, which must be at least 0 and below 1.
+    """The margin of equivalence as a number, which must be at least 0 and below 1.
 
     Errors: ParameterError for a value that is not a valid margin.
     """
@@ -77,10 +80,11 @@ def parse_margin(value: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ComparisonOptions:
-    """Test, adjustment, family and margin of a comparison.
+    """The test, the adjustment of p-values, the family of tests and the margin of a comparison.
 
     test : name of the test, or None for the default test.
-    adjust : name of the adjustment.  None means Holm for the population these-tasks, else min-P.
+    adjust : name of the adjustment, or None for the default (Holm's method for the population
+        these-tasks, and otherwise min-P).
     """
 
     title: ClassVar[str] = "Comparison"
@@ -93,7 +97,8 @@ class ComparisonOptions:
         " mid-p need equal numbers of attempts, and are McNemar's exact test if n = 1. mid-p has up"
         " to 6.5 % false rejections at a significance level of 5 %.")] = None
     adjust: Annotated[str | None, Option(
-        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former_choices=(("max-t", MIN_P),),
+        "--adjust", help="Adjustment of p-values", choices=ADJUSTMENTS, former_choices=(("max-t",
+            MIN_P),),
         detail="The default is min-p, or holm for --population these-tasks. min-p adjusts p-values"
         " and intervals for all tests together. holm and bh adjust only p-values.",
     )] = None
@@ -110,7 +115,8 @@ class ComparisonOptions:
     # fmt: on
 
     def adjustment_without_sign_flips(self) -> str:
-        """The adjustment of tests without sign flips: the requested adjustment, or Holm.
+        """The adjustment of tests that do not use sign flips, which is the requested adjustment or
+        Holm's method.
 
         Errors: ParameterError if the user requested min-P.
         """

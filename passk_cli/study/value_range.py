@@ -19,10 +19,11 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class ExtremeValue(NamedTuple):
-    """The models that have, or may have, the highest or the lowest value of a metric.
+    """The models that have the highest or the lowest value of a metric, or may have it if outcomes
+    are missing.
 
-    estimate : the highest or lowest estimate, without an interval if there are several series.
-    certain : whether missing outcomes cannot change which models these are.
+    estimate : the highest or the lowest estimate, without an interval if there are several series.
+    certain : whether the missing outcomes cannot change which models have this value.
     """
 
     names: Sequence[str]
@@ -83,7 +84,8 @@ VALUE_RANGE_ANSWERS = (
                "models": all_series_words(len(numbers.valued), numbers.groups)}),
     Answer("range-of-values", lambda numbers: True,
            "{metric} ranges from {low} ({lowest}) to {high} ({highest})"
-           "{?unsure|; missing outcomes decide which models these are}." + _MODELS_WITHOUT_VALUE_CLAUSE,
+           "{?unsure|; missing outcomes decide which models these"
+           " are}." + _MODELS_WITHOUT_VALUE_CLAUSE,
            lambda numbers: {
                "metric": numbers.metric, "low": numbers.bottom.estimate,
                "lowest": numbers.bottom.words,
@@ -122,34 +124,40 @@ def name_with_groups(series: SeriesKey, group_names: Sequence[str], joint: str =
 
 
 def results_in_named_groups(facts: Sequence[Result]) -> Sequence[Result]:
-    """The results of the groups that have a name, or all results if no group has a name."""
+    """The results of the groups with a name, or all results if no group has a name."""
     return [fact for fact in facts if all(fact.series[1:])] or facts
 
 
 def named_group_values(values: Sequence[str], group_names: Sequence[str]) -> str:
-    """The group values of a series with the names of their columns: "temperature 0.2"."""
+    """The group values of a series with the names of their columns, for example "temperature
+    0.2"."""
     pairs = zip(group_names, values, strict=True)
     return ", ".join(f"""{name} {value or '""'}""" for name, value in pairs)
 
 
 def series_count_words(count: int, group_names: Sequence[str]) -> str:
-    """A number of series: "3 models", or "3 combinations of model and temperature"."""
+    """A number of series in words, for example "3 models" or "3 combinations of model and
+    temperature"."""
     if not group_names:
         return plural(count, "model")
     return f"{plural(count, 'combination')} of {' and '.join(('model', *group_names))}"
 
 
 def all_series_words(count: int, group_names: Sequence[str] = ()) -> str:
-    """All series in words: "both models", or "all 3 combinations of model and temperature"."""
+    """All series in words, for example "both models" or "all 3 combinations of model and
+    temperature"."""
     return all_in_words(series_count_words(count, group_names))
 
 
 def find_extreme(
     facts: Sequence[Result], group_names: Sequence[str] = (), sign: int = 1
 ) -> ExtremeValue:
-    """The models with the highest (sign 1) or lowest (sign −1) value, among named groups if any."""
+    """The models with the highest value (if sign is 1) or with the lowest value (if sign is −1).
+    If any groups have a name, only these groups are used."""
     facts = results_in_named_groups(facts)
-    spans = np.sort([[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1)
+    spans = np.sort(
+        [[sign * float(end or 0.0) for end in f.estimate.range_ends] for f in facts], axis=1
+    )
     least, most = spans.max(axis=0).tolist()
     places = np.flatnonzero(spans[:, 1] >= least - _EQUAL).tolist()
     names = [name_with_groups(facts[i].series, group_names) for i in places]
@@ -161,5 +169,7 @@ def find_extreme(
     first = facts[places[0]].estimate
     if not certain:
         low, high = sorted((sign * least, sign * most))
-        return ExtremeValue(names, words, Estimate(low, range_upper_end=high, unit=first.unit), certain)
+        return ExtremeValue(
+            names, words, Estimate(low, range_upper_end=high, unit=first.unit), certain
+        )
     return ExtremeValue(names, words, first.without_interval if len(facts) > 1 else first, certain)

@@ -51,11 +51,13 @@ _JACKKNIFE_FIX = SuggestedFix({"--interval": "jackknife"}, "gives an interval")
 
 
 class TooFewAttempts(str):
-    """The reason that some tasks have too few attempts for a metric.
+    """A reason as text, which states that some tasks have too few attempts for a metric.
 
     condition : the condition that the tasks do not meet, for example "k=5".
-    least, most : minimum and maximum number of attempts at the tasks with too few attempts.
-    few : number of tasks with too few attempts. tasks : number of all tasks.
+    least, most : the smallest and the largest number of attempts at the tasks with too few
+        attempts.
+    short_task_count : number of tasks with too few attempts.
+    tasks : number of all tasks.
 
     >>> TooFewAttempts(5, "", np.array([3, 4]), 10)
     'n=3–4 < k=5 on 2 of 10 tasks'
@@ -68,7 +70,8 @@ class TooFewAttempts(str):
     tasks: int
 
     def __new__(cls, k: int | None, unsolved: str, n: Ints, tasks: int) -> TooFewAttempts:
-        """Make the reason from `n`, the number of attempts of each task."""
+        """Make the reason from `n`, which is the number of attempts at each task with too few
+        attempts."""
         condition, least, most = f"k={k}{unsolved}", int(n.min()), int(n.max())
         tasks_short = f"{len(n)} of {plural(tasks, 'task')}"
         reason = super().__new__(
@@ -80,7 +83,7 @@ class TooFewAttempts(str):
 
 
 def common_reason(reasons: Sequence[str]) -> str:
-    """The first reason, or one combined reason if several models have too few attempts.
+    """The first of several reasons, or one combined reason if several models have too few attempts.
 
     >>> attempts = np.array([3, 3]), np.array([4] * 7)
     >>> common_reason([TooFewAttempts(5, "", n, 9) for n in attempts])
@@ -99,7 +102,10 @@ def common_reason(reasons: Sequence[str]) -> str:
     n = number_range(
         min(reason.least for reason in similar), max(reason.most for reason in similar)
     )
-    few, tasks = [reason.short_task_count for reason in similar], [reason.tasks for reason in similar]
+    few, tasks = (
+        [reason.short_task_count for reason in similar],
+        [reason.tasks for reason in similar],
+    )
     tasks_short = f"{min(few)} to {max(few)}" if min(few) < max(few) else few[0]
     return f"n={n} < {first.condition} on {tasks_short} of {count_range(tasks, 'task')}, by model"
 
@@ -109,16 +115,18 @@ class TaskValues:
     """The values of one metric at each task, for one series (a model and its groups).
 
     tasks : indices of the tasks in Counts.tasks.
-    values : value of the metric at each task; empty if the metric cannot be computed.
+    values : the value of the metric at each task, or an empty array if passk cannot compute the
+        metric.
     reason : why the metric cannot be computed, or which tasks were left out.
-    clusters : code of the cluster of each task, from 0 to G − 1; None without clusters.
-    labels : labels of attempts, which correct the values of a judge's verdicts.
-    judged : the values before the correction by labels or error rates.
-    errors : the judge's error rates at other attempts, which correct the values.
-    hidden, degrees, values_near_bound : see `Corrected`.  `degrees` is None if all attempts have a
-        label.
-    passing : the values if all missing outcomes pass (in `values` all fail).  None if no outcome is
-        missing.
+    clusters : for each task, the code of its cluster (from 0 to the number of clusters − 1), or
+        None without clusters.
+    labels : labels of some attempts, which correct values that come from a judge's verdicts.
+    uncorrected_values : the values before the correction by labels or error rates.
+    judge_error_rates : the error rates of a judge at other attempts, which correct the values.
+    hidden_variance, label_degrees_of_freedom, values_near_bound : see the class `Corrected`.  If
+        all attempts have a label, `label_degrees_of_freedom` is None.
+    values_if_missing_pass : the values if all missing outcomes pass, or None if no outcome is
+        missing.  The field `values` assumes that all missing outcomes fail.
     """
 
     series: SeriesKey
@@ -140,33 +148,36 @@ class TaskValues:
 
     @property
     def missing_bounds(self) -> tuple[TaskValues, TaskValues]:
-        """The values if missing outcomes fail, and the values if missing outcomes pass."""
+        """Two TaskValues: the values if missing outcomes fail, and the values if missing outcomes
+        pass."""
         failing = replace(self, values_if_missing_pass=None)
         return failing, self.values_if_missing_pass or failing
 
     @property
     def has_values(self) -> bool:
-        """Whether the metric could be computed."""
+        """Whether passk could compute the metric."""
         return bool(len(self.values))
 
     @property
     def name(self) -> str:
-        """The printed name of the model and its groups."""
+        """The name of the model and its groups as reports print it."""
         return SeriesName(self.series)
 
     @cached_property
     def mean(self) -> float:
-        """The mean over the tasks; −∞ without values, which sorts the series last."""
+        """The mean of the values over the tasks, or −∞ without values, so that the series is sorted
+        last."""
         return float(self.values.mean()) if self.has_values else -math.inf
 
     @property
     def ranking_score(self) -> float:
-        """The mean, negated if smaller values are better; −∞ without values."""
+        """The mean, with the opposite sign if smaller values of the metric are better, or −∞
+        without values."""
         return self.metric.better_sign * self.mean if self.has_values else -math.inf
 
     @cached_property
     def has_one_or_k_attempts(self) -> bool:
-        """Whether each task has one attempt, or exactly the k attempts of the metric."""
+        """Whether each task has one attempt or exactly k attempts, for the k of the metric."""
         return bool(np.all((self.n == 1) | (self.n == self.metric.k)))
 
     @cached_property
@@ -176,12 +187,12 @@ class TaskValues:
 
     @cached_property
     def attempts_range(self) -> tuple[int, int]:
-        """The minimum and maximum number of attempts per task."""
+        """The smallest and the largest number of attempts at a task."""
         return int(self.n.min()), int(self.n.max())
 
     @property
     def task_costs(self) -> TaskCosts:
-        """The costs and passes of each task, for a ratio of means.
+        """The costs and passes at each task, from which a ratio of means is computed.
 
         Errors: TypeError for a metric that is not a ratio of means.
         """
@@ -190,7 +201,9 @@ class TaskValues:
         if not self.metric.definition.is_ratio_of_means or self.attempts is None:
             raise TypeError(f"{self.metric.name} is not a ratio of means")
         a = self.attempts
-        return TaskCosts.from_attempts(a.cell_offsets, a.value, a.count, a.pass_count, self.clusters)
+        return TaskCosts.from_attempts(
+            a.cell_offsets, a.value, a.count, a.pass_count, self.clusters
+        )
 
     def cover_range(self, level: float) -> CoverRange:
         """The range of a metric such as cover@0.8 that is compatible with the counts."""
@@ -201,7 +214,7 @@ class TaskValues:
 
     @property
     def estimate(self) -> Cell:
-        """The mean, or its range if missing outcomes may pass or fail."""
+        """The mean of the values, or the range of the mean if missing outcomes may pass or fail."""
         if self.values_if_missing_pass is None:
             return self.mean
         return number_or_range(self.mean, self.values_if_missing_pass.mean, self.metric.unit)
@@ -219,19 +232,23 @@ class TaskValues:
                 values, reason = NO_VALUES, NO_PASS_REASON
         subset = replace(
             self, tasks=tasks, n=self.n[at], c=self.c[at], values=values, clusters=codes,
-            attempts=attempts, values_if_missing_pass=self.values_if_missing_pass and self.values_if_missing_pass.restrict(tasks), reason=reason,
+            attempts=attempts, values_if_missing_pass=self.values_if_missing_pass
+            and self.values_if_missing_pass.restrict(tasks), reason=reason,
         )  # fmt: skip
         # Values are corrected again, because a correction may use only the labels of the remaining
         # tasks.
         if self.judge_error_rates:
-            return correct_by_error_rates(replace(subset, values=self.uncorrected_values[at]), self.judge_error_rates)
+            return correct_by_error_rates(
+                replace(subset, values=self.uncorrected_values[at]), self.judge_error_rates
+            )
         return (
             subset if self.labels is None else correct_by_labels(subset, self.labels.for_tasks(at))
         )
 
     @property
     def within_task_variance(self) -> Floats:
-        """The variance of each task's value over repeated attempts at the task, or NaN if n ≤ k."""
+        """For each task, the variance of its value over repeated attempts at the task, or NaN if n
+        ≤ k."""
         if not self.metric.definition.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:
@@ -242,18 +259,24 @@ class TaskValues:
 
     @property
     def mixed_tasks(self) -> Bools:
-        """Whether the attempts at each task differ in their outcome or in the metric's data."""
+        """For each task, whether its attempts differ in their outcomes or in the data that the
+        metric needs."""
         passing: Bools = (self.c > 0) & (self.c < self.n)
         return passing if self.attempts is None else np.diff(self.attempts.cell_offsets) > 1
 
     @property
     def within_task_variance_share(self) -> float | None:
-        """The share of the variance that is due to few attempts per task, or None if unknown.
+        """The share of the variance that is due to the limited number of attempts per task, or None
+        if unknown.
 
-        passk does not compute the share for metrics that need more than counts, because this is
-        slow.
+        passk does not compute this share for metrics that need more data than counts, because the
+        computation is slow.
         """
-        more = self.attempts is not None or self.labels is not None or self.values_if_missing_pass is not None
+        more = (
+            self.attempts is not None
+            or self.labels is not None
+            or self.values_if_missing_pass is not None
+        )
         if more or not len(self.values):
             return None
         within = np.full(len(self.n), np.nan)
@@ -268,7 +291,7 @@ class TaskValues:
         return self.metric.bounds or self.metric.bounds_given_scores(confidence.bounds)
 
     def interval_data(self, confidence: Confidence) -> IntervalData:
-        """The values as data for an interval.
+        """The values as the data from which an interval is computed.
 
         Errors: ParameterError for a score outside --bounds.
         """
@@ -305,14 +328,16 @@ class TaskValues:
 
     @property
     def hull_counts(self) -> tuple[MetricCounts, ...]:
-        """The counts for the interval method hull, or nothing if hull does not fit the metric."""
+        """The counts that the interval method hull needs, or an empty tuple if hull does not fit
+        the metric."""
         from passk_cli.inference.hull_interval import MetricCounts
 
         passes = MetricCounts(self.metric, self.n, self.c)
         return (passes,) if self.attempts is None and passes.has_hull else ()
 
     def simulated_means(self, confidence: Confidence) -> Floats:
-        """Simulated means of the metric if the same tasks are attempted again: (resamples,).
+        """Simulated means of the metric, as if the same tasks were attempted again, with the shape
+        (resamples,).
 
         Errors: ParameterError for a metric that needs more than counts.
         """
@@ -340,10 +365,10 @@ def compute_values(
     short_tasks: str = "empty",
     only: Sequence[int] | None = None,
 ) -> list[TaskValues]:
-    """The values per task, sorted by series and then by metric.
+    """The values of each metric at each task, sorted by series and then by metric.
 
-    short_tasks : what to do if some tasks have n < k.  "empty" gives the metric no value, and
-        "drop" leaves these tasks out.
+    short_tasks : what to do if some tasks have n < k: "empty" gives the metric no value, and "drop"
+        leaves out these tasks.
     only : indices of the series to compute, or None for all series.
     """
     if counts.missing is not None:
@@ -366,7 +391,9 @@ def compute_values(
             labels = JudgeLabels.from_truth(n, c, truth.slice_cells(rows))
         clusters = cluster_codes(counts, tasks)
         gaps = _partly_known_amounts(metrics, attempts, int(n.sum())) if attempts else {}
-        computable = [metric for metric in metrics if metric.definition.required_attempt_data not in gaps]
+        computable = [
+            metric for metric in metrics if metric.definition.required_attempt_data not in gaps
+        ]
         computed = dict(zip(computable, task_values(computable, n, c, attempts), strict=True))
         for metric in metrics:
             bag = attempts.get(metric.definition.required_attempt_data)
@@ -410,7 +437,11 @@ def _values_with_missing_outcomes(
 def _partly_known_amounts(
     metrics: Sequence[Metric], attempts: Mapping[str, AttemptValueCounts], total: int
 ) -> dict[str, tuple[Ints, Ints, Ints]]:
-    for role in {metric.definition.required_attempt_data for metric in metrics if metric.definition.amount_unit}:
+    for role in {
+        metric.definition.required_attempt_data
+        for metric in metrics
+        if metric.definition.amount_unit
+    }:
         if np.isnan(attempts[role].value).any():
             raise ParameterError(
                 OptionValue("--missing-cost", "bounds"),
@@ -437,13 +468,13 @@ def _with_enough_attempts(entry: TaskValues, short_tasks: str) -> TaskValues:
 
 
 def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
-    """Values from a judge's verdicts, corrected by labels.  There are no values with too few
-    labels.
+    """Values that come from a judge's verdicts and are corrected by labels.
 
-    If every attempt has a label, the values are computed from the labels only.
+    If there are too few labels, the result has no values.  If every attempt has a label, passk
+    computes the values only from the labels.
 
-    Errors: ParameterError for a metric that needs more than counts.  DataError if no attempt of the
-        model has a label.
+    Errors: ParameterError for a metric that needs more data than counts.  DataError if no attempt
+        of the model has a label.
     """
     metric = judged.metric
     if metric.definition.required_attempt_data or metric.definition.is_known_only_as_range:
@@ -458,11 +489,14 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
         )  # fmt: skip
     if not judged.has_values:
         return replace(judged, labels=labels)
-    with_labels = replace(judged, labels=labels, uncorrected_values=metric.values(labels.n, labels.c))
+    with_labels = replace(
+        judged, labels=labels, uncorrected_values=metric.values(labels.n, labels.c)
+    )
     if labels.is_complete:
         values = metric.values(labels.n, labels.passing_labels)
         return replace(
-            with_labels, c=labels.passing_labels, values=values, hidden_variance=0.0, label_degrees_of_freedom=None,
+            with_labels, c=labels.passing_labels, values=values, hidden_variance=0.0,
+            label_degrees_of_freedom=None,
             values_near_bound=None
         )  # fmt: skip
     if reason := labels.refusal_reason(metric):
@@ -471,7 +505,8 @@ def correct_by_labels(judged: TaskValues, labels: JudgeLabels) -> TaskValues:
 
 
 def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]) -> TaskValues:
-    """Values of pass@1 from a judge's verdicts, corrected by error rates from other attempts."""
+    """Values of pass@1 that come from a judge's verdicts and are corrected by the judge's error
+    rates at other attempts."""
     if judged.metric not in (Metric("pass@", 1), Metric("pass^", 1)):
         reason = "labels of other attempts can correct only metrics with k = 1"
         return replace(judged, values=NO_VALUES, reason=reason, attempts=None)
@@ -481,19 +516,24 @@ def correct_by_error_rates(judged: TaskValues, errors: Sequence[tuple[int, int]]
     if values is None:
         reason = "the judge passes correct attempts hardly more often than wrong attempts"
         return replace(judged, values=NO_VALUES, reason=reason)
-    return replace(judged, uncorrected_values=judged.values, judge_error_rates=errors, **values._asdict())
+    return replace(
+        judged, uncorrected_values=judged.values, judge_error_rates=errors, **values._asdict()
+    )
 
 
 def cells_with_known_amounts(attempts: AttemptValueCounts) -> tuple[Ints, Ints, Ints]:
-    """The cells with known amounts, with the number of attempts and of passes among these amounts.
+    """The cells that have attempts with a known amount, and the numbers of attempts and passes
+    among these attempts.
 
-    >>> cells_with_known_amounts(Attempts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0], cells=3))
+    >>> cells_with_known_amounts(AttemptValueCounts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0],
+        cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
     cells = np.flatnonzero(np.diff(attempts.cell_offsets))
     first = attempts.cell_offsets[cells]
     n, c = (
-        np.add.reduceat(a, first) if len(cells) else a for a in (attempts.count, attempts.pass_count)
+        np.add.reduceat(a, first) if len(cells) else a
+        for a in (attempts.count, attempts.pass_count)
     )
     return cells, n, c
 
@@ -501,26 +541,31 @@ def cells_with_known_amounts(attempts: AttemptValueCounts) -> tuple[Ints, Ints, 
 def _from_known_amounts(entry: TaskValues, cells: Ints, n: Ints, c: Ints) -> TaskValues:
     metric, bag = entry.metric, entry.attempts
     if bag is None or not len(cells):
-        reason = f"no attempt has {AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1]}"
+        reason = (
+            f"no attempt has {AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1]}"
+        )
         return replace(entry, attempts=None, reason=reason)
     codes = None if entry.clusters is None else _consecutive_codes(entry.clusters[cells])
     known_attempts = bag.take_cells(cells)
-    (values,) = task_values((metric,), n, c, {metric.definition.required_attempt_data: known_attempts})
+    (values,) = task_values(
+        (metric,), n, c, {metric.definition.required_attempt_data: known_attempts}
+    )
     return replace(entry, tasks=entry.tasks[cells], n=n, c=c, values=values, clusters=codes,
                    attempts=known_attempts)  # fmt: skip
 
 
 def require_monotone(metrics: Sequence[Metric]) -> None:
-    """Raise ParameterError unless the metric rises with every pass.
+    """Raise ParameterError for a metric that does not rise with every pass.
 
-    The value of such a metric is lowest if all missing outcomes fail, and highest if all of them
-    pass.
+    If a metric rises with every pass, its value is lowest if all missing outcomes fail, and highest
+    if all of them pass.
     """
     for metric in metrics:
         raise_first_applicable_error(
             "no-bounds",
             (metric.definition.required_attempt_data, OptionValue("--missing", "bounds"),
-             f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt, which"
+             f"{metric.name} needs the {metric.definition.required_attempt_data} of each attempt,"
+             f" which"
              " is not known for attempts without an outcome", MISSING_FIXES),
             (metric.definition.is_known_only_as_range, OptionValue("--missing", "bounds"),
              f"the value of {metric.name} is already a range, and may not be highest if all missing"
@@ -534,7 +579,7 @@ def require_monotone(metrics: Sequence[Metric]) -> None:
 def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValueCounts:
     """The data of single attempts in some cells, for example their scores or answers.
 
-    Errors: DataError if the counts were read without this data.
+    Errors: DataError if the counts do not contain the requested data.
     """
     if role not in counts.attempts:
         problem = f"these counts were read without the {role} of each attempt"
@@ -544,7 +589,8 @@ def attempts_of(counts: Counts, role: str, cells: slice) -> AttemptValueCounts:
 
 
 def cluster_codes(counts: Counts, tasks: Ints) -> Ints | None:
-    """The code of each task's cluster, from 0 to G − 1, or None without clusters."""
+    """For each task, the code of its cluster (from 0 to the number of clusters − 1), or None
+    without clusters."""
     if counts.clusters is None:
         return None
     return _consecutive_codes(np.array(counts.clusters)[tasks])

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from passk_cli.charts import picture
 from passk_cli.charts.chart_options import Appearance, PictureSize, plots_with_appearance
 from passk_cli.charts.picture import picture_bytes
 from passk_cli.charts.svg import svg_document as drawn
@@ -104,7 +105,9 @@ def boxes(svg: str) -> list[Box]:
 @pytest.mark.parametrize("models", [1, 4, 8, 25])
 def test_words_never_touch_or_leave_a_picture_of_half_a_page(models: int) -> None:
     for kind, plot in plots(models).items():
-        svg = drawn(plots_with_appearance([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in"))
+        svg = drawn(
+            plots_with_appearance([plot], Appearance()), LIGHT, False, PictureSize.parse("3.25in")
+        )
         root = ElementTree.fromstring(svg)
         assert root.get("width") == "3.25in"
         width, height = map(float, root.get("viewBox", "").split()[2:])
@@ -186,7 +189,9 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
     points = [{"model": SeriesName((name,)), "metric": metric, "x": 0.5, "low": 0.4, "high": 0.6}
               for metric in ("pass@1", "pass@5", "pass^5") for name in names]  # fmt: skip
     marks = {"value": "x", "low": "low", "high": "high", "label": "model", "facet": "metric"}
-    svg = drawn(plots_with_appearance([forest(points, rules=(), **marks)], Appearance()), LIGHT, False)
+    svg = drawn(
+        plots_with_appearance([forest(points, rules=(), **marks)], Appearance()), LIGHT, False
+    )
     short_names = re.findall(r">([^<]*…[^<]*)</text>", svg)
     assert len(short_names) == len(set(short_names)) == 25
     # All intervals of a model are on one axis, under its name.
@@ -198,7 +203,9 @@ def test_names_appear_once_in_one_line_and_stay_different() -> None:
 
 
 def test_axes_name_the_metric_without_a_title() -> None:
-    svg = drawn(plots_with_appearance([plots(4)["curves"]], Appearance(has_title=False)), LIGHT, False)
+    svg = drawn(
+        plots_with_appearance([plots(4)["curves"]], Appearance(has_title=False)), LIGHT, False
+    )
     assert ">pass@k and pass^k<" in svg
     assert TITLE[:20] not in svg
 
@@ -233,8 +240,47 @@ def test_a_line_without_a_model_is_in_every_panel() -> None:
     title = "cost of an attempt (US dollars, log scale)"
     # The title appears once, in the middle, if panels are next to each other.
     plot = curves(frontier, x="x", y="y", colour="model", points=points, x_title=title)
-    [parts] = plots_with_appearance([Plot(**{**vars(plot), "groups": ("set",)})], Appearance(panel_column="set"))
+    [parts] = plots_with_appearance(
+        [Plot(**{**vars(plot), "group_columns": ("set",)})], Appearance(panel_column="set")
+    )
     svg = drawn([parts], LIGHT, False)
     # The frontier has a separate path in each panel.
     assert len(re.findall(r'stroke="#1b1f24" stroke-width="1.4"', svg)) == 2
     assert svg.count(f">{title}<") == 1
+
+
+def _estimates(*models: str) -> Plot:
+    rows = [
+        {"model": SeriesName((model,)), "metric": metric, "unit": "share", "x": x, "low": x - 0.05,
+         "high": x + 0.05}
+        for model in models for metric, x in (("pass@1", 0.314), ("pass@10", 0.9))
+    ]  # fmt: skip
+    return forest(
+        rows, label="model", value="x", low="low", high="high", facet="metric", unit="unit",
+        rules=(),
+    )  # fmt: skip
+
+
+def test_panels_of_estimates_have_one_scale_and_numbers() -> None:
+    [plot] = plots_with_appearance([_estimates("a", "b")], Appearance())
+    svg = drawn([plot], LIGHT, False)
+    ticks = re.findall(r">([01](?:\.\d)?)<", svg)
+    assert ticks[: len(ticks) // 2] == ticks[len(ticks) // 2 :]
+    assert (svg.count(">0.314<"), svg.count(">0.900<")) == (2, 2)
+    # A small picture of several panels has no room for numbers.
+    assert ">0.314<" not in drawn([plot], LIGHT, False, PictureSize(3.2, unit="in"))
+
+
+def test_a_picture_needs_a_font_with_the_letters_of_the_models(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def picture_of(*models: str) -> bytes:
+        plot = _estimates(*models)
+        return picture_bytes(Report(make_plots=lambda: (plot,)), ".png")
+
+    monkeypatch.setattr(picture, "_letter_png", lambda letter: b"")
+    assert picture_of("gpt-5", "modèle").startswith(b"\x89PNG")
+    with pytest.raises(ParameterError, match=r"no font on this machine contains 模 型.*fonts-noto"):
+        picture_of("模型")
+    monkeypatch.setattr(picture, "_letter_png", str.encode)
+    assert picture_of("模型").startswith(b"\x89PNG")

@@ -175,9 +175,7 @@ def test_too_little_memory_is_reported(
     monkeypatch.setattr(reading, "run_statement", allocate(full))
     message = "tau.csv: there is not enough memory to read the file; read fewer models, columns"
     assert_said(passk("estimate", tau), 3, message)
-    monkeypatch.setattr(
-        run, "answer_question", allocate(MemoryError("Unable to allocate 8.00 TiB"))
-    )
+    monkeypatch.setattr(run, "command_report", allocate(MemoryError("Unable to allocate 8.00 TiB")))
     assert_said(
         passk("estimate", tau),
         3,

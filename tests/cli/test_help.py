@@ -61,7 +61,8 @@ def test_help_has_at_most_60_lines(
     text = passk(name, "--help").out
     assert len(text.splitlines()) <= 60
     command = load_command(name)
-    option_names = [option.name for title, options in command.option_sections() if title in command.option_names_by_title
+    option_names = [option.name for title, options in command.option_sections()
+        if title in command.option_names_by_title
            for _, option, *_ in options if not option.only_in_full_help]  # fmt: skip
     assert all(re.search(rf"^  (?:-\w, )?{option}\b", text, re.M) for option in option_names)
     assert re.search("^Output:$", text, re.M)
@@ -190,7 +191,9 @@ def test_examples_run_as_they_are(
 
 def test_all_options_have_a_help_text() -> None:
     for name in COMMANDS:
-        edge = (option for _, options in output_option_groups(load_command(name)) for option in options)
+        edge = (
+            option for _, options in output_option_groups(load_command(name)) for option in options
+        )
         for _, option, *_ in (*load_command(name).options(), *edge):
             assert option.help
             assert option.help[0] == option.help[0].upper() or "@" in option.help or (

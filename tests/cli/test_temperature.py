@@ -59,7 +59,7 @@ def test_charts_are_written(passk: Passk, tmp_path: Path) -> None:
             ["--toy", "gaussian", "-k", "1000000000000"],
             "write a whole number, at least 1 and at most",
         ),
-        (["--toy", "power-law", "--gamma", "3"], "has a spread from 1 to 3.4"),
+        (["--toy", "power-law", "--gamma", "3"], "allows a spread from 1 to 3.4"),
         (["--toy", "power-law", "--fit", "--gamma", "19"], "too few for a fit"),
         ([CRUX, "--interval", "none"], "the verdicts of this command need intervals"),
         ([CRUX, "--temperature", "sample", "--by", "temperature"], "--temperature temperature"),

@@ -591,8 +591,8 @@ def test_models_without_a_shared_task_are_not_compared(passk: Passk, write: Writ
     result = passk("compare", data)
     assert (result.code, result.out) == (2, "")
     assert result.err.endswith(
-        "error[nothing-to-compare]: nothing to compare: no two models share a task; a has 1, 2; b"
-        " has 01, 02\n"
+        "error[nothing-to-compare]: there is nothing to compare, because no two models share a"
+        " task; a has 1, 2; b has 01, 02\n"
     )
     best = passk("estimate", data)
     assert best.out.split("\n")[0].endswith(" (a). No task is shared by all models.")

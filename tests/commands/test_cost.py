@@ -373,8 +373,8 @@ def test_who_leads_where_is_said_where_attempts_cover_the_money() -> None:
     findings = passk_cli.cost(made(("cheap", cheap), ("big", big)), at=0.5, resamples=500)
     sentence = str(findings).splitlines()[0]
     words = (
-        r"With a budget of up to \$(\S+) per task, cheap solves more tasks\."
-        r" From \$(\S+) on, big solves more tasks\.$"
+        r"With a budget of up to \$(\S+) per task, cheap solves more tasks than big\."
+        r" With a budget of \$(\S+) or more, big solves more tasks than cheap\.$"
     )
     actual = re.search(words, sentence)
     assert actual is not None

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import passk_cli
-from passk_cli.commands.runner import SharedOptions
 from passk_cli.commands.curve.curves import KGrid, round_numbers_up_to
 from passk_cli.commands.curve.view import CurveRunner
 from passk_cli.commands.estimate.view import EstimateRunner
+from passk_cli.commands.runner import SharedOptions
 from passk_cli.errors import ParameterError, PasskWarning
 from passk_cli.files.exact_rates import TasksWithExactRates
 from passk_cli.files.request import Request
@@ -359,7 +359,9 @@ def test_python_gives_numbers_as_they_are() -> None:
         CurveRunner, {"points": 8, "rates": {"f": np.array([0.25, 1])}, "metrics": ["maj@k"]}
     )
     assert curve.grid == KGrid(8)
-    assert [(first.name, first.success_rates.tolist()) for first in curve.rates] == [("f", [0.25, 1])]
+    assert [(first.name, first.success_rates.tolist()) for first in curve.rates] == [
+        ("f", [0.25, 1])
+    ]
 
 
 @pytest.mark.parametrize(

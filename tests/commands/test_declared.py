@@ -78,7 +78,10 @@ def test_every_column_and_key_is_declared(
         assert list(errors(row, root["$defs"][words[0]], root)) == []
     assert document["rows"]
     # Those of csv: each row of JSON has all of them.
-    assert set(document["rows"][0]) <= {*load_command(words[0]).runner_class.data_field_meanings(), *GROUPS}
+    assert set(document["rows"][0]) <= {
+        *load_command(words[0]).runner_class.data_field_meanings(),
+        *GROUPS,
+    }
 
 
 def test_every_column_of_a_golden_is_declared() -> None:

@@ -55,7 +55,7 @@ def test_every_name_of_an_error_is_declared() -> None:
     names |= {
         node.args[0].value
         for called, node in calls()
-        if called == "refuse_if_any" and isinstance(node.args[0], ast.Constant)
+        if called == "raise_first_applicable_error" and isinstance(node.args[0], ast.Constant)
     }
     names |= {error.name for error in (DataError, NoResultsError, ParameterError, PasskError)}
     names |= set(names_of_kinds())

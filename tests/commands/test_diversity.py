@@ -13,10 +13,10 @@ import pandas as pd
 import pytest
 
 from passk_cli.api import read
-from passk_cli.commands.runner import SharedOptions
 from passk_cli.commands.diversity.variety import LITTLE_VARIETY_FLAG
 from passk_cli.commands.diversity.view import DiversityRunner, diversity_ks
 from passk_cli.commands.estimate.view import EstimateRunner
+from passk_cli.commands.runner import SharedOptions
 from passk_cli.errors import DataError, ParameterError
 from passk_cli.files.request import Request
 from passk_cli.inference.intervals import IntervalData, interval

@@ -327,7 +327,9 @@ def test_every_format_without_data(
     assert max(map(len, folded(result.out))) <= 60
     report = function(name)(**spelled_in_python(name, ALONE[name])).report
     for format in FORMATS_OF_ALL:
-        assert len(load_object(WRITER_BY_FORMAT[format])(report, Style(terminal_width=60))) > 50, format
+        assert len(load_object(WRITER_BY_FORMAT[format])(report, Style(terminal_width=60))) > 50, (
+            format
+        )
 
 
 @pytest.mark.parametrize("name", mark_long_except(COMMANDS, "estimate", "compare", "gate", "cost"))
@@ -516,7 +518,9 @@ def test_what_is_asked_of_reading_arrives_there(results: Path, name: str) -> Non
     refused |= {"truth_from"} if name == "judge" else set()
     expected = {field: READING[field] for field in READING if field in taken - refused}
     values = needed(name) | {field: value for field, (value, _) in expected.items()}
-    question, options = load_command(name).runner_class.parse_options(values, results, requires_data=True)
+    question, options = load_command(name).runner_class.parse_options(
+        values, results, requires_data=True
+    )
     requests: list[Request] = []
 
     def read(request: Request, source: object = None) -> NoReturn:

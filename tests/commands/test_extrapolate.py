@@ -129,8 +129,8 @@ def test_a_wide_range_has_no_point_and_a_narrow_one_has() -> None:
 def test_the_answer_says_which_attempts_would_do(passk: Passk) -> None:
     out = passk("extrapolate", COUNTS, "--to", "1000").out.splitlines()[0]
     assert out == (
-        "20 attempts per task do not determine pass@1000 of starcoder-15b-racket: it is in"
-        " [0.102, 0.998]; with 200 attempts pass@490 could be predicted."
+        "With 20 attempts per task, passk can predict only a range for pass@1000 of"
+        " starcoder-15b-racket: [0.102, 0.998]; with 200 attempts pass@490 could be predicted."
     )
 
 
@@ -203,7 +203,7 @@ def test_the_answer_of_several_models() -> None:
     assert first_sentence(report_of(near, (30,))).startswith("pass@30 ranges from ")
     wide = counts_of(tasks=20, models=2)
     assert first_sentence(report_of(wide, (10_000,))).startswith(
-        "20 attempts per task do not determine pass@10000 for "
+        "With 20 attempts per task, passk can predict only a range for pass@10000 for "
     )
 
 

@@ -74,9 +74,15 @@ def test_leads_and_crossings() -> None:
     assert [lead.leader_sign for lead in crossed.lead_ranges] == [1, 0, -1]
     assert crossed.crossing_ranges == ((2.0, 8.0, True),)
     assert 4.0 <= crossed.crossing_budgets[0] <= 8.0
-    assert ((crossed.gap_low <= crossed.pass_rate_gap) & (crossed.pass_rate_gap <= crossed.gap_high)).all()
+    assert (
+        (crossed.gap_low <= crossed.pass_rate_gap) & (crossed.pass_rate_gap <= crossed.gap_high)
+    ).all()
     never = lead_crossings(budgets, flat, curve([0.1, 0.1, 0.2, 0.2, 0.2]), resamples=1000)
-    assert (never.crossing_budgets, never.crossing_ranges, never.lead_ranges) == ((), (), ((1.0, 16.0, 1),))
+    assert (never.crossing_budgets, never.crossing_ranges, never.lead_ranges) == (
+        (),
+        (),
+        ((1.0, 16.0, 1),),
+    )
     twice = lead_crossings(budgets, flat, curve([0.1, 0.7, 0.7, 0.1, 0.1]), resamples=1000)
     assert twice.crossing_budgets == (2.0, 8.0)
     assert [row.is_certain for row in twice.crossing_ranges] == [True, True]

@@ -252,7 +252,8 @@ def test_several_baselines_are_read_together(passk: Passk, run: Run) -> None:
     assert result.code == 2
     assert result.err == (
         "error[no-such-model]: --baseline old: this file does not exist, but"
-        " each of several baselines must be a file; name existing files, or only one model\n"
+        " if you name several baselines, all of them must be files; name existing files, or only"
+        " one model\n"
     )
     result = passk("gate", new, "--baseline", parts[0], "--baseline", parts[0], *DROP)
     assert (

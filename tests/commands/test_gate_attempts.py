@@ -211,7 +211,7 @@ def test_models_of_one_file_with_other_numbers_of_attempts_have_a_way_out(
     ask = ["gate", data, "--baseline", "old", "--max-drop", "pass@1=0.3"]
     result, expected_words = (
         passk(*ask),
-        "1 model differs from old in tasks or numbers of attempts; --unpaired drop",
+        "the tasks or numbers of attempts of 1 model differ from old; --unpaired drop",
     )
     assert (result.code, expected_words in result.err) == (1, True)
     result = passk(*ask, "--unpaired", "drop")

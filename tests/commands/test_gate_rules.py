@@ -275,7 +275,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ('baseline = "a-old.jsonl"', "", "passk.toml:6: suite a: max-drop: this rule needs a baseline"),
     ('tier = "smoke"', 'quarantine = [{task = "t1", until = "soon", reason = "x"}]',
      "passk.toml:7: suite a: quarantine t1: until must be a date; got soon"),
-    ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite a: quarantine: write {task"),
+    ('tier = "smoke"', 'quarantine = ["t1"]', "passk.toml:7: suite a: quarantine: each entry must"
+     " have the keys task, until and reason; write {task"),
     ('tier = "smoke"', 'adjust = "x"', "passk.toml:7: suite a: adjust x: choose one of"),
     ('tier = "smoke"', f'must-pass = ["t1"]\nquarantine = [{{task = "t1", until = {LATER}, reason'
      ' = "x"}]', "passk.toml:7: suite a: must-pass t1: this task is in quarantine"),
@@ -620,7 +621,10 @@ def test_a_rule_that_no_such_run_fails_is_said_without_a_rehearsal(
     assert "cannot fail" not in passk("gate", data, "--min-each", "0.8").err
     assert "cannot fail" not in passk(
         "gate", data, "--min-each", "0.5", "--on-undecided", "fail").err  # fmt: skip
-    passing = "pass@1 ≥ 0 decides nothing: the verdict is pass if every attempt passes"
+    passing = (
+        "pass@1 ≥ 0 decides nothing: the verdict is pass whether every attempt passes or every"
+        " attempt fails"
+    )
     assert passing in passk("gate", data, "--min", "pass@1=0").err
 
 

@@ -77,7 +77,9 @@ def test_outcomes_are_the_verdicts_of_the_gate(tasks: int, min_by: str) -> None:
             trials, verdicts_by_judgement(rules, trials, [place]), strict=True
         ):
             (lines,) = rule.judge([first])
-            verdicts = {(place, line.result.series, line.result.name): line.verdict for line in lines}
+            verdicts = {
+                (place, line.result.series, line.result.name): line.verdict for line in lines
+            }
             assert output == (verdicts if rule.can_simulate else {})
 
 
@@ -88,7 +90,9 @@ def test_false_alarms_and_power_by_enumeration() -> None:
     full, rules = trial([50] * 40, [0.52] * 40, min_by="estimate")
     minimum = [rule for rule in rules if rule.option_metrics and not rule.compares_with_baseline]
     setting = simulation_setup(full, minimum, "pass")
-    setting = replace(setting, new_run_rates=np.full_like(setting.new_run_rates, setting.new_run_rates[0].mean()))
+    setting = replace(
+        setting, new_run_rates=np.full_like(setting.new_run_rates, setting.new_run_rates[0].mean())
+    )
     odds, _ = setting.unchanged_verdicts
     (first, *_) = odds
     rate = setting.new_run_rates[0, 0]

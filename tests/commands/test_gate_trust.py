@@ -190,7 +190,9 @@ def test_no_path_of_rules_is_an_internal_error(folder: Path, passk: Passk, key: 
 
 def test_every_option_of_rules_that_reads_a_file_is_kept_in_the_folder() -> None:
     expected = {*PATH_FIELDS, *PATH_OR_NAME_FIELDS, *TASK_LIST_FIELDS, *_FORBIDDEN_OPTIONS}
-    reading = [o.field for o in COMMAND.options() if o.option.file_use or "FILE" in o.option.metavar]
+    reading = [
+        o.field for o in COMMAND.options() if o.option.file_use or "FILE" in o.option.metavar
+    ]
     assert {*reading} <= expected
     assert "trust-rules" not in schema()["properties"]
 

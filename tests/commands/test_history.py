@@ -499,7 +499,11 @@ def test_a_price_that_doubles_is_dated_whatever_the_numbers_of_attempts(tmp_path
     assert "cost of m rose by a factor of " in str(findings)
     assert " before, $" in str(findings)
     (plot,) = findings.report.plots
-    assert ([rule.x for rule in plot.reference_lines], plot.y_title, plot.unit) == ([8], "cost ($)", "")
+    assert ([rule.x for rule in plot.reference_lines], plot.y_title, plot.unit) == (
+        [8],
+        "cost ($)",
+        "",
+    )
     ratio = passk_cli.trend(to, metrics="cost-per-success")
     assert set(ratio.frame["metric"]) == {"cost-per-success"}, "changes are those of the parts"
     assert [m.name for m in ratio.report.messages][-1:] == ["changes-of-parts"]

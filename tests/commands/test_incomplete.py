@@ -108,7 +108,8 @@ def test_a_model_of_another_name_is_said_when_it_is_recorded(passk: Passk, night
     assert passk("record", night(STEADY), *to, "r1").code == 0
     second = passk("record", night(STEADY, model="m2"), *to, "r2")
     assert second.code == 0
-    sentence = "warning[new-model]: suite all has no earlier run of m2, but runs of m; --alias m2=m"
+    sentence = "warning[new-model]: suite all has no earlier run of m2, but it has runs of m;"
+    " --alias m2=m"
     assert sentence in second.err
     assert passk("record", "night.csv", *to, "r3", "--alias", "m2=m").code == 0
 

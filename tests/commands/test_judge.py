@@ -335,7 +335,7 @@ def test_a_filled_list_is_read_as_labels(passk: Passk, write: Write, tmp_path: P
     truth = {(str(r["model"]), str(r["task"]), str(r["attempt"])): r["human"] for r in table}
     file = tmp_path / "labels.csv"
     result = passk("judge", path, "--list", file, "--number", "100", "--each", "4")
-    assert "Fill in the column truth of the file" in result.out
+    assert "Fill in the column 'truth' of the file" in result.out
     chosen = [row[:3] for row in labelled(file)]
     tasks = [{row[1] for row in chosen if row[0] == model} for model in "ab"]
     # All attempts of 25 tasks, the same of both.

@@ -72,7 +72,11 @@ def cases() -> Iterator[object]:
         for field in [
             entry.field for _, entry in options_with_titles(declaration) if entry.field in WRONG
         ]:
-            if declaration.file_requirement != "none" and name != "trend" and (name, field) not in OTHERS:
+            if (
+                declaration.file_requirement != "none"
+                and name != "trend"
+                and (name, field) not in OTHERS
+            ):
                 yield pytest.param(name, field, marks=[pytest.mark.long] * (field in seen))
                 seen.add(field)
     assert seen == set(WRONG)

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 from passk_cli import DataError, ParameterError, read
-from passk_cli.commands.runner import SharedOptions
 from passk_cli.commands.order.evidence import order_evidence, ordered_attempts
 from passk_cli.commands.order.view import OrderRunner
+from passk_cli.commands.runner import SharedOptions
 from passk_cli.files.request import Request
 from passk_cli.metrics.pass_k import pass_at_k
 from passk_cli.outcomes.attempts import AttemptValueCounts
@@ -125,7 +125,9 @@ def test_every_p_is_adjusted_over_all_models() -> None:
     counts = counted(a=drawn(HARDNESS, 5), b=drawn(HARDNESS, 5, 1), c=[[1, 1]] * 164)
     raw, holm = order_evidence(study_of(counts, adjust="none")), order_evidence(study_of(counts))
     smallest = min(p for model in raw for p in model.adjusted_p if p is not None)
-    assert min(p for model in holm for p in model.adjusted_p if p is not None) == min(6 * smallest, 1.0)
+    assert min(p for model in holm for p in model.adjusted_p if p is not None) == min(
+        6 * smallest, 1.0
+    )
     assert holm[0].attempts_in_order.name == "c"
     assert holm[0].adjusted_p == (None,) * 3
     assert words(report_on(counts), "c") == ("cannot be tested",) * 3
@@ -368,7 +370,9 @@ def test_attempts_used_are_empty_where_unsolved_tasks_have_fewer() -> None:
 
 def test_the_middle_k_is_one_at_which_they_can_differ() -> None:
     report = report_on(counted(m=drawn(HARDNESS, 10)))
-    headers = [column.header for column in report.tables[0].columns if column.visibility == "always"]
+    headers = [
+        column.header for column in report.tables[0].columns if column.visibility == "always"
+    ]
     assert headers == ["model", "points per attempt", "neighbours", "first@4 − pass@4", "verdict"]
     single = report_on(counted(m=drawn(HARDNESS, 4)), (4,))
     assert not any(column.header.startswith("first@") for column in single.tables[0].columns)

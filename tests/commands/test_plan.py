@@ -256,7 +256,9 @@ def test_pilot_of_one_model() -> None:
     assert "modelled-pilot" not in text
     assert "modelled-pilot" in said(piloted(counts, "pass@4,pass@1"))
     assert "correlation of models 0.5 (assumed)" in report.context
-    assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(report.make_full_context())
+    assert "standard errors uncertain by ±6.6 % (50 tasks)" in " · ".join(
+        report.make_full_context()
+    )
     assert "planned partly from Beta rates: pass@4" in " · ".join(report.make_full_context())
     assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(report.make_full_context())
     assert rows(report, fact="split", metric="pass@4")[-1]["tasks"] == 50
@@ -392,7 +394,7 @@ def test_rough_predictions_are_called_so() -> None:
     assert said(report)["rough-power"].endswith("approximate below 50 tasks")
     assert "power is rough: pass@10 near 0 or 1" in " · ".join(report.make_full_context())
     near = said(assumed("pass@10,pass@1", tasks=(400,), attempts=(10,)))
-    assert near["rough-power"].endswith("rough if pass@10 is near 0 or 1")
+    assert near["rough-power"].endswith("approximate if pass@10 is near 0 or 1")
     assert "rough-power" not in said(assumed(tasks=(400,), attempts=(10,)))
 
 
@@ -465,7 +467,7 @@ def test_models_that_are_alike_need_few_tasks_and_both_ends_are_said() -> None:
     (row,) = (r for r in rows(report, fact="detect", metric="pass@1") if r["n_min"] == 6)
     luck = 2 * float((p * (1 - p)).mean()) / 6
     assert 0.7 < float(str(row["tasks"])) / (luck * (2.8 / 0.05) ** 2) < 1.7
-    assert "detecting 5 points needs" in said(report)["uncertain-correlation"]
+    assert "to detect 5 points, you need" in said(report)["uncertain-correlation"]
 
 
 def test_tasks_that_are_all_or_nothing_have_the_largest_spread() -> None:
@@ -495,11 +497,11 @@ def answer(report: Report) -> str:
 def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
     counts = read(TAU)
     assert answer(piloted(counts, "pass@1,pass@4")) == (
-        "To detect 5 points in pass@1 (power 0.8): 554 tasks × 4 attempts per model."
+        "To detect 5 points in pass@1 (power 0.8), you need 554 tasks × 4 attempts per model."
     )
     assert answer(piloted(counts, "pass@1", tasks=(200,))) == (
         "200 tasks × 4 attempts detect 8.4 points in pass@1 (power 0.8)."
-        " To detect 5 points: 554 tasks × 4 attempts per model."
+        " To detect 5 points, you need 554 tasks × 4 attempts per model."
     )
     best = answer(assumed("pass@10,pass@1", budget=2000))
     assert best.startswith("Best split of 2,000 attempts per model: 200 tasks × 10 attempts detect")
@@ -511,11 +513,11 @@ def test_the_answer_is_a_design_and_what_the_difference_needs() -> None:
         assumed("pass@10", detect=0.3, attempts=(10,))
     )
     assert answer(assumed("pass@10", attempts=(1,))) == (
-        "No design has a standard error of pass@10: n=1 < k=10."
+        "passk cannot compute a standard error of pass@10 for any design: n=1 < k=10."
     )
     single = piloted(Counts.from_cells([("m", t, 1, t > "b") for t in "abcd"]), "pass@1")
     assert "give pass@1 a standard error of" in answer(single)
-    assert "Differences cannot be planned from this pilot." in answer(single)
+    assert "This pilot is not enough to plan a test of differences." in answer(single)
 
 
 COMMANDS: dict[str, list[object]] = {
@@ -606,7 +608,9 @@ def test_a_pilot_from_python() -> None:
     findings = passk_cli.plan(TAU, "pass@1", budget=100)
     assert findings.signature["budget"] == 100
     assert findings.frame.query("fact == 'split'").tasks.tolist() == [100]
-    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(findings.report.make_full_context())
+    assert "gpt-4o: mean 0.42, standard deviation 0.32" in " · ".join(
+        findings.report.make_full_context()
+    )
 
 
 def test_without_a_pilot_from_python(passk: Passk) -> None:
@@ -649,7 +653,9 @@ def test_the_pilots_own_design_has_its_clustered_standard_error() -> None:
     assert planned == pytest.approx(own_values["se"].iloc[0], rel=1e-9)
     assert plan.signature["cluster"] == "repo"
     assert said(plan.report)["clustered-pilot"].startswith("because tasks with the same repo")
-    assert re.search(r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.make_full_context()))
+    assert re.search(
+        r"uncertain by ±.* \(20 clusters\)", " · ".join(plan.report.make_full_context())
+    )
 
 
 def test_clusters_of_one_task_change_nothing_and_one_cluster_says_nothing(passk: Passk) -> None:

@@ -317,7 +317,9 @@ def test_macro_averages_are_ordered_ranked_and_lettered_on_a_board_too() -> None
         findings = quiet(sample, average="benchmark", metrics="pass@1", board=True)
         (panel,) = page_of(findings).chapters[-1].panels
         assert panel.board is not None
-        displayed[gap] = [(e.model, e.ranks, e.estimates[0].tie_letters) for e in panel.board.entries]
+        displayed[gap] = [
+            (e.model, e.ranks, e.estimates[0].tie_letters) for e in panel.board.entries
+        ]
         pairs = passk_cli.compare(sample, "pass@1", by="benchmark", adjust="none").frame
         sign = [1 if model == displayed[gap][0][0] else -1 for model in pairs.model]
         z = NormalDist().inv_cdf(0.975)

@@ -178,7 +178,7 @@ def test_models_with_too_few_attempts_are_told_of_at_once(passk: Passk, folder: 
         ["-k", "4"],
     ]
     assert all(passk(*words).out for words in remedies(result.err))
-    numbers = "cannot compute pass@6, pass^6 of m0, m1, m2, m3"
+    numbers = "passk cannot compute pass@6, pass^6 of m0, m1, m2, m3"
     some = passk("estimate", "few.jsonl", "-k", "4,6")
     assert f"warning[short-tasks]: {numbers}: {reason}; {ways}\n" in some.err
     assert some.err.count("warning") == 1

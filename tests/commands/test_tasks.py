@@ -126,7 +126,11 @@ def test_one_attempt_each_does_not_tell_what_chance_makes() -> None:
     rows = counts_of(a="1/1 0/1", b="0/1 1/1", c="1/1 1/1", d="0/1 0/1")
     counts = passk_cli.read(rows)
     (flips,) = find_flips([(NamedSeries(counts, 0, "new"), NamedSeries(counts, 1, "old"))])
-    assert (flips.flip_count, flips.expected_chance_flips, flips.max_expected_single_attempt_flips) == (2, 0.0, 2.0)
+    assert (
+        flips.flip_count,
+        flips.expected_chance_flips,
+        flips.max_expected_single_attempt_flips,
+    ) == (2, 0.0, 2.0)
     with pytest.warns(passk_cli.PasskWarning, match="no single task can be significant"):
         findings = passk_cli.tasks(rows, against="old")
     sentence, _ = findings.report.answer

@@ -238,7 +238,10 @@ def test_power_laws_against_a_plain_loop(seed: int, heats: int, width: int, zero
 
 
 def test_ties_go_to_the_lowest_temperature() -> None:
-    assert best_temperature_index_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [0, 0]
+    assert best_temperature_index_by_k(np.array([[0.3, 0.1 + 0.2], [0.1 + 0.2, 0.3]])).tolist() == [
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize(

@@ -206,23 +206,24 @@ class Curve:
     def __init__(
         self, draw: random.Random, name: str, k: int, *, family: str, known_k: int
     ) -> None:
-        self.family, self.known_k = family, known_k
-        self.rates = type("Rates", (), {"name": name})()
+        self.metric_family, self.known_k = family, known_k
+        self.task_values = type("TaskValues", (), {"name": name})()
         low = draw.choice([0.2, 0.5, 0.7])
         high = low + draw.choice([0.0001, 0.1, 0.3])
         value = (low + high) / 2 if high - low < 0.2 else None
-        self.numbers = {k: Result((name,), f"{family}{k}", k, Estimate(value, low=low, high=high))}
+        estimate = Estimate(value, low=low, high=high)
+        self.results_by_k = {k: Result((name,), f"{family}{k}", k, estimate)}
         first = draw.choice([10, 20])
         ends = draw.choice([(first, first + 5), (first, None), (first, first + 15)])
         reach = Estimate(None, low=ends[0], high=ends[1])
-        self.reaches = (Result((name,), "k", None, reach),)
+        self.target_k_results = (Result((name,), "k", None, reach),)
 
     def attempts_needed(self, k: int) -> None:
         return None
 
     @property
     def number(self) -> Estimate:
-        return next(iter(self.numbers.values())).estimate
+        return next(iter(self.results_by_k.values())).estimate
 
 
 @proves(
@@ -246,8 +247,8 @@ def test_what_extrapolate_says_of_a_number_is_true() -> Iterator[str]:
         else:
             values = [row.number.value for row in curves]
             assert fields["estimate"].value == max(values)
-            assert fields["model"] == curves[0].rates.name
-            overlap = [row.rates.name for row in curves[1:] if row.number.high >= best.low]
+            assert fields["model"] == curves[0].task_values.name
+            overlap = [row.task_values.name for row in curves[1:] if row.number.high >= best.low]
             if sentence.name == "predicted-highest":
                 assert not overlap
             elif sentence.name == "predicted-alike":
@@ -276,8 +277,9 @@ def test_what_extrapolate_says_of_a_target_is_true() -> Iterator[str]:
         curves = [Curve(draw, m, 30, family=family, known_k=10) for m in "abc"[: number % 3 + 1]]
         (sentence,) = first_true_sentence(TARGET_K_ANSWERS, RankedTargetKs(curves, 0.9, ""))
         ends = {
-            row.rates.name: (row.reaches[0].estimate.low, row.reaches[0].estimate.high or math.inf)
+            row.task_values.name: (reach.estimate.low, reach.estimate.high or math.inf)
             for row in curves
+            for reach in row.target_k_results
         }
         first = (min if family == "pass@" else max)(ends.values())
         assert (sentence.fields["low"], sentence.fields["high"]) == first

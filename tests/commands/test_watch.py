@@ -75,7 +75,7 @@ def test_a_run_is_looked_at_until_it_is_decided(run: Callable[..., WatchedRun]) 
     result = first.watch()
     assert result.code == 0
     assert result.out.startswith("After 21 of 60 tasks, PASS: pass@1 of m is 0.952 [0.5")
-    assert "decided 39 tasks before the end" in result.err
+    assert "an interim look gave the verdict 39 tasks before the end" in result.err
     assert f"looks in {first.looks}" in result.out
     folder = first.path.parent
     assert {path.name for path in folder.iterdir() if "looks" in path.name} == {first.looks.name}
@@ -428,7 +428,7 @@ def test_looks_are_written_whole(tmp_path: Path) -> None:
     looks = InterimLooks({"planned": 5}, path=tmp_path / "a.looks")
     looks.looks.append(InterimLook(1, "digest", {"m: pass@1 ≥ 0.5": "undecided"}))
     looks.write(["x", "y"])
-    assert InterimLooks.from_file(looks.path, {"planned": 5}).counted_tasks == ("x",)
+    assert InterimLooks.from_file(looks.path, {"planned": 5}).counted_task_names == ("x",)
     with pytest.raises(DataError, match="planned was 5 at the last interim look, but is 6 now"):
         InterimLooks.from_file(looks.path, {"planned": 6})
     looks.path.write_text('{"schema": "passk-looks/1"}')

@@ -183,7 +183,9 @@ def test_families_have_the_spread_asked_for(spread: float) -> None:
         assert tasks.weights.sum() == pytest.approx(1.0, abs=1e-14)
     if spread >= 1:
         tasks = tasks_of_spread("power-law", spread, 1.5)
-        one_less = power_law_tasks(1.5, int(tasks.task_integers[-1]) - 1).spread if spread > 1 else 0.0
+        one_less = (
+            power_law_tasks(1.5, int(tasks.task_integers[-1]) - 1).spread if spread > 1 else 0.0
+        )
         assert one_less < spread <= tasks.spread
 
 
@@ -206,8 +208,8 @@ def test_weights_follow_the_families() -> None:
         ("normal", 1.0, 2.0, "there are gaussian, exponential, power-law"),
         ("gaussian", 0.0, 2.0, "above 0"),
         ("gaussian", 1e6, 2.0, "at most 16384"),
-        ("power-law", 0.5, 2.0, "has a spread from 1 to"),
-        ("power-law", 64.0, 3.0, "has a spread from 1 to 3.4"),
+        ("power-law", 0.5, 2.0, "allows a spread from 1 to"),
+        ("power-law", 64.0, 3.0, "allows a spread from 1 to 3.4"),
         ("power-law", 4.0, -1.0, "got -1"),
         ("exponential", float("nan"), 2.0, "above 0"),
     ],

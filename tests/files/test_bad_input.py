@@ -734,8 +734,8 @@ _ARRAY = json.dumps([*map(json.loads, _LINES.splitlines())])
         ("a.jsonl", _LINES * 1000 + "\0" * 9, "a.jsonl:12001: the file contains NUL bytes"),
         ("a.json", _ARRAY + "\0" * 9, "a.json: the file contains NUL bytes"),
         ("a.jsonl", _LINES.replace("\n", "\r"), r"a.jsonl:1: the lines end with \r"),
-        ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: the row ends at the character \r"),
-        ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: the row ends at the character \r"),
+        ("a.csv", f"{_HEAD}t,a\rb,True\n{_TABLE}", r"a.csv:2: the character \r in a field splits"),
+        ("a.csv", f"{_HEAD}{_TABLE}t,a\rb,True\n", r"a.csv:14: the character \r in a field splits"),
     ],
 )
 def test_nul_bytes_and_returns_are_named(

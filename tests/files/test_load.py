@@ -252,7 +252,9 @@ def test_reasons_of_missing_outcomes_follow_the_policies(write: Write) -> None:
     for policy, kind in (("first", "error"), ("last", "timeout")):
         kinds = read(path, missing="drop", duplicates=policy).read_facts.missing_reasons_by_model
         assert kinds == {"x": {kind: 1}, "y": {"crash": 1}}
-    reasons = read(path, missing="fail", duplicates="first", models="y").read_facts.missing_reasons_by_model
+    reasons = read(
+        path, missing="fail", duplicates="first", models="y"
+    ).read_facts.missing_reasons_by_model
     assert reasons == {"y": {"crash": 1}}
 
 

@@ -47,7 +47,11 @@ def test_words_can_pass_next_to_a_threshold_for_numbers(passk: Passk, write: Wri
     assert "some outcomes are numbers (" in result.err
     assert "--threshold X sets the score from which an attempt passes" in result.err
     result = passk("estimate", path, "--passes", "good", "--threshold", "7", "-v")
-    assert "passes: ≥ threshold (2), good (1); as failures: < threshold (1), true (1)" in result.err
+    note = (
+        "outcomes counted as passes: ≥ threshold (2), good (1); outcomes counted as failures:"
+        " < threshold (1), true (1)\n"
+    )
+    assert note in result.err
     with pytest.raises(DataError, match="no outcome is bad"):
         read(path, passes="good", fails="bad", threshold=7)
 
@@ -112,7 +116,9 @@ def test_a_word_for_an_early_end_is_missing_unless_it_is_named() -> None:
     assert read(rows, missing="drop", **options).n.tolist() == [2]
     counts = read(rows, fails=["timeout", "wrong answer"], **options)
     assert counts.n.tolist() == [3]
-    (message,) = (message for message in counts.read_facts.messages if message.name == "named-outcomes")
+    (message,) = (
+        message for message in counts.read_facts.messages if message.name == "named-outcomes"
+    )
     assert "wrong answer" in message.text.partition("as failures: ")[2]
 
 
@@ -153,7 +159,9 @@ def test_a_threshold_that_judges_nothing_is_reported() -> None:
         rows = [{"task": f"t{i}", "passed": outcome} for i, outcome in enumerate(outcomes)]
         counts = read(rows, threshold=0.5)
         return [
-            message.text for message in counts.read_facts.messages if message.name == "idle-threshold"
+            message.text
+            for message in counts.read_facts.messages
+            if message.name == "idle-threshold"
         ]
 
     assert warnings_about(True, False) == [

@@ -66,7 +66,8 @@ KEYS = {
 
 
 @pytest.mark.parametrize(
-    "key", mark_long_except(toml_map.option_by_map_key(), "all", "fails", "price", "where", "records")
+    "key",
+    mark_long_except(toml_map.option_by_map_key(), "all", "fails", "price", "where", "records"),
 )
 def test_a_key_works_like_the_option_of_its_name(key: str, tmp_path: Path) -> None:
     text, options = KEYS[key]

@@ -40,7 +40,9 @@ def test_p_and_both_intervals_agree(
         random_spending(tasks, seed, passing=passing),
         random_spending(tasks, seed + 100, passing=right_side),
     )
-    second = TaskCosts(scale * second.mean_cost, second.pass_rate, second.attempts, second.within_task_covariances)
+    second = TaskCosts(
+        scale * second.mean_cost, second.pass_rate, second.attempts, second.within_task_covariances
+    )
     population = THESE_TASKS if fixed_tasks else "new-tasks"
     answer = compare_costs([first, second], population=population)[0]
     difference, ratio = answer.difference, answer.ratio
@@ -59,7 +61,10 @@ def test_p_and_both_intervals_agree(
 
 def test_the_unit_of_money_does_not_matter() -> None:
     first, second = random_spending(12, 1), random_spending(12, 2)
-    cents = [TaskCosts(100 * s.mean_cost, s.pass_rate, s.attempts, s.within_task_covariances) for s in (first, second)]
+    cents = [
+        TaskCosts(100 * s.mean_cost, s.pass_rate, s.attempts, s.within_task_covariances)
+        for s in (first, second)
+    ]
     left_side, right_side = cost_per_success(first), cost_per_success(cents[0])
     assert (right_side.low, right_side.high) == pytest.approx(
         (100 * left_side.low, 100 * left_side.high), rel=1e-9
@@ -145,7 +150,9 @@ def test_clusters_of_one_task_are_tasks() -> None:
     single = np.arange(15)
     clustered = replace(first, clusters=single)
     assert cost_per_success(clustered).high == pytest.approx(cost_per_success(first).high, rel=1e-6)
-    twice = [TaskCosts(np.repeat(s.mean_cost, 2), np.repeat(s.pass_rate, 2)) for s in (first, second)]
+    twice = [
+        TaskCosts(np.repeat(s.mean_cost, 2), np.repeat(s.pass_rate, 2)) for s in (first, second)
+    ]
     pairs = [replace(item, clusters=np.repeat(single, 2)) for item in twice]
     expected, copied = compare_costs([first, second])[0], compare_costs(pairs)[0]
     assert copied.p == pytest.approx(expected.p, rel=0.05)
@@ -155,8 +162,12 @@ def test_clusters_of_one_task_are_tasks() -> None:
 def test_for_these_tasks_only_attempts_vary() -> None:
     spent = random_spending(20, 9, n=30)
     assert spent.within_task_covariances is not None
-    assert spent.within_task_covariances.mean(axis=1) == pytest.approx([4.67 / 30, 0.25 / 30, 0.0], abs=0.05)
-    assert spent.within_task_covariances[1] == pytest.approx(spent.pass_rate * (1 - spent.pass_rate) / 29)
+    assert spent.within_task_covariances.mean(axis=1) == pytest.approx(
+        [4.67 / 30, 0.25 / 30, 0.0], abs=0.05
+    )
+    assert spent.within_task_covariances[1] == pytest.approx(
+        spent.pass_rate * (1 - spent.pass_rate) / 29
+    )
     fixed_tasks, new = cost_per_success(spent, population=THESE_TASKS), cost_per_success(spent)
     assert fixed_tasks.value == new.value
     assert fixed_tasks.low < fixed_tasks.value < fixed_tasks.high  # type: ignore[operator]

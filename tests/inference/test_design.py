@@ -98,9 +98,15 @@ def test_ends_of_the_spread() -> None:
     """0: every task alike, the binomial; the largest: every rate 0 or 1, attempts add nothing."""
     equal = BetaRates(0.3, 0.0)
     np.testing.assert_allclose(
-        equal.pass_count_probabilities(6), [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)], rtol=1e-12
+        equal.pass_count_probabilities(6),
+        [comb(6, c) * 0.3**c * 0.7 ** (6 - c) for c in range(7)],
+        rtol=1e-12,
     )
-    np.testing.assert_allclose(BetaRates(0.3, 1e-9).pass_count_probabilities(6), equal.pass_count_probabilities(6), rtol=1e-9)
+    np.testing.assert_allclose(
+        BetaRates(0.3, 1e-9).pass_count_probabilities(6),
+        equal.pass_count_probabilities(6),
+        rtol=1e-9,
+    )
     largest = math.sqrt(0.6 * 0.4)
     for spread in (largest, 0.489898):
         two = AssumedMetricMoments(parse_metric("pass@5"), BetaRates(0.6, spread))
@@ -245,8 +251,12 @@ def test_difference_at_the_pilots_attempts_is_the_sample_variance() -> None:
     first, second = (
         PilotEstimate(parse_metric("pass@2"), np.full(40, 5), rng.binomial(5, p)) for _ in range(2)
     )
-    pair = PlannedDifference(first, second, float(np.cov(first.task_values, second.task_values)[0, 1]))
-    assert pair.variance(5) == pytest.approx(float((first.task_values - second.task_values).var(ddof=1)))
+    pair = PlannedDifference(
+        first, second, float(np.cov(first.task_values, second.task_values)[0, 1])
+    )
+    assert pair.variance(5) == pytest.approx(
+        float((first.task_values - second.task_values).var(ddof=1))
+    )
     assert pair.variance(50) < pair.variance(5)
 
 
@@ -315,7 +325,9 @@ def test_excess_of_clusters_against_all_pairs_of_tasks() -> None:
     excess = cluster_excess_variance(np.array(values, float), np.array(clusters))
     assert excess == pytest.approx(float(expected), rel=1e-12)
     assert cluster_excess_variance(np.array([0.0, 1.0, 0.0, 1.0]), np.array([0, 0, 1, 1])) == 0.0
-    assert cluster_excess_variance(np.array([0.0, 1.0, 0.5]), np.arange(3)) == pytest.approx(0.0, abs=1e-15)
+    assert cluster_excess_variance(np.array([0.0, 1.0, 0.5]), np.arange(3)) == pytest.approx(
+        0.0, abs=1e-15
+    )
 
 
 @pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 2, 9)])

@@ -83,7 +83,9 @@ def test_lumps_by_hand() -> None:
     lone = np.r_[np.zeros(9), 0.5]
     error = np.sqrt(lone.var(ddof=1) / 10 + 2 / 100)
     law = difference_distribution(lone, 1.0)
-    assert (law.lower_standard_error[0], law.upper_standard_error[0]) == pytest.approx((error, error))
+    assert (law.lower_standard_error[0], law.upper_standard_error[0]) == pytest.approx(
+        (error, error)
+    )
     # Four carry them, and all are losses: m = 4, g = 1/3 for the lower limit alone.
     sample_of_tasks = np.r_[np.zeros(36), [-0.5] * 4]
     plain = sample_of_tasks.var(ddof=1) / 40
@@ -94,7 +96,10 @@ def test_lumps_by_hand() -> None:
     assert difference_distribution(lone, 0.5).lower_standard_error[0] == pytest.approx(
         np.sqrt(lone.var(ddof=1) / 10 + 2 * 0.25 / 100)
     )
-    assert difference_distribution(lone).lower_standard_error[0] == difference_distribution(lone, 0.5).lower_standard_error[0]
+    assert (
+        difference_distribution(lone).lower_standard_error[0]
+        == difference_distribution(lone, 0.5).lower_standard_error[0]
+    )
     # Of four tasks g is 2/3 whatever they are; of one nothing is known.
     four = difference_distribution([0.5, 0.4, 0.6, 0.5], 1.0)
     assert four.lower_standard_error[0] ** 2 == pytest.approx(0.02 / 3 / 4 + 2 * (2 / 3) / 16)
@@ -105,9 +110,13 @@ def test_lumps_by_hand() -> None:
 def test_no_spread_is_not_certainty() -> None:
     equal = difference_distribution(np.full(30, 0.3), 1.0)
     assert equal.lower_standard_error[0] == pytest.approx(np.sqrt(2 / 900))
-    assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).lower_standard_error[0] == pytest.approx(0.01)
+    assert difference_distribution(np.full(30, 0.3), 1.0, 1e-4).lower_standard_error[
+        0
+    ] == pytest.approx(0.01)
     rounding = difference_distribution(1e-17 * np.arange(8.0), 1.0, 1e-4)
-    assert rounding.lower_standard_error == pytest.approx(difference_distribution(np.zeros(8), 1.0, 1e-4).lower_standard_error)
+    assert rounding.lower_standard_error == pytest.approx(
+        difference_distribution(np.zeros(8), 1.0, 1e-4).lower_standard_error
+    )
     nothing = difference_distribution(np.zeros(20))
     assert (nothing.p().tolist(), nothing.p(0.1).tolist()) == ([1.0], [0.0])
 
@@ -151,7 +160,9 @@ def test_no_differences_between_have_larger_errors(
         assert law.lower_standard_error[0] <= widest.lower_standard_error[0] * (1 + 1e-9)
         assert law.upper_standard_error[0] <= widest.upper_standard_error[0] * (1 + 1e-9)
         same = difference_distribution(d, reach, floor, codes, (d, d))
-        assert (same.lower_standard_error[0], same.upper_standard_error[0]) == pytest.approx((law.lower_standard_error[0], law.upper_standard_error[0]))
+        assert (same.lower_standard_error[0], same.upper_standard_error[0]) == pytest.approx(
+            (law.lower_standard_error[0], law.upper_standard_error[0])
+        )
 
 
 def test_errors_between_ends_hold_for_clusters_of_unequal_size() -> None:

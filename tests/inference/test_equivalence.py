@@ -47,7 +47,9 @@ def test_the_distribution_agrees_with_its_limits(lump: float) -> None:
 
 def test_one_task_is_never_equivalent() -> None:
     assert difference_distribution([0.0], reach=1.0).equivalence_p(0.5).tolist() == [1.0]
-    assert equivalence_p_values([IntervalData(np.zeros(1), lower_bound=-1.0)], 0.5, "guarded-t") == [1.0]
+    assert equivalence_p_values(
+        [IntervalData(np.zeros(1), lower_bound=-1.0)], 0.5, "guarded-t"
+    ) == [1.0]
 
 
 @pytest.mark.long
@@ -89,7 +91,9 @@ def test_a_method_without_a_distribution_has_the_p_of_its_limits() -> None:
         assert limits.low is not None
         assert limits.high is not None
         assert (limits.low >= -0.3 and limits.high <= 0.3) == inside
-    assert equivalence_p_values([IntervalData(d + 0.5, lower_bound=-1.0, upper_bound=1.5)], 0.3, "guard") == [1.0]
+    assert equivalence_p_values(
+        [IntervalData(d + 0.5, lower_bound=-1.0, upper_bound=1.5)], 0.3, "guard"
+    ) == [1.0]
     assert equivalence_p_values([IntervalData(np.zeros(9), lower_bound=-1.0)], 0.9, "bca") == [1e-8]
     with_clusters = IntervalData(d, lower_bound=-1.0, clusters=np.arange(30) // 2)
     assert np.isnan(equivalence_p_values([with_clusters], 0.3, "paired-score")).all()

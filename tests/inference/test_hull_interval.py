@@ -58,7 +58,9 @@ def test_drawn_rates_have_the_moments_of_the_posterior() -> None:
     for power in (1, 2):
         means, _ = posterior.polynomial_mean_and_variance(pass_hat_k_polynomial(power))
         # Four standard errors.
-        assert (rates**power).mean() == pytest.approx(posterior.posterior_weights @ means, abs=0.012)
+        assert (rates**power).mean() == pytest.approx(
+            posterior.posterior_weights @ means, abs=0.012
+        )
 
 
 def moments_of_one(

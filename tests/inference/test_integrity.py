@@ -81,7 +81,11 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
         passed = outcomes(rng, family)
         n = np.full(passed.shape[:2], ATTEMPTS)
         c = passed.sum(axis=2)
-        for honest in (closest_partners(n, c).p, certain_tasks_test(n, c).p, missing_attempts_test(n, c).p):
+        for honest in (
+            closest_partners(n, c).p,
+            certain_tasks_test(n, c).p,
+            missing_attempts_test(n, c).p,
+        ):
             assert honest.min() > FLAG_LEVEL
         n, c = doctored(rng, passed)
         pairs = closest_partners(n, c)
@@ -97,7 +101,10 @@ def test_doctored_submissions_are_flagged_and_honest_ones_are_not(family: float)
 
 def test_certain_tasks_are_counted_among_those_with_several_attempts() -> None:
     result = certain_tasks_test(np.array([[2, 2, 1, 0]] * 3), np.array([[2, 1, 1, 0]] * 3))
-    assert (result.certain_task_counts.tolist(), result.repeated_task_counts.tolist()) == ([1] * 3, [2] * 3)
+    assert (result.certain_task_counts.tolist(), result.repeated_task_counts.tolist()) == (
+        [1] * 3,
+        [2] * 3,
+    )
 
 
 def test_losses_by_chance_are_no_remark() -> None:
@@ -121,7 +128,11 @@ def test_texts_that_third_submissions_share_are_expected() -> None:
             rows.append((submission, task, passed, 5000 + task if passed else wrong, 1))
     result = equal_texts_test(*np.array(rows).T, 8)
     assert [*np.flatnonzero(result.p < FLAG_LEVEL)] == [2, 4]
-    assert (result.partner[2], result.equal_text_attempts[2], result.attempts_with_text[2]) == (4, 60, 60)
+    assert (result.partner[2], result.equal_text_attempts[2], result.attempts_with_text[2]) == (
+        4,
+        60,
+        60,
+    )
     assert result.equal_text_attempts[1] == 30
 
 

@@ -286,18 +286,24 @@ def test_many_clusters_of_unequal_size_are_covered() -> None:
 
 def test_no_width_of_0_if_attempts_differ() -> None:
     values, within = np.array([0.0, 0.0, 0.0, 1.0]), np.zeros(4)
-    steady = interval(IntervalData(values, attempt_variances=within), "jackknife", 0.95, THESE_TASKS)
+    steady = interval(
+        IntervalData(values, attempt_variances=within), "jackknife", 0.95, THESE_TASKS
+    )
     assert (steady.low, steady.high) == (0.25, 0.25)
     assert (
         steady.reason
         == "every task always passes or always fails; a width of 0 does not mean certainty"
     )
     for method, draws in (("jackknife", None), ("percentile", np.full(100, 0.25))):
-        sample = IntervalData(values, attempt_variances=within, resampled_means=draws, mixed_task_count=3)
+        sample = IntervalData(
+            values, attempt_variances=within, resampled_means=draws, mixed_task_count=3
+        )
         refused = interval(sample, method, 0.95, THESE_TASKS)
         assert (refused.low, refused.high) == (None, None)
         assert "the attempts differ at 3 tasks" in refused.reason
-    undrawn = interval(IntervalData(values, attempt_variances=within), "percentile", 0.95, THESE_TASKS)
+    undrawn = interval(
+        IntervalData(values, attempt_variances=within), "percentile", 0.95, THESE_TASKS
+    )
     assert (undrawn.low, "use hull" in undrawn.reason) == (None, True)
 
 
@@ -307,7 +313,9 @@ def test_scores_without_bounds_have_a_remark() -> None:
     assert result.method == "bca"
     assert "needs the lowest and highest possible score" in result.reason
     assert "covers 18 to 92 %" in result.reason
-    many = interval(IntervalData(np.arange(31.0), lower_bound=-math.inf, upper_bound=math.inf), "guard")
+    many = interval(
+        IntervalData(np.arange(31.0), lower_bound=-math.inf, upper_bound=math.inf), "guard"
+    )
     assert many.reason.endswith("needs the lowest and highest possible score")
 
 

@@ -64,9 +64,9 @@ def test_with_a_label_for_everything_values_are_those_of_the_truth(metric) -> No
     plain = metric.values(labels.n, truth.sum(axis=1).astype(np.int64))
     assert labels.is_complete
     assert labels.refusal_reason(metric) == ""
-    for result in [correct_by_labelled_tasks(metric, labels)] + [correct_by_scattered_labels(metric, labels)] * (
-        metric in METRICS
-    ):
+    for result in [correct_by_labelled_tasks(metric, labels)] + [
+        correct_by_scattered_labels(metric, labels)
+    ] * (metric in METRICS):
         assert result.values.mean() == pytest.approx(plain.mean(), abs=1e-12)
     if metric in METRICS:
         result = correct_by_scattered_labels(metric, labels)
@@ -84,7 +84,9 @@ def test_labels_that_agree_with_every_verdict_change_no_value(metric) -> None:
     assert result.values == pytest.approx(plain, abs=1e-12)
     assert result.hidden_variance > 0
     error = IntervalData(result.values, hidden_variance=result.hidden_variance).se
-    assert error == pytest.approx((IntervalData(plain).se ** 2 + result.hidden_variance) ** 0.5, abs=1e-15)
+    assert error == pytest.approx(
+        (IntervalData(plain).se ** 2 + result.hidden_variance) ** 0.5, abs=1e-15
+    )
 
 
 def test_the_mean_over_all_samples_of_labels_is_the_truth() -> None:
@@ -110,7 +112,9 @@ def test_the_mean_over_all_samples_of_tasks_is_near_the_truth() -> None:
     for subset in combinations(range(8), 5):
         observed = np.zeros_like(truth)
         observed[list(subset)] = True
-        means.append(correct_by_labelled_tasks(metric, labels_of(verdict, truth, observed)).values.mean())
+        means.append(
+            correct_by_labelled_tasks(metric, labels_of(verdict, truth, observed)).values.mean()
+        )
     # The slope is estimated from the same tasks, which moves the mean by a little.
     assert np.mean(means) == pytest.approx(truth.all(axis=1).mean(), abs=0.02)
 
@@ -234,18 +238,25 @@ def test_clustered_errors_are_detected_and_independent_ones_are_not() -> None:
 
 def test_more_labels_are_needed_for_less_variance() -> None:
     verdict, truth, observed = draws(13, 200, 5, 0.2)
-    requirement = variance_by_label_count(parse_metric("pass@1"), labels_of(verdict, truth, observed))
+    requirement = variance_by_label_count(
+        parse_metric("pass@1"), labels_of(verdict, truth, observed)
+    )
     assert requirement.labels_per_task == 0
     assert requirement.labels_for_variance(requirement.smallest_variance) is None
     several = [
-        requirement.labels_for_variance(requirement.smallest_variance * share) for share in (1.2, 1.1, 1.01)
+        requirement.labels_for_variance(requirement.smallest_variance * share)
+        for share in (1.2, 1.1, 1.01)
     ]
     assert None not in several
     assert several == sorted(several)
     # What it says of the labels there are.
-    result = correct_by_scattered_labels(parse_metric("pass@1"), labels_of(verdict, truth, observed))
+    result = correct_by_scattered_labels(
+        parse_metric("pass@1"), labels_of(verdict, truth, observed)
+    )
     variance = IntervalData(result.values, hidden_variance=result.hidden_variance).se ** 2
-    assert requirement.labels_for_variance(variance) == pytest.approx(requirement.current_labels, abs=1)
+    assert requirement.labels_for_variance(variance) == pytest.approx(
+        requirement.current_labels, abs=1
+    )
 
 
 def test_hidden_variance_widens_a_difference() -> None:
@@ -255,7 +266,9 @@ def test_hidden_variance_widens_a_difference() -> None:
         difference_distribution(d, 1.0, hidden=[0.0, 0.002]),
     )
     assert wider.base_standard_error[0] == plain.base_standard_error[0]
-    assert wider.base_standard_error[1] == pytest.approx((plain.base_standard_error[1] ** 2 + 0.002) ** 0.5)
+    assert wider.base_standard_error[1] == pytest.approx(
+        (plain.base_standard_error[1] ** 2 + 0.002) ** 0.5
+    )
     assert wider.p()[1] > plain.p()[1]
     fewer = difference_distribution(d, 1.0, degrees=10)
     assert (fewer.p() > plain.p()).all()

@@ -171,7 +171,9 @@ def dealt_by_hand(metric: str, tasks: list[tuple[list, list]]) -> float:
     measure = parse_metric(metric)
 
     def difference(first: list, second: list) -> float:
-        left_side, right_side = (measure.values_from_attempts(bags([rows]))[0] for rows in (first, second))
+        left_side, right_side = (
+            measure.values_from_attempts(bags([rows]))[0] for rows in (first, second)
+        )
         return float(left_side - right_side)
 
     laws = []

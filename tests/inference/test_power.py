@@ -92,7 +92,9 @@ def test_one_attempt_against_the_exact_power_of_mcnemar(plus: float, minus: floa
     """The lattice step is the continuity correction of the exact test."""
     variance = plus + minus - (plus - minus) ** 2
     expected = mcnemar_power(plus, minus, 100)
-    result = PairedTest(variance, statistic_step=half_lattice_distance(1, 1)).power(plus - minus, 100)
+    result = PairedTest(variance, statistic_step=half_lattice_distance(1, 1)).power(
+        plus - minus, 100
+    )
     assert result == pytest.approx(expected, abs=0.015)
     assert PairedTest(variance).power(plus - minus, 100) > expected + 0.04
 

@@ -53,7 +53,8 @@ def test_the_level_of_a_curve_holds_near_the_ceiling() -> None:
     covered = gaussian = 0
     for run in range(count):
         first, second = (
-            pass_at_and_hat_curves(np.full(tasks, n), rng.binomial(n, rng.beta(*law, tasks)), n)[0] for law in laws
+            pass_at_and_hat_curves(np.full(tasks, n), rng.binomial(n, rng.beta(*law, tasks)), n)[0]
+            for law in laws
         )
         gap, truth = first - second, falls[1] - falls[0]
         draws = bootstrap_means(gap, 500, run, kind="dirichlet")

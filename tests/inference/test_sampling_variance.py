@@ -23,7 +23,9 @@ def test_scores_of_zero_and_one_vary_as_passes_do(k: int) -> None:
     for graded, counts in ((f"best@{k}", f"pass@{k}"), (f"worst@{k}", f"pass^{k}")):
         metric = parse_metric(graded)
         with np.errstate(invalid="ignore"):
-            result = within_variance_from_attempts(metric, scores, metric.values_from_attempts(scores))
+            result = within_variance_from_attempts(
+                metric, scores, metric.values_from_attempts(scores)
+            )
         expected = within_variance(parse_metric(counts), n, c)
         np.testing.assert_allclose(result, expected, atol=1e-14)
         assert np.isnan(result[[1, 4]]).all()

@@ -61,7 +61,9 @@ def test_one_pass_each_and_none_unsolved() -> None:
         n, np.ones(5, dtype=np.int64), last=np.ones(5, dtype=np.int64)
     )
     assert ordered is not None
-    assert ordered.chance_without_stopping == pytest.approx(most_likely / math.factorial(5), rel=1e-12)
+    assert ordered.chance_without_stopping == pytest.approx(
+        most_likely / math.factorial(5), rel=1e-12
+    )
 
 
 def test_a_pass_known_to_be_followed_by_an_attempt_speaks_against_the_first_pass() -> None:

@@ -110,7 +110,9 @@ def test_step_and_range_of_the_integral_are_fine_enough(monkeypatch: pytest.Monk
         q = values.min() + (values.max() - values.min()) * rng.random() ** rng.choice([1, 6])
         problems.append((totals, weights, q, sizes))
     coarse = [dirichlet_cdf(*problem) for problem in problems]
-    monkeypatch.setattr(weighted_means, "_FIRST_INTEGRATION_STEP", weighted_means._FIRST_INTEGRATION_STEP / 4)
+    monkeypatch.setattr(
+        weighted_means, "_FIRST_INTEGRATION_STEP", weighted_means._FIRST_INTEGRATION_STEP / 4
+    )
     monkeypatch.setattr(weighted_means, "_SUM_TOLERANCE", 1e-13)
     monkeypatch.setattr(weighted_means, "_NEGLIGIBLE_EXPONENT", 60.0)
     fine = [dirichlet_cdf(*problem) for problem in problems]

@@ -70,7 +70,9 @@ def test_positive_skew_is_more_reliable_and_covers_more() -> None:
     )
     # Mirror images around one half have the same E p², so k = 2 is a tie: 0.34245 both.
     assert exact(FAMILIES["negative skew"], 2) == exact(FAMILIES["positive skew"], 2)
-    np.testing.assert_allclose([negative.pass_hat_k[0], positive.pass_hat_k[0]], 0.34245, rtol=1e-14)
+    np.testing.assert_allclose(
+        [negative.pass_hat_k[0], positive.pass_hat_k[0]], 0.34245, rtol=1e-14
+    )
     assert np.all(positive.pass_hat_k[1:] > negative.pass_hat_k[1:])
     assert np.all(positive.pass_at_k[1:] > negative.pass_at_k[1:])
 
@@ -108,7 +110,9 @@ def test_equal_rates_have_no_gain_at_all(rate: float, tasks: int) -> None:
 def test_a_two_point_family_reaches_the_bound(p: list[float]) -> None:
     count, all_ones = len(p), sum(x > 0.5 for x in p)
     result = rate_curves(np.array([1.0] * all_ones + [0.0] * (count - all_ones)), KS)
-    np.testing.assert_allclose(result.heterogeneity_gain, result.largest_heterogeneity_gain, atol=1e-15)
+    np.testing.assert_allclose(
+        result.heterogeneity_gain, result.largest_heterogeneity_gain, atol=1e-15
+    )
     np.testing.assert_allclose(result.coverage_deficit, result.largest_coverage_deficit, atol=1e-15)
 
 

@@ -46,7 +46,9 @@ def test_expectations_over_a_beta_law() -> None:
         exact = Fraction(rising(2, i) * rising(3, j), rising(5, i + j))
         assert float(value.beta_expectation(2.0, 3.0)) == pytest.approx(float(exact), rel=1e-12)
         squared = Fraction(rising(2, 2 * i) * rising(3, 2 * j), rising(5, 2 * (i + j)))
-        assert float(value.square.beta_expectation(2.0, 3.0)) == pytest.approx(float(squared), rel=1e-12)
+        assert float(value.square.beta_expectation(2.0, 3.0)) == pytest.approx(
+            float(squared), rel=1e-12
+        )
 
 
 def test_terms_that_cancel_are_gone() -> None:

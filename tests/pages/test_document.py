@@ -178,7 +178,9 @@ def test_a_long_table_can_be_searched(hostile_findings: passk_cli.Findings) -> N
     long = replace(table, rows=[*table.rows] * 4, rows_without_full=0)
     panel = replace(panel, report=replace(panel.report, tables=(long,), make_plots=tuple))
     page = replace(page, chapters=(replace(page.chapters[0], panels=(panel,)),))
-    text = pages.page_files_by_name(replace(hostile_findings.report, page=page), "html", Style())[""].decode()
+    text = pages.page_files_by_name(replace(hostile_findings.report, page=page), "html", Style())[
+        ""
+    ].decode()
     assert re.search(r'<div class="table">\s*<div class="tools"><label>Search <input ', text)
     assert "<output>12 rows</output>" in text
 
@@ -205,7 +207,12 @@ def test_places_of_intervals_are_inside_the_drawing() -> None:
     )
     entries = tuple(LeaderboardRow(str(n.value), (n,), ("1",), ()) for n in numbers)
     view = leaderboard_view(Leaderboard((Column("cost", "$"),), (), entries), Style())
-    places = [place for e in view.entries for n in e.numbers for place in (*n.dot_positions, *n.interval_positions)]
+    places = [
+        place
+        for e in view.entries
+        for n in e.numbers
+        for place in (*n.dot_positions, *n.interval_positions)
+    ]
     assert all(0 <= place <= 100 for place in places)
     (metric,) = view.metrics
     assert metric.lower_is_better

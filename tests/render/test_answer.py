@@ -72,7 +72,12 @@ def test_latex_groups_the_rows_of_a_model_and_stacks_intervals() -> None:
                 Estimate(0.1, tie_letters="b–d"),
             ),
             ("b", "0.2", Estimate(None), None),
-            ("a", "0.8", Estimate(0.5, se=0.1), Estimate(-0.1, low=-0.2, high=0.1, verdict_sign="~")),
+            (
+                "a",
+                "0.8",
+                Estimate(0.5, se=0.1),
+                Estimate(-0.1, low=-0.2, high=0.1, verdict_sign="~"),
+            ),
         ),
     )
     text = load_object(WRITER_BY_FORMAT["latex"])(

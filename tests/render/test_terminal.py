@@ -57,7 +57,10 @@ def test_a_narrow_table_loses_a_decimal_then_stacks_then_loses_columns(
 
 
 def test_above_their_intervals_numbers_begin_where_a_range_among_them_does() -> None:
-    values = (Estimate(0.85, range_upper_end=0.87, low=0.78, high=0.91), Estimate(0.77, low=0.6, high=0.8))
+    values = (
+        Estimate(0.85, range_upper_end=0.87, low=0.78, high=0.91),
+        Estimate(0.77, low=0.6, high=0.8),
+    )
     rows = tuple((name, *3 * (value,)) for name, value in zip(MODELS, values, strict=True))
     lines = table_text(replace(METRICS, rows=rows), 64).splitlines()
     assert [line.rstrip() for line in lines if "0.77" in line] == [
@@ -139,7 +142,11 @@ def test_the_verdict_is_shown_before_other_columns_of_many_rows() -> None:
 
 
 def test_short_phrases_stay_next_to_their_subject() -> None:
-    columns = (Column("model"), Column("pass@1: best"), Column("ahead by", "share", stays_with_previous=True))
+    columns = (
+        Column("model"),
+        Column("pass@1: best"),
+        Column("ahead by", "share", stays_with_previous=True),
+    )
     rows = [(f"a-model-of-a-long-name-{at}", "0.49 at 0.8", METRICS.rows[0][1]) for at in range(12)]
     head = table_text(Table((*columns, *columns[1:]), tuple((*r, *r[1:]) for r in rows)), 70)
     assert head.split("\n")[0].split() == ["model", "pass@1:", "best", "ahead", "by"]
@@ -182,7 +189,9 @@ def test_verdicts_are_coloured_and_intervals_are_dim() -> None:
 
 def test_a_verdict_at_the_beginning_of_the_answer_is_coloured() -> None:
     report = Report(answer=(AnswerSentence("fails", "FAIL: agent-b lost {drop}.", {"drop": 0.14}),))
-    assert terminal_text(report, Style(terminal_width=80, colour=True)).startswith("\x1b[1;31mFAIL\x1b[0m\x1b[1m:")
+    assert terminal_text(report, Style(terminal_width=80, colour=True)).startswith(
+        "\x1b[1;31mFAIL\x1b[0m\x1b[1m:"
+    )
     assert terminal_text(report, Style(terminal_width=80)).startswith("FAIL: agent-b")
 
 
@@ -218,6 +227,8 @@ def test_a_wide_terminal_draws_intervals_and_a_line_below_the_leaders() -> None:
     assert lines[3].startswith("───────  ──────  ──")
     assert all("━●━" in lines[at] for at in (1, 2, 4, 5))
     assert "━" not in table_text(item, 109)
-    uncertain = replace(item, rows=tuple((m, n, replace(e, range_upper_end=0.55)) for m, n, e in rows))
+    uncertain = replace(
+        item, rows=tuple((m, n, replace(e, range_upper_end=0.55)) for m, n, e in rows)
+    )
     assert "━" not in table_text(uncertain, 110)
     assert "interval" not in table_text(item, 80) + table_text(item, 140, full=True)

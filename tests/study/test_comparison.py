@@ -33,7 +33,9 @@ def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
     assert (comparison.only_in_first_count, comparison.only_in_second_count) == (1, 2)
     with pytest.raises(DataError, match="only the first model has 1 of the tasks"):
         comparison_on_shared_tasks(first, second, "error")
-    same = comparison_on_shared_tasks(first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error")
+    same = comparison_on_shared_tasks(
+        first.restrict(comparison.tasks), second.restrict(comparison.tasks), "error"
+    )
     assert (same.differences.tolist(), same.only_in_first_count, same.only_in_second_count) == (
         comparison.differences.tolist(),
         0,
@@ -44,7 +46,11 @@ def test_a_comparison_counts_tasks_that_one_model_lacks() -> None:
 def test_attempts_of_both_models_vary_for_these_tasks() -> None:
     comparison = comparison_on_shared_tasks(*sides(CELLS))
     (over_tasks,) = difference_interval_data([comparison], Confidence())
-    assert (over_tasks.attempt_variances, over_tasks.metric_counts, over_tasks.mixed_task_count) == (None, (), 0)
+    assert (
+        over_tasks.attempt_variances,
+        over_tasks.metric_counts,
+        over_tasks.mixed_task_count,
+    ) == (None, (), 0)
     (again,) = difference_interval_data([comparison], Confidence(population=THESE_TASKS))
     # p(1 − p)/(n − 1) of a, and of b.
     expected = [1 / 4 * 3 / 4 / 3, 1 / 4 / 3 + 1 / 4]

@@ -50,7 +50,9 @@ def disagreements(seeds: range, resamples: int) -> list[str]:
         if len(study.counts.series) < 2:
             continue
         alpha = round(1 - study.confidence.level, 12)
-        compared = compare_pairs(choose_pairs(study, None), study.confidence, study.comparison_options)
+        compared = compare_pairs(
+            choose_pairs(study, None), study.confidence, study.comparison_options
+        )
         tested = [c for c in compared if c.has_p_value and not c.reason]
         for c in tested:
             limits = c.interval

@@ -51,7 +51,9 @@ def test_mean_of_any_value(population: str, within: np.ndarray | None, se: float
     values, spread = np.append(COUNTS.c / COUNTS.n, np.nan), None
     if within is not None:
         spread = np.append(within, 9.0)
-    fact = study.mean_result(("m",), "share", values, np.arange(4), np.array([2, 4, 3, 5]), within=spread)
+    fact = study.mean_result(
+        ("m",), "share", values, np.arange(4), np.array([2, 4, 3, 5]), within=spread
+    )
     assert fact.estimate.value == pytest.approx(7 / 12, rel=1e-12)
     assert fact.se == (None if se is None else pytest.approx(se, rel=1e-12))
     assert fact.size == (3, 2, 5)
@@ -79,5 +81,9 @@ def test_tasks_that_are_all_labelled_have_their_plain_values() -> None:
     assert corrected.label_degrees_of_freedom == 19
     assert corrected.values_near_bound is not None
     labelled = corrected.restrict(np.arange(20))
-    assert (labelled.label_degrees_of_freedom, labelled.values_near_bound, labelled.hidden_variance) == (None, None, 0.0)
+    assert (
+        labelled.label_degrees_of_freedom,
+        labelled.values_near_bound,
+        labelled.hidden_variance,
+    ) == (None, None, 0.0)
     assert not labelled.values.any()

@@ -1,4 +1,4 @@
-"""Bootstrap distributions: every metric of every model, with the limits of several methods."""
+"""The bootstrap distribution of every metric and model, with limits from several methods."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ DEFAULT_INTERVAL_METHODS = {
 class MetricDistribution:
     """The bootstrap distribution of one metric of one model.
 
-    rivals : number of compared models, including this model.
-    leads : share of resamples in which this model is first, with ties split; None if rivals have
-        different numbers of attempts.
+    compared_model_count : number of compared models, including this model.
+    first_place_share : share of resamples in which this model is first, with ties split; None if
+        rivals have different numbers of attempts.
     """
 
     task_values: TaskValues
@@ -56,23 +56,25 @@ class MetricDistribution:
 
     @property
     def bias(self) -> float:
-        """Mean of the resamples minus the estimate."""
+        """The mean of the resamples minus the estimate."""
         return float(self.draws.mean()) - self.task_values.mean
 
     @property
     def se(self) -> float:
-        """Standard deviation of the resamples, which estimates the standard error."""
+        """The standard deviation of the resamples, which estimates the standard error."""
         return float(self.draws.std(ddof=1))
 
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
-        """The shares of the variance that come from tasks and from attempts; None if unknown."""
+        """The shares of the variance that come from tasks and from attempts; else None."""
         within = self.task_values.within_task_variance_share
         return (None if within is None else 1 - within), within
 
 
-def choose_interval_methods(counts: Counts, names: Sequence[str], confidence: Confidence) -> tuple[str, ...]:
-    """The named interval methods; all methods for "all", and the default methods for no name."""
+def choose_interval_methods(
+    counts: Counts, names: Sequence[str], confidence: Confidence
+) -> tuple[str, ...]:
+    """The interval methods with the given names, which may be "all"; without names, defaults."""
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None
@@ -87,7 +89,10 @@ def choose_interval_methods(counts: Counts, names: Sequence[str], confidence: Co
 def applicable_interval_methods(
     metric: Metric, methods: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
-    """The interval methods for a metric. BCa replaces methods that need unknown bounds."""
+    """The interval methods for a metric.
+
+    If the bounds of the metric are unknown, BCa replaces the methods that need bounds.
+    """
     if metric.bounds is not None or confidence.bounds is not None:
         return tuple(methods)
     return tuple(dict.fromkeys("bca" if m in GUARDED_METHODS else m for m in methods))
@@ -132,8 +137,10 @@ def bootstrap_distributions(
     return [records[id(rates)] for rates in estimable]
 
 
-def resample_file_columns(counts: Counts, distributions: Sequence[MetricDistribution]) -> dict[str, Any]:
-    """The columns of the file of resamples: a row per resample, model and metric."""
+def resample_file_columns(
+    counts: Counts, distributions: Sequence[MetricDistribution]
+) -> dict[str, Any]:
+    """The columns of the file of resamples, which has one row per resample, model and metric."""
     draws = np.stack([d.draws for d in distributions]) if distributions else np.empty((0, 0))
     names = ("model", *counts.group_names, "metric")
     texts = [(*d.series, d.task_values.metric.name) for d in distributions]

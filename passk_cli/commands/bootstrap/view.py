@@ -49,7 +49,7 @@ METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
     SuggestedFix({"--bounds": Placeholder("LOW,HIGH")}, "sets it"),
     "A guard interval needs the lowest and highest possible value of the metric. If the range of a"
     " score is unknown, passk shows a BCa interval instead.",
-    why="BCa limits are less reliable if there are few tasks.",
+    why="BCa intervals are less reliable if there are few tasks.",
     advice="If you know the range of the scores, set it with `--bounds`, for example `--bounds"
     " 0,10`.",
     example="passk bootstrap sample_data/cyber.csv.gz -m best@1\n"
@@ -58,10 +58,10 @@ METHODS_WITHOUT_BOUNDS_NOTE = DiagnosticType(
 )  # fmt: skip
 SPECIAL_INTERVALS_NOTE = DiagnosticType(
     "particular-intervals", NOTE, "read the {methods} intervals of {numbers} with caution ({flaw})",
-    meaning="The message reports why passk computed some intervals in a special way, or could not"
-    " compute them.",
-    why="Do not compare the limits of such intervals with limits of the same method for other"
-    " metrics.",
+    meaning="The message gives the reason why passk computed some intervals in a special way, or"
+    " could not compute them.",
+    why="If passk computed an interval in a special way, do not compare its limits with the limits"
+    " of intervals for other metrics.",
     advice="Read the reason at the end of the message. If all tasks have the same value, you need"
     " more tasks or attempts for an ordinary interval.",
     example="passk bootstrap sample_data/agents.jsonl -k 1\n"
@@ -84,8 +84,8 @@ FIRST_ON_SHARED_TASKS_WARNING = DiagnosticType(
 UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     "first-with-unequal-attempts", NOTE,
     'the column "first in resamples" is empty, because models have different numbers of attempts',
-    meaning="A model with fewer attempts has fewer possible values and more ties. A model with"
-    " fewer attempts would come first in too many or too few resamples.",
+    meaning="A model with fewer attempts has fewer possible values and more ties. In the resamples,"
+    " a model with fewer attempts would come first too often or too rarely.",
     why="With unequal numbers of attempts, the column would compare the numbers of attempts and not"
         " the models.",
     advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts."
@@ -98,7 +98,7 @@ _BIAS_MEANING = "Mean of the resamples minus the estimate."
 
 
 class IntervalMethodGap(NamedTuple):
-    """The largest difference between the limits of two interval methods, on the same side."""
+    """The largest difference between the lower (or upper) limits of two interval methods."""
 
     size: float
     task_values: TaskValues
@@ -126,7 +126,8 @@ class IntervalMethodComparison:
         first, gap, unit = self.models[0], self.gap, self.metric.unit
         fields: dict[str, Any] = {
             "metric": self.metric.name, "model": first.task_values.name, "unit": unit,
-            "estimate": first.estimates_by_method[0].estimate, "method": first.estimates_by_method[0].method,
+            "estimate": first.estimates_by_method[0].estimate,
+            "method": first.estimates_by_method[0].method,
             "se": Estimate(first.se, unit=unit),
         }  # fmt: skip
         if gap is not None:
@@ -150,7 +151,7 @@ METHOD_ANSWERS = (
 
 @dataclass(frozen=True)
 class IntervalMethodTable(Section[MetricDistribution]):
-    """Estimates with the limits of every interval method, with one table per metric."""
+    """The estimates with their limits by every interval method, in one table per metric."""
 
     results_without_interval: Sequence[Result]
     interval_methods: tuple[str, ...]
@@ -160,12 +161,16 @@ class IntervalMethodTable(Section[MetricDistribution]):
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
         Column("estimate", "share", meaning="Mean over tasks.",
-               cell_of_record=lambda d: Estimate(d.task_values.mean, unit=d.task_values.metric.unit)),
+               cell_of_record=lambda d: Estimate(d.task_values.mean,
+                   unit=d.task_values.metric.unit)),
         data_field("bias", _BIAS_MEANING, lambda d: d.bias),
-        Column("bias", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.bias, meaning=_BIAS_MEANING,
-               repeated_items=lambda section: section.column_unit("fine"), kind_of_item=lambda section, unit: unit),
+        Column("bias", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.bias,
+            meaning=_BIAS_MEANING,
+               repeated_items=lambda section: section.column_unit("fine"),
+               kind_of_item=lambda section, unit: unit),
         Column("se", "fine", visibility=FULL, cell_of_record=lambda d, unit: d.se,
-               repeated_items=lambda section: section.column_unit("fine"), kind_of_item=lambda section, unit: unit,
+               repeated_items=lambda section: section.column_unit("fine"),
+               kind_of_item=lambda section, unit: unit,
                meaning="Standard deviation of the resamples."),
         Column("{0}", "share", meaning="Limits of the {0} interval.", example="METHOD",
                cell_of_record=lambda d, method: next(
@@ -173,8 +178,10 @@ class IntervalMethodTable(Section[MetricDistribution]):
                     for fact in d.estimates_by_method if fact.method == method), None),
                repeated_items=lambda section: section.metric_interval_methods,
                kind_of_item=lambda section, method: section.column_unit("share")[0]),
-        Column("first in resamples", "share", field_name="leads", visibility=FULL, cell_of_record=lambda d: d.first_place_share,
-               exists_in_section=lambda section: any(d.first_place_share is not None for d in section.records),
+        Column("first in resamples", "share", field_name="leads", visibility=FULL,
+            cell_of_record=lambda d: d.first_place_share,
+               exists_in_section=lambda section: any(d.first_place_share is not None
+                   for d in section.records),
                meaning="Share of the resamples in which the model is first. Ties are split. This"
                " share is neither a test nor the probability of being best."),
         Column("from tasks", "share", field_name="share_tasks", visibility=FULL,
@@ -241,13 +248,16 @@ class IntervalMethodTable(Section[MetricDistribution]):
         metrics = [
             metric.name
             for metric in self.study.metrics
-            if applicable_interval_methods(metric, self.interval_methods, confidence) != self.interval_methods
+            if applicable_interval_methods(metric, self.interval_methods, confidence)
+            != self.interval_methods
         ]
         if metrics:
             yield METHODS_WITHOUT_BOUNDS_NOTE(
                 metrics=metrics, methods=[m for m in self.interval_methods if m in GUARDED_METHODS]
             )
-        flawed = [fact for d in self.records for fact in d.estimates_by_method if fact.interval_flaw]
+        flawed = [
+            fact for d in self.records for fact in d.estimates_by_method if fact.interval_flaw
+        ]
         for flaw, facts in group_by(flawed, lambda fact: fact.interval_flaw).items():
             pairs = dict.fromkeys((fact.name, SeriesName(fact.series)) for fact in facts)
             methods = list(dict.fromkeys(fact.method for fact in facts))
@@ -278,7 +288,8 @@ class IntervalMethodTable(Section[MetricDistribution]):
         rows = [
             {
                 "model": d.task_values.name, "metric": d.task_values.metric.name, "draws": d.draws,
-                "estimate": d.estimates_by_method[0].estimate.value, "low": d.estimates_by_method[0].estimate.low,
+                "estimate": d.estimates_by_method[0].estimate.value,
+                "low": d.estimates_by_method[0].estimate.low,
                 "high": d.estimates_by_method[0].estimate.high,
                 **({"within": (0.0, 1.0)} if d.task_values.metric.unit == "share" else {}),
             }
@@ -290,8 +301,10 @@ class IntervalMethodTable(Section[MetricDistribution]):
         ]  # fmt: skip
         confidence = self.study.confidence
         subtitle = (
-            f"{self.study.sizes_text(self.results_without_interval)} · {plural(confidence.resamples, 'resample')} of"
-            f" {self.resampled_units} · {100 * confidence.level:g} % {self.interval_methods[0]} intervals"
+            f"{self.study.sizes_text(self.results_without_interval)} ·"
+            f" {plural(confidence.resamples, 'resample')} of"
+            f" {self.resampled_units} · {100 * confidence.level:g} % {self.interval_methods[0]}"
+            f" intervals"
         )
         chart = densities(
             rows, label="model", draws="draws", within="within", value="estimate", low="low",
@@ -312,7 +325,9 @@ class BootstrapRunner(CommandRunner, BootstrapOptions):
 
     def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         metrics: tuple[Metric, ...] = super().selected_metrics(options, counts)
-        if ratio := next((metric.name for metric in metrics if metric.definition.is_ratio_of_means), ""):
+        if ratio := next(
+            (metric.name for metric in metrics if metric.definition.is_ratio_of_means), ""
+        ):
             raise ParameterError(
                 OptionValue("-m", ratio), "a ratio of means has no values per task that could be"
                 " resampled",

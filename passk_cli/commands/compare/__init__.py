@@ -36,11 +36,11 @@ class CompareOptions:
         "--baseline", "FILE|NAME", "Compare every model only with this model.", file_use="read",
         is_model_name=True,
         detail="NAME is a model in the data. FILE contains the results of one model. If you give"
-        " several files, passk combines them.")] = None
+        " several files, passk combines them into one baseline.")] = None
     crossings: Annotated[bool, Option(
         "--crossings", help="Show the k at which one model overtakes another model.")] = False
     flips: Annotated[bool, Option(
-        "--flips", help="Compare the number of flipped tasks with chance.")] = False
+        "--flips", help="Test whether more tasks flip than expected by chance.")] = False
     change: Annotated[str | None, Option(
         "--change", "FROM:TO", "Compare models by their change from FROM to TO, such as"
         " pass@1:pass@100.",
@@ -50,7 +50,7 @@ class CompareOptions:
         " and -m, passk also compares the models at the metrics FROM and TO.",
     )] = None
     sensitivity: Annotated[str | None, Option(
-        "--sensitivity", "COLUMN", "Repeat the tests with each group of tasks left out.",
+        "--sensitivity", "COLUMN", "Repeat the tests, leaving out one group of tasks at a time.",
         detail="COLUMN splits the tasks into groups. passk shows whether a verdict changes if one"
         " group is left out, or if only half of the attempts are used.",
     )] = None
@@ -60,5 +60,6 @@ class CompareOptions:
 COMMAND = Command(
     CompareOptions, (Request, MetricOptions, ComparisonOptions, Confidence), has_charts=True,
     has_methods_text=True,
-    absent_option_reasons=dict.fromkeys(("--band", "band"), "passk curve draws confidence bands for each model"),
+    absent_option_reasons=dict.fromkeys(("--band", "band"),
+        "passk curve draws confidence bands for each model"),
     runner_path="passk_cli.commands.compare.view:CompareRunner")  # fmt: skip

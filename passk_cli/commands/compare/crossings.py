@@ -33,7 +33,7 @@ class Crossing:
     k : infinity if the curves do not cross up to k_max.
     low, high : limits of k; NaN if the models have different numbers of attempts, because resampled
         curves would then cross too often.
-    means : values of both curves at k = 1 … k_max.
+    mean_curves : values of both curves at k = 1 … k_max.
     """
 
     series: SeriesKey
@@ -97,7 +97,9 @@ def _metric_over_k(rates: TaskValues, k_max: int) -> Floats:
         at, hat = pass_at_and_hat_curves(rates.n, rates.c, k_max)
         return at if metric.family == "pass@" else hat
     metrics_over_k = [replace(metric, k=k) for k in range(1, k_max + 1)]
-    attempts = {} if rates.attempts is None else {metric.definition.required_attempt_data: rates.attempts}
+    attempts = (
+        {} if rates.attempts is None else {metric.definition.required_attempt_data: rates.attempts}
+    )
     return task_values(metrics_over_k, rates.n, rates.c, attempts).T
 
 
@@ -110,7 +112,8 @@ class CrossingTable(Section[Crossing]):
     title = "The k at which one model overtakes the other"
     columns = (
         MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
-        Column("curve", meaning="The metric at every k.", cell_of_record=lambda cross: f"{cross.family}k"),
+        Column("curve", meaning="The metric at every k.",
+            cell_of_record=lambda cross: f"{cross.family}k"),
         Column("crosses at", meaning="First k at which the other model is ahead.",
                cell_of_record=lambda cross: cross.k_text),
         Column("interval", meaning="Interval of the k at which the curves cross, from resamples of"
@@ -129,7 +132,8 @@ class CrossingTable(Section[Crossing]):
                    "more": 0 if section.has_two_crossings else len(section.crossings_found) - 1}),
     )  # fmt: skip
     further_answers = (
-        Answer("second-crossing", lambda section: section.has_two_crossings, _OVERTAKES_CLAUSE + ".",
+        Answer("second-crossing", lambda section: section.has_two_crossings,
+            _OVERTAKES_CLAUSE + ".",
                lambda section: section.crossings_found[1].sentence_fields),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ _MAX_REMAINING_SHARE = 0.5
 
 @dataclass(frozen=True)
 class FragileDifference:
-    """A difference that is significant only because of the ⌈T/100⌉ + 1 tasks that differ most."""
+    """A difference over T tasks that is significant only because of ⌈T/100⌉ + 1 tasks."""
 
     comparison: Comparison
     deciding_tasks: Ints
@@ -32,11 +32,11 @@ class FragileDifference:
 def fragile_differences(
     comparisons: Sequence[Comparison], confidence: Confidence
 ) -> Iterator[FragileDifference]:
-    """Find significant differences that a few tasks decide.
+    """Find significant differences that would not be significant without a few tasks.
 
     Without the tasks that differ most, a fragile difference loses half of its size and its
-    significance. Sound differences often lose only their significance (28 % with 13 tasks; see
-    benchmarks/difference.md).
+    significance. Differences that are not fragile often lose only their significance (28 % with 13
+    tasks; see benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions
 
@@ -67,7 +67,8 @@ def fragile_differences(
         tasks = np.sort(c.tasks[order[few:]])
         ((_, distribution),) = difference_distributions(
             difference_interval_data(
-                [comparison_on_shared_tasks(c.first.restrict(tasks), c.second.restrict(tasks))], confidence
+                [comparison_on_shared_tasks(c.first.restrict(tasks), c.second.restrict(tasks))],
+                confidence,
             )
         )
         if distribution.p()[0] > c.alpha:

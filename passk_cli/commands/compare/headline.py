@@ -17,7 +17,8 @@ from passk_cli.study.pairwise_tests import BETTER, EQUIVALENT, TIED, WORSE
 from passk_cli.study.rank_resampling import Rank
 from passk_cli.study.value_range import named_group_values
 
-# The answer names at most _NAMED models, and at most _FEW_GROUPS groups per model.
+# The answer of `passk compare` names at most _NAMED models, and at most _FEW_GROUPS groups per
+# model.
 _NAMED, _FEW_GROUPS = 3, 2
 _VERDICT_WORDS = {
     BETTER: "significantly better", WORSE: "significantly worse", EQUIVALENT: EQUIVALENT,
@@ -35,7 +36,7 @@ def count_differing(pairs: Sequence[Pair]) -> int:
 
 
 class LeaderSummary:
-    """The ranks of models at the first metric, and the tests that decide these ranks."""
+    """The ranks of models at the first metric, and the tests that determine these ranks."""
 
     def __init__(
         self, standings: Sequence[ModelRank], pairs: Sequence[Pair], metric: Metric,
@@ -99,7 +100,7 @@ class LeaderSummary:
 
     @cached_property
     def groups_led_by_model(self) -> dict[str, list[str]]:
-        """Model → groups in which the model comes first without a tie, most groups first."""
+        """Maps each model to the groups in which only this model leads, most groups first."""
         names: dict[str, list[str]] = {}
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
@@ -167,10 +168,12 @@ LEADER_ANSWERS = (
 def baseline_answer_fields(
     baseline: str, pairs: Sequence[Pair], groups: Sequence[str]
 ) -> Mapping[str, Any]:
-    """The verdicts on all models against the baseline, and the best difference without groups.
+    """The number of models per verdict against the baseline, and the best difference.
 
-    The difference has an interval only if one model is compared with the baseline. The interval of
-    the best of several differences would be too narrow.
+    The best difference names its model only if the comparison has no groups.
+
+    The difference has an interval only if one model is compared with the baseline. With several
+    models, the interval of the best difference would be too narrow.
     """
     count = Counter(pair.result.verdict for pair in pairs)
     sign = pairs[0].metric.better_sign
@@ -178,7 +181,8 @@ def baseline_answer_fields(
     estimate = best.result.estimate
     return {
         "baseline": baseline, "metric": pairs[0].metric.name, "direction": sign,
-        "verdicts": [f"{count[name]:,} {word}" for name, word in _VERDICT_WORDS.items() if count[name]],
+        "verdicts": [f"{count[name]:,} {word}" for name, word in _VERDICT_WORDS.items()
+            if count[name]],
         "best": "" if groups else SeriesName(best.series),
         "difference": estimate if len(pairs) == 1 else estimate.without_interval,
         **{name: count[name] for name in _VERDICT_WORDS},

@@ -1,7 +1,7 @@
-"""The table of irregular submissions.
+"""The table of irregular submissions to leaderboards.
 
-Its columns are agreement with another model, equal solutions, missing attempts, and tasks that
-always pass or always fail.
+The columns of the table show agreement with another model, equal solutions, missing attempts, and
+tasks that always pass or always fail.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class IntegrityTable(Section[Submission]):
                meaning=f"Irregularities that chance causes in less than {FLAG_LEVEL:g} of honest"
                " leaderboards. Related models agree more than unrelated models, so a remark is a"
                " reason to look closer, not a verdict."),
-        Column("agrees most with", cell_of_record=lambda row: row.remarks_by_name[AGREEMENT].other_submission,
+        Column("agrees most with",
+            cell_of_record=lambda row: row.remarks_by_name[AGREEMENT].other_submission,
                meaning="The model that agrees most with the submission, beyond what the difficulty"
                " of the tasks explains."),
         Column("outcomes that agree", cell_of_record=_remark_count_cell(AGREEMENT),

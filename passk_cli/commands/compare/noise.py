@@ -25,7 +25,7 @@ class PairVariance(PairRecord):
 
 
 class NoiseTable(Section[PairVariance]):
-    """A row per pair of models: parts of the variance of the difference at pass@1."""
+    """One row per pair of models, with the parts of the variance of the difference at pass@1."""
 
     title = "Noise of the differences at pass@1"
     visibility = FULL
@@ -39,11 +39,15 @@ class NoiseTable(Section[PairVariance]):
         Column("twice the attempts", "share", meaning="Standard error with twice the attempts at"
                " each task.", cell_of_record=lambda pair: pair.variance_split.se(attempts=2)),
         Column("twice the tasks", "share", meaning="Standard error with twice the tasks and the"
-               " same number of attempts per task.", cell_of_record=lambda pair: pair.variance_split.se(tasks=2)),
+               " same number of attempts per task.",
+               cell_of_record=lambda pair: pair.variance_split.se(tasks=2)),
     )  # fmt: skip
 
     def full_footer_parts(self) -> Iterator[str]:
-        gains = sorted(1 - pair.variance_split.se(attempts=2) / pair.variance_split.se() for pair in self.records)
+        gains = sorted(
+            1 - pair.variance_split.se(attempts=2) / pair.variance_split.se()
+            for pair in self.records
+        )
         if gains:
             ends = number_range(round(100 * gains[0]), round(100 * gains[-1]))
             yield (
@@ -55,8 +59,8 @@ class NoiseTable(Section[PairVariance]):
 def pair_variances(study: Analysis, compared: Sequence[Comparison]) -> list[PairVariance]:
     """The pairs at pass@1 for which the variance can be split into tasks and attempts.
 
-    Pairs with labels or missing outcomes are left out, because both add variance. With --population
-    these-tasks there are no pairs, because all variance comes from attempts.
+    Pairs with labels for a judge or with missing outcomes are left out, because both add variance.
+    With --population these-tasks there are no pairs, because all variance comes from attempts.
     """
     if study.confidence.population == THESE_TASKS:
         return []

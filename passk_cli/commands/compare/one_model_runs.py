@@ -19,7 +19,7 @@ from passk_cli.study.duplicate_runs import require_no_copies
 from passk_cli.study.pairwise_tests import OneModelError, require_several_models
 from passk_cli.suggested_fix import SuggestedFix, shell_quoted
 
-# passk tests at most _MAX_TRIED_COLUMNS columns as possible model columns.
+# passk checks for at most _MAX_TRIED_COLUMNS columns whether they may be the model column.
 _MAX_TRIED_COLUMNS = 6
 
 
@@ -33,7 +33,10 @@ class OneModelRuns:
     read: CountsReader
 
     def explained_error(self, error: OneModelError) -> ParameterError:
-        """The error for data with one model. Its suggestions were tested with the data."""
+        """The error for data that contain only one model.
+
+        The error suggests only commands that work with these data.
+        """
         files = all_in_words(plural(len(self.files), "file"))
         labels, paths = zip(*map(split_label, self.files), strict=True) if self.files else ((), ())
         if len(paths) > 1 and labels[0] and len({*labels}) == 1:

@@ -62,7 +62,7 @@ class Pair(PairRecord):
 
     @property
     def difference(self) -> Estimate:
-        """The difference, marked "=" if equivalent to 0, and "~" if not significant.
+        """The difference as text, marked "=" if it is equivalent to 0, or "~" if not significant.
 
         A significant difference within the margin has the mark "=", because its interval already
         shows that it is significant.
@@ -73,12 +73,14 @@ class Pair(PairRecord):
     @property
     def lead(self) -> Estimate:
         """How far the first model is ahead; positive if the first model is better."""
-        ahead = self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)
+        ahead = (
+            self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)
+        )
         return replace(ahead, signed=False)
 
     @property
     def equivalence_p(self) -> float | None:
-        """The p-value of the test of equivalence; None without --margin."""
+        """The p-value of the test of equivalence; None if --margin is not given."""
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
 
@@ -97,7 +99,9 @@ class Pair(PairRecord):
             return self
         fact = self.result
         verdict = OPPOSITE_VERDICTS.get(fact.verdict, fact.verdict)
-        return replace(self, result=replace(fact, estimate=_negated(fact.estimate), verdict=verdict))
+        return replace(
+            self, result=replace(fact, estimate=_negated(fact.estimate), verdict=verdict)
+        )
 
 
 def _negated(e: Estimate) -> Estimate:
@@ -112,12 +116,16 @@ def _negated(e: Estimate) -> Estimate:
 def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
     """The change of each series between two metrics, on the tasks with values of both metrics.
 
-    Errors: ParameterError if a test for these tasks would have to permute two kinds of data.
+    Errors: ParameterError if a permutation test would need two different values of each attempt.
     """
-    if study.confidence.population == THESE_TASKS and " and " in change.definition.required_attempt_data:
+    if (
+        study.confidence.population == THESE_TASKS
+        and " and " in change.definition.required_attempt_data
+    ):
         raise ParameterError(
             OptionValue("--change"),
-            f"{change.start_metric.name} and {change.end_metric.name} are computed from different values of"
+            f"{change.start_metric.name} and {change.end_metric.name} are computed from different"
+            f" values of"
             " an attempt, so the permutation test of attempts cannot compare them",
             settles=[SuggestedFix({"--population": "new-tasks"}, "tests for new tasks")],
         )
@@ -140,7 +148,7 @@ def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[Task
 class ModelRank:
     """A model with its rank at each metric.
 
-    ahead : the pair of this model and the next model below it; None for the last model.
+    pair_with_next : the pair of this model and the next model below it; None for the last model.
     """
 
     series: SeriesKey
@@ -203,7 +211,7 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
 def model_pairs_for_flips(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Each pair of models once, whatever the number of metrics, to find tasks that flip."""
+    """Each pair of models once, even if there are several metrics; used to find tasks that flip."""
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))

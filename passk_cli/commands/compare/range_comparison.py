@@ -25,13 +25,13 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.section import AGAINST_COLUMN, GROUP_COLUMN, MODEL_COLUMN, Section, data_field
 from passk_cli.study.value_range import name_with_groups
 
-# Without --full, the table shows only FIRST rows.
+# Without --full, the table of ranges shows only SHOWN_ROWS rows.
 SHOWN_ROWS = 10
 
 
 @dataclass(frozen=True)
 class CoverPair(PairRecord):
-    """The results of two models, on the tasks that both have, at a metric that is a range."""
+    """The results of two models on their shared tasks, at a metric that is a range."""
 
     model_results: tuple[Result, Result]
 
@@ -147,7 +147,8 @@ class CoverPairTable(Section[CoverPair]):
         Column("difference", "share", meaning="Range of the difference, computed from the ranges of"
                " both models.",
                cell_of_record=lambda pair: pair.result.estimate.value_or_limits),
-        Column("verdict", stays_with_previous=True, meaning="better or worse if the two ranges do not overlap,"
+        Column("verdict", stays_with_previous=True,
+            meaning="better or worse if the two ranges do not overlap,"
                " otherwise tied.",
                cell_of_record=lambda pair: pair.result.verdict),
         data_field("low_model", "Lower end of the model's range."),

@@ -28,9 +28,11 @@ _EMPTY, _LONE = "not computed", "n = 1"
 class VerdictStability:
     """The verdict on a pair of models, and whether the verdict changes with less data.
 
-    stable_groups : number of groups that can be left out without a change, for example "4 of 5".
-    changed : each group that changes the verdict if it is left out, with the new verdict.
-    half : verdict with half of the attempts.
+    stable_groups_text : number of groups that can be left out without a change, for example "4 of
+        5".
+    changing_groups_text : each group that changes the verdict if it is left out, with the new
+        verdict.
+    half_attempts_verdict : verdict with half of the attempts.
     """
 
     series: SeriesKey
@@ -44,12 +46,13 @@ class VerdictStability:
 
 @dataclass(frozen=True)
 class SensitivityTable(Section[VerdictStability]):
-    """A row per pair of models: its verdict, also without a group and with half of the attempts."""
+    """One row per pair of models: the verdict, and whether it changes with less data."""
 
     shown_when = "with --sensitivity"
     columns = (
         MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN,
-        Column("metric", meaning="Name of the metric, as in `-m`.", cell_of_record=lambda row: row.metric),
+        Column("metric", meaning="Name of the metric, as in `-m`.",
+            cell_of_record=lambda row: row.metric),
         Column("verdict", meaning="Verdict on all tasks.", cell_of_record=lambda row: row.verdict),
         Column("verdict kept", meaning="Number of groups that can be left out without a change of"
                " the verdict.",
@@ -108,7 +111,9 @@ def _verdicts_by_pair(
     study: Analysis, baseline: str | None
 ) -> dict[tuple[SeriesKey, SeriesKey, str], str]:
     verdicts = {}
-    for c in compare_pairs(choose_pairs(study, baseline), study.confidence, study.comparison_options):
+    for c in compare_pairs(
+        choose_pairs(study, baseline), study.confidence, study.comparison_options
+    ):
         first, second, metric = c.first.series, c.second.series, c.first.metric.name
         verdict = c.verdict or _EMPTY
         verdicts[first, second, metric] = verdict

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from passk_cli.arrays import group_pairs
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.compare import CompareOptions
 from passk_cli.commands.compare.crossings import CrossingTable, find_crossings
 from passk_cli.commands.compare.fragile_differences import fragile_differences
@@ -40,6 +39,7 @@ from passk_cli.commands.compare.pairs import (
 )
 from passk_cli.commands.compare.range_comparison import SHOWN_ROWS, CoverPairTable, cover_pairs
 from passk_cli.commands.compare.sensitivity import SensitivityTable, verdict_stabilities
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.tasks.flips import FlippedPairTable, FlippedTaskTable
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, raise_first_applicable_error
@@ -112,8 +112,8 @@ _EXAMPLE_METRIC = MetricColumn(
 )
 # The table of changes shows at most _SHOWN_CHANGE_ROWS rows.
 _SHOWN_CHANGE_ROWS = 28
-# A chart of all pairs shows at most _MAX_MODELS_IN_PAIR_CHART models. If there are more models, a chart of all
-# pairs shows only the pairs with the leader.
+# A chart of all pairs shows at most _MAX_MODELS_IN_PAIR_CHART models. If there are more models, a
+# chart of all pairs shows only the pairs with the leader.
 _MAX_MODELS_IN_PAIR_CHART = 8
 # The chart of a ranking shows at most _MAX_MODELS_IN_RANKING_CHART models.
 _MAX_MODELS_IN_RANKING_CHART = 60
@@ -124,13 +124,13 @@ _CHANGE_VERDICTS = {BETTER: "higher", WORSE: "lower"}
 
 PAIRS_NOT_COMPARED_WARNING = DiagnosticType(
     "pairs-not-compared", WARNING, "{pairs:pair} cannot be compared at {metric}: {reason}",
-    meaning="For some pairs of models, the result contains no difference and no test at this"
-    " metric. passk cannot compare two models if they share no task, or if one model has fewer than"
-    " k attempts at some task.",
+    meaning="For some pairs of models, the result contains no difference and no test at the metric"
+    " in the message. passk cannot compare two models if they share no task, or if one model has"
+    " fewer than k attempts at some task.",
     why="The ranking and the number of tests include only the pairs that passk can compare.",
-    advice="If models have too few attempts at some tasks, `--short-tasks drop` compares the other"
-    " tasks. If the models share no task, check with `passk describe` whether the files use the"
-    " same task names.",
+    advice="If models have too few attempts at some tasks, use `--short-tasks drop` to compare the"
+    " models at the remaining tasks. If the models share no task, check with `passk describe`"
+    " whether the files use the same task names.",
     example="passk compare sample_data/costs.csv sample_data/agents.jsonl -k 1\n"
     "warning[pairs-not-compared]: 24 pairs cannot be compared at pass@1: the models share no"
     " task",
@@ -153,10 +153,10 @@ FEW_TASKS_DECIDE_WARNING = DiagnosticType(
     "few-tasks-decide", WARNING,
     "few tasks decide the verdict about {pair} at {metric}: without {tasks}, the difference is"
     " {rest:=share} and not significant{?more|; likewise {more:more difference}}",
-    meaning="If about 1 % of the tasks were left out, a significant difference would lose half of"
-    " its size and would no longer be significant.",
+    meaning="If you left out about 1 % of the tasks, a significant difference would shrink to less"
+    " than half of its size and would no longer be significant.",
     why="If the deciding tasks are mislabelled, or of a kind that is rare in the benchmark, the"
-    " difference shows little about the models.",
+    " difference tells you little about the models.",
     advice="Look at the attempts at the deciding tasks before you report the difference."
     " `--exclude-task TASKS` shows the result without the tasks that you name.",
     example="warning[few-tasks-decide]: few tasks decide the verdict about alpha against beta at"
@@ -167,22 +167,24 @@ UNADJUSTED_GROUPS_NOTE = DiagnosticType(
     "{groups:group} are compared without adjustment, so expect false positives",
     meaning="passk compares the models of each group separately, without an adjustment of p-values"
     " for the number of groups.",
-    why="With every further group, it becomes more likely that two models differ significantly by"
-    " chance. With 20 groups and a significance level of 5 %, you can expect one false positive.",
+    why="With every additional group, it becomes more likely that two models differ significantly"
+    " by chance. With 20 groups and a significance level of 5 %, you can expect one false"
+    " positive.",
     advice="Use `--adjust min-p`, which limits false positives over all groups together.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --adjust none\n"
     "note[unadjusted-groups]: 2 groups are compared without adjustment, so expect false positives",
 )  # fmt: skip
 POWERLESS_TESTS_NOTE = DiagnosticType(
     "powerless-tests", NOTE,
-    "none of {tests:test} at {metric} can be significant with so few tasks",
+    "none of {tests:test} at {metric} can be significant, because there are too few tasks",
     meaning="With this number of tasks, even the smallest possible p-value is above the"
     " significance level.",
-    why="Every pair of models is reported as a tie, even if the two models differ a lot. With so"
+    why="Every pair of models is reported as a tie, even if the two models differ a lot. With too"
     " few tasks, a tie is not evidence that the models are equally good.",
-    advice="Use more tasks. `passk plan` computes how many tasks a difference needs.",
+    advice="Use more tasks. `passk plan` computes how many tasks you need to detect a difference.",
     example="passk compare sample_data/agents.jsonl -k 1 --only-task 01-interval-merge\n"
-    "note[powerless-tests]: none of 28 tests at pass@1 can be significant with so few tasks",
+    "note[powerless-tests]: none of 28 tests at pass@1 can be significant, because there are too"
+    " few tasks",
 )  # fmt: skip
 
 
@@ -231,7 +233,7 @@ _FURTHER_METRICS_BY_VISIBILITY: tuple[
 
 
 def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
-    """Whether the tables show a metric without --full."""
+    """Whether the tables show a metric even if --full is not given."""
     return isinstance(metric, MetricChange) or study.is_k_in_short_table(
         metric.k, [m.k for m in study.metrics]
     )
@@ -268,7 +270,7 @@ class RankedModelTable(Section[Record]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IntervalsOfModels:
-    """The intervals of all models at one metric, computed when the first interval is drawn."""
+    """The intervals of all models at one metric, computed when a chart first needs them."""
 
     study: Analysis
     values: Sequence[TaskValues]
@@ -291,40 +293,48 @@ class IntervalsOfModels:
 
 @dataclass(frozen=True)
 class RankingTable(RankedModelTable[ModelRank]):
-    """The models in the order of the first metric. Models that tie share a letter."""
+    """The models, ordered by their values of the first metric. Models that tie share a letter."""
 
     columns = (
         Column("rank", meaning="Possible ranks at the first metric: a number, or a range.",
                cell_of_record=lambda standing: standing.first_rank.rank_range_text),
         MODEL_COLUMN, GROUP_COLUMN,
         replace(_LETTERED_METRIC_COLUMN, repeated_items=lambda section: [section.first_metric]),
-        Column("interval of {0.name}", visibility=WIDE, repeated_items=lambda section: [section.intervals],
+        Column("interval of {0.name}", visibility=WIDE,
+            repeated_items=lambda section: [section.intervals],
                meaning="Interval of the model's {0.name} as a bar on a common scale; only in"
                " terminals with at least 110 columns.",
-               cell_of_record=lambda standing, intervals: intervals.estimate_of(standing.series), example=_EXAMPLE_METRIC),
+               cell_of_record=lambda standing, intervals: intervals.estimate_of(standing.series),
+               example=_EXAMPLE_METRIC),
         Column(
             "ahead of next", "share",
             meaning="Difference to the model in the next row, on the tasks that both models have,"
             " with its interval; ~ not significant, = equivalent.",
-            cell_of_record=lambda standing: standing.pair_with_next.difference if standing.pair_with_next else ""),
+            cell_of_record=lambda standing: standing.pair_with_next.difference
+            if standing.pair_with_next else ""),
         Column("tasks", meaning="Number of tasks with attempts of the model.",
                cell_of_record=lambda standing: str(len(standing.first_rank.values.tasks)),
                exists_in_section=lambda section: section.has_different_tasks),
-        *(replace(_PLAIN_METRIC_COLUMN, visibility=shown, repeated_items=across) for shown, across in _FURTHER_METRICS_BY_VISIBILITY),
+        *(replace(_PLAIN_METRIC_COLUMN, visibility=shown, repeated_items=across) for shown,
+            across in _FURTHER_METRICS_BY_VISIBILITY),
         Column("rank at {0.name}", visibility=FULL, meaning="Possible ranks at {0.name}.",
-               cell_of_record=lambda standing, metric: getattr(standing.ranks.get(metric), "rank_range_text", None),
+               cell_of_record=lambda standing, metric: getattr(standing.ranks.get(metric),
+                   "rank_range_text", None),
                repeated_items=lambda section: section.other_metrics, example=_EXAMPLE_METRIC),
-        Column("ties at {0.name}", visibility=FULL, repeated_items=lambda section: section.other_metrics,
+        Column("ties at {0.name}", visibility=FULL,
+            repeated_items=lambda section: section.other_metrics,
                meaning="Models that share a letter do not differ significantly at {0.name}.",
                cell_of_record=lambda standing, metric: letter_ranges(
-                   getattr(standing.ranks.get(metric), "tie_letters", None) or ""), example=_EXAMPLE_METRIC),
+                   getattr(standing.ranks.get(metric), "tie_letters", None) or ""),
+                   example=_EXAMPLE_METRIC),
         Column("first in resamples ({0.name})", "share", visibility=FULL,
                meaning="Share of the resamples of the tasks in which the model comes first at"
                " {0.name}. Ties are split. This share is neither a test nor the probability of"
                " being best.",
                cell_of_record=lambda standing, metric: standing.ranks[metric].lead_share
                if metric in standing.ranks else None,
-               repeated_items=lambda section: [section.first_metric, *section.other_metrics], example=_EXAMPLE_METRIC),
+               repeated_items=lambda section: [section.first_metric, *section.other_metrics],
+               example=_EXAMPLE_METRIC),
     )  # fmt: skip
 
     single_pair: bool = False
@@ -341,7 +351,8 @@ class RankingTable(RankedModelTable[ModelRank]):
 
     def tables(self) -> Iterator[Table]:
         possible_firsts = [
-            (rank.first_rank.rank_range_text or "").partition("–")[0] == "1" for rank in self.records
+            (rank.first_rank.rank_range_text or "").partition("–")[0] == "1"
+            for rank in self.records
         ]
         leaders = sum(possible_firsts)
         tied = leaders > 1 and all(possible_firsts[:leaders])
@@ -359,9 +370,11 @@ class RankingTable(RankedModelTable[ModelRank]):
         rows = [
             {
                 "model": SeriesName(standing.series), self.first_metric.name: estimate.value,
-                "low": estimate.low, "high": estimate.high, "places": standing.first_rank.rank_range_text,
+                "low": estimate.low, "high": estimate.high,
+                "places": standing.first_rank.rank_range_text,
                 "letters": letter_ranges(standing.first_rank.tie_letters or ""),
-                "tied": at < max(table.tied_leader_count, standing.first_rank.rank_range_text == "1"),
+                "tied": at < max(table.tied_leader_count,
+                    standing.first_rank.rank_range_text == "1"),
             }
             for at, (standing, estimate) in enumerate(zip(self.records, estimates, strict=True))
         ]  # fmt: skip
@@ -371,7 +384,8 @@ class RankingTable(RankedModelTable[ModelRank]):
                  f"bars: {100 * level:g} % intervals of each model" if level else "",
                  f"same letter: tied at {_significance_level_text(self)}", shaded)  # fmt: skip
         chart = ranking(rows, label="model", value=self.first_metric.name, low="low", high="high",
-                        place="places", letters="letters", tied="tied", x_title=self.first_metric.name,
+                        place="places", letters="letters", tied="tied",
+                        x_title=self.first_metric.name,
                         subtitle=" · ".join(filter(None, parts)))  # fmt: skip
         unit = self.first_metric.unit
         return (
@@ -406,7 +420,7 @@ class BaselineRow:
         )
 
     def pair_cell(self, metric: Metric, value: Callable[[Pair], Cell]) -> Cell:
-        """The cell that `value` returns for the pair at a metric; "" for the baseline itself."""
+        """The cell that `value` returns for a pair at a metric, or "" for the baseline itself."""
         return value(self.pairs[metric]) if metric in self.pairs else ""
 
 
@@ -419,17 +433,21 @@ _BASELINE_DIFFERENCE_COLUMN = Column(
 
 @dataclass(frozen=True)
 class BaselineTable(RankedModelTable[BaselineRow]):
-    """A row per model with the difference to the baseline, on the tasks that both have."""
+    """A row per model with its difference from the baseline, on their shared tasks."""
 
     shown_when = "with --baseline"
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
         replace(_BASELINE_DIFFERENCE_COLUMN, repeated_items=lambda section: [section.first_metric]),
-        Column("p", "p", stays_with_previous=True, meaning="p-value, adjusted for the number of tests.",
-               cell_of_record=lambda line, metric: line.pair_cell(metric, lambda pair: pair.result.p_adjusted),
+        Column("p", "p", stays_with_previous=True,
+            meaning="p-value, adjusted for the number of tests.",
+               cell_of_record=lambda line, metric: line.pair_cell(metric,
+                   lambda pair: pair.result.p_adjusted),
                repeated_items=lambda section: [section.first_metric], example=_EXAMPLE_METRIC),
-        Column("verdict", stays_with_previous=True, meaning="better, worse, equivalent (with --margin) or tied.",
-               cell_of_record=lambda line, metric: line.pair_cell(metric, _verdict) if line.pairs else "baseline",
+        Column("verdict", stays_with_previous=True,
+            meaning="better, worse, equivalent (with --margin) or tied.",
+               cell_of_record=lambda line, metric: line.pair_cell(metric,
+                   _verdict) if line.pairs else "baseline",
                repeated_items=lambda section: [section.first_metric], example=_EXAMPLE_METRIC),
         *(replace(_BASELINE_DIFFERENCE_COLUMN, visibility=shown, repeated_items=across,
                   cell_of_record=lambda line, metric: line.difference(metric).without_interval)
@@ -439,7 +457,8 @@ class BaselineTable(RankedModelTable[BaselineRow]):
                cell_of_record=lambda line: _tasks_text(
                    [len(pair.comparison.tasks) for pair in line.pairs.values()]
                    or [len(values.tasks) for values in line.baseline_values.values()]),
-               exists_in_section=lambda section: any(pair.comparison.only_in_second_count for pair in section.pairs)),
+               exists_in_section=lambda section: any(pair.comparison.only_in_second_count
+                   for pair in section.pairs)),
     )  # fmt: skip
 
     baseline: str
@@ -492,8 +511,10 @@ _RATIO_COLUMN = Column(
     " interval, for a ratio of means such as cost-per-success.",
     cell_of_record=lambda pair: ratio_estimate(pair.comparison.ratio, "ratio")
     if pair.comparison.ratio else "",
-    exists_in_section=lambda section: any(pair.comparison.ratio for pair in section.records))  # fmt: skip
-_P_COLUMN = Column("p", "p", stays_with_previous=True, meaning="p-value, adjusted for the number of tests.",
+    exists_in_section=lambda section: any(pair.comparison.ratio
+        for pair in section.records))  # fmt: skip
+_P_COLUMN = Column("p", "p", stays_with_previous=True,
+    meaning="p-value, adjusted for the number of tests.",
             cell_of_record=lambda pair: pair.result.p_adjusted)  # fmt: skip
 _EQUIVALENCE_P_COLUMN = Column(
     "p equivalence", "p", stays_with_previous=True, cell_of_record=lambda pair: pair.equivalence_p,
@@ -502,7 +523,8 @@ _EQUIVALENCE_P_COLUMN = Column(
 _SHARED_TASKS_COLUMN = Column(
     "tasks", meaning="Tasks that both models have.",
     cell_of_record=lambda pair: str(len(pair.comparison.tasks)),
-    exists_in_section=lambda section: len({len(pair.comparison.tasks) for pair in section.records}) > 1,
+    exists_in_section=lambda section: len({len(pair.comparison.tasks)
+        for pair in section.records}) > 1,
 )  # fmt: skip
 
 
@@ -511,7 +533,8 @@ def _model_column(place: int) -> Column:
         "{}", "share",
         meaning=f"Estimate of the {('model', 'other model')[place]} on the tasks that both models"
         " have.",
-        cell_of_record=lambda pair, _: _estimate_from_cell(pair.comparison.estimates[place], pair.metric),
+        cell_of_record=lambda pair, _: _estimate_from_cell(pair.comparison.estimates[place],
+            pair.metric),
         repeated_items=lambda section: [section.estimate_headers[place]],
         example=("estimate", "of other")[place],
     )  # fmt: skip
@@ -610,8 +633,10 @@ class PairTable(PairSection):
         GROUP_COLUMN,
         Column("metric", meaning="Name of the"
                " metric, as in `-m`.", cell_of_record=lambda pair: pair.metric.name),
-        _model_column(0), _model_column(1), _DIFFERENCE_COLUMN, _RATIO_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
-        Column("verdict", stays_with_previous=True, meaning="better, worse, equivalent (with --margin) or tied.",
+        _model_column(0), _model_column(1), _DIFFERENCE_COLUMN, _RATIO_COLUMN, _P_COLUMN,
+        _EQUIVALENCE_P_COLUMN,
+        Column("verdict", stays_with_previous=True,
+            meaning="better, worse, equivalent (with --margin) or tied.",
                cell_of_record=_verdict, exists_in_section=lambda section: not section.single_pair),
         _SHARED_TASKS_COLUMN, *_PAIR_DATA_FIELDS,
         data_field("test", "Name of the test."),
@@ -762,11 +787,12 @@ class PairTable(PairSection):
 
 @dataclass(frozen=True)
 class ChangeTable(PairSection):
-    """A row per pair: the change of each model between two metrics, and how much they differ."""
+    """One row per pair of models: both changes between two metrics, and how much they differ."""
 
     shown_when = "with --change"
     columns = (
-        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN, _model_column(0), _model_column(1), _DIFFERENCE_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
+        MODEL_COLUMN, AGAINST_COLUMN, GROUP_COLUMN, _model_column(0), _model_column(1),
+        _DIFFERENCE_COLUMN, _P_COLUMN, _EQUIVALENCE_P_COLUMN,
         _SHARED_TASKS_COLUMN,
         *_PAIR_DATA_FIELDS,
     )  # fmt: skip
@@ -809,7 +835,7 @@ def _no_shared_tasks_error(counts: Counts, pair: Comparison) -> ParameterError:
         for rates in (pair.first, pair.second)
     )
     return ParameterError(
-        f"nothing to compare: no two models share a task; {'; '.join(tasks)}",
+        f"there is nothing to compare, because no two models share a task; {'; '.join(tasks)}",
         name="nothing-to-compare",
     )
 
@@ -906,7 +932,9 @@ class CompareRunner(CommandRunner, CompareOptions):
             )
             require_no_copies(study.counts, options.request.models)
             request = self.request(options)
-            texts = None if options.is_readable_only_once else text_reader(study.counts, request, read)
+            texts = (
+                None if options.is_readable_only_once else text_reader(study.counts, request, read)
+            )
             return replace(study, read_texts=texts)
         label = baseline_label(runs.baseline)
         baseline_data = runs.read_baseline(read, self.request(options))
@@ -918,7 +946,10 @@ class CompareRunner(CommandRunner, CompareOptions):
         return replace(study, baseline=counts_of_baseline, reading_messages=(*runs.notes, *notes))
 
     def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
-        """The report. For data with one model, the error suggests how to compare its runs."""
+        """The report.
+
+        For data with one model, the error suggests how to compare the runs of this model.
+        """
         try:
             return super().read_and_report(options, read)
         except OneModelError as error:
@@ -976,7 +1007,9 @@ class CompareRunner(CommandRunner, CompareOptions):
             not study.counts.group_names and len({pair.models for pair in metric_pairs}) == 1
         )
         sections: list[Section[Any]] = [
-            self.pair_table_class(study, metric_pairs, adjustment, baseline or "", single_model, not crossings)
+            self.pair_table_class(
+                study, metric_pairs, adjustment, baseline or "", single_model, not crossings
+            )
         ]
         if baseline is None:
             standings = models_by_rank(ranks, metric_pairs)
@@ -996,7 +1029,9 @@ class CompareRunner(CommandRunner, CompareOptions):
             sections.append(SensitivityTable(study, stability, self.sensitivity))
         ranged = replace(study, metrics=metrics)
         if len(tested) < len(metrics):
-            sections.append(CoverPairTable(ranged, cover_pairs(ranged, baseline), rows_without_full=SHOWN_ROWS))
+            sections.append(
+                CoverPairTable(ranged, cover_pairs(ranged, baseline), rows_without_full=SHOWN_ROWS)
+            )
         sections.append(NoiseTable(study, pair_variances(study, comparisons)))
         sections.append(IntegrityTable.from_study(study))
         return build_report(

@@ -30,8 +30,9 @@ class ConvertOptions:
     # fmt: off
     output: Annotated[str | None, Option(
         "-o --output", "FILE", "Write the table to this .csv, .jsonl or .parquet file.",
-        file_use="written", detail="passk writes the file completely or not at all. Without this"
-        " option, passk prints csv.")] = None
+        file_use="written",
+        detail="passk writes the file completely or not at all. Without an output"
+        " file, passk prints csv.")] = None
     form: Annotated[str | None, Option(
         "-f --format", help="Format of the table",
         choices=("csv", "jsonl", "parquet", "every-eval-ever"),
@@ -41,21 +42,22 @@ class ConvertOptions:
         detail="n is the number of attempts, and c is the number of passes.")] = False
     missing: Annotated[str | None, Option(
         "--missing", help="How to write a missing outcome",
-        choices=(KEEP_MISSING, "error", "fail", "drop"), detail="The default, keep, leaves the outcome"
+        choices=(KEEP_MISSING, "error", "fail", "drop"),
+        detail="The default, keep, leaves the outcome"
         " empty. With --counts, the default is error.")] = None
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also write this column, such as answer or cost.",
         parse=split_at_commas,
-        detail="You can name any column of the data. passk finds these columns under many names:"
-        " answer, solution, cost (in dollars), tokens_in, tokens_out, tokens, duration (in"
-        " seconds), turns. Repeatable.")] = ()
+        detail="You can name any column of the data. passk recognises several names for each of"
+        " these columns: answer, solution, cost (in dollars), tokens_in, tokens_out, tokens,"
+        " duration (in seconds), turns. Repeatable.")] = ()
     engine: Annotated[str, Option(
         "--engine", help="The engine that counts the rows.", choices=("duckdb", "spark"),
         detail="duckdb counts on this machine. spark counts on a cluster, and needs --counts and"
-        " --map. With spark, the table also contains the sum of each amount that the map names, for"
-        " example cost_sum.")] = "duckdb"
+        " --map. With spark, the table also contains the sum of each amount in the map, for example"
+        " cost_sum.")] = "duckdb"
     spark_master: Annotated[str | None, Option(
-        "--spark-master", "URL", "The Spark master, such as spark://host:7077, sc://host.",
+        "--spark-master", "URL", "The Spark master, such as spark://host:7077 or sc://host.",
         detail="By default, passk uses the active Spark session. If there is no active session,"
         " Spark runs on this machine (local[*]).")] = None
     # fmt: on

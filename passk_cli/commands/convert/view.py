@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from passk_cli.cleanup import file_moved_at_end
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.convert import ConvertOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.written_counts import (
     WrittenCountsTable,
     refuse_reserved_columns,
@@ -29,8 +29,8 @@ from passk_cli.study.benchmarks import POOLED_BENCHMARKS
 from passk_cli.study.section import build_report
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The column for a role in _ROLES_WITH_ALIASES may have one of several names, and --with recognises all these
-# names.
+# The column for a role in _ROLES_WITH_ALIASES may have one of several names, and --with recognises
+# all these names.
 _ROLES_WITH_ALIASES = ("answer", "solution", *sorted(AMOUNT_UNITS))
 _REPORT_COLUMNS = ("tasks", "attempts", "passed")
 _WRITE_COUNTS_FIX = (SuggestedFix({"--counts": True}, "writes counts"),)
@@ -57,7 +57,7 @@ class ConvertedCountsTable(WrittenCountsTable):
 
 
 class ConvertRunner(CommandRunner, ConvertOptions):
-    """The question of `passk convert`."""
+    """Reads the data of `passk convert` and computes its report."""
 
     sections = (ConvertedCountsTable,)
 
@@ -141,7 +141,8 @@ class ConvertRunner(CommandRunner, ConvertOptions):
         fields = {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": int(counts.n.sum()), "rows": len(counts.n) if self.counts else 0,
-            "empty": counts.read_facts.missing_outcome_count * (counts.read_facts.missing_policy == KEEP_MISSING),
+            "empty": counts.read_facts.missing_outcome_count
+            * (counts.read_facts.missing_policy == KEEP_MISSING),
         }  # fmt: skip
         return replace(report, answer=tuple(first_true_sentence(CONVERT_ANSWERS, fields)))
 

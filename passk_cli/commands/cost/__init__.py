@@ -14,13 +14,13 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import RequiredAttempts
 from passk_cli.suggested_fix import OptionValue
 
-# The names in OF repeat `metrics.registry.AMOUNTS`, because importing `metrics.registry` would slow
-# down `--help`.
+# The names in AMOUNT_NAMES repeat `metrics.registry.AMOUNT_UNITS_AND_NOUNS`, because importing
+# `metrics.registry` would slow down `--help`.
 AMOUNT_NAMES = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns")
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
-    """Parse budgets such as "0.05,$2"; a ParameterError if a budget is not above 0."""
+    """Parse budgets such as "0.05,$2"; ParameterError if a budget is not above 0."""
     text = ",".join(map(str, value))
     try:
         budgets = {float(part.strip().removeprefix("$")) for part in text.split(",")}
@@ -51,7 +51,7 @@ class CostOptions:
 
     # fmt: off
     of: Annotated[str, Option(
-        "--of", help="The amount to analyse.", choices=AMOUNT_NAMES,
+        "--of", help="The cost or other amount to analyse.", choices=AMOUNT_NAMES,
         detail="cost is in US dollars, and duration is in seconds. If the amount is in another"
                " column, name the column with --field cost=COLUMN.",
     )] = "cost"
@@ -66,5 +66,6 @@ class CostOptions:
 COMMAND = Command(
     CostOptions, (Request, RequiredAttempts, Confidence), excluded_options=("interval", "bounds"),
     has_charts=True,
-    absent_option_reasons=dict.fromkeys(("--cascade", "cascade"), "cascades of two models were removed"),
+    absent_option_reasons=dict.fromkeys(("--cascade", "cascade"),
+        "cascades of two models were removed"),
     runner_path="passk_cli.commands.cost.view:CostRunner")  # fmt: skip

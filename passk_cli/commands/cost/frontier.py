@@ -14,7 +14,7 @@ from passk_cli.inference.ranking import code_spans, possible_crossings
 
 # Costs or rates with a relative difference of at most _TIE_TOLERANCE are treated as equal.
 _TIE_TOLERANCE = 1e-12
-# A block of resamples contains at most _MAX_BLOCK_VALUES values, which limits the memory.
+# A block of resamples contains at most _MAX_BLOCK_VALUES values, to limit the use of memory.
 _MAX_BLOCK_VALUES = 1 << 22
 
 
@@ -23,11 +23,12 @@ class Frontier(NamedTuple):
 
     A model is on the frontier if no rival is at least as good in cost and rate, and better in one
     of them.
-    share : share of resamples in which the model is on the frontier; not a probability or a test.
-    p : p-value of the hypothesis that the model is on the frontier. For each rival, it is the
-        larger of the two one-sided p-values (rival cheaper, rival better). The smallest p over all
-        rivals is multiplied by the number of pairs.
-    behind : index of the rival with the smallest p, or −1.
+    resample_share : share of resamples in which the model is on the frontier; not a probability or
+        a test.
+    p : p-value of the hypothesis that the model is on the frontier. The p-value against one rival
+        is the larger of the two one-sided p-values (rival cheaper, rival better). The smallest p
+        over all rivals is multiplied by the number of pairs.
+    dominating_rival : index of the rival with the smallest p, or −1.
     """
 
     on_frontier: Bools
@@ -39,8 +40,8 @@ class Frontier(NamedTuple):
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
     """Whether no rival is at least as good in both cost and rate, and better in one of them.
 
-    cost, rate : (… × models). Relative differences up to 1e-12 count as equal, and equal models are
-        on the frontier together.
+    cost, rate : arrays of the shape (… × models). Relative differences up to 1e-12 count as equal,
+        and equal models are on the frontier together.
 
     >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -63,13 +64,13 @@ def pareto_frontier(
 ) -> Frontier:
     """The frontier of mean costs and rates over tasks, with shares of resamples and p-values.
 
-    cost, rate : (tasks × models), on the tasks that all models share.  clusters : a code per task;
-    whole clusters are then resampled. All models use the same resamples.
+    cost, rate : (tasks × models), on the tasks that all models share.  clusters : the cluster of
+    each task; if given, whole clusters are resampled. All models use the same resamples.
     Source: the intersection–union test of both differences, Berger 1982; Bonferroni over pairs.
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
-    >>> result = frontier_shares(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
-    >>> result.on_frontier.tolist(), result.behind.tolist()
+    >>> result = pareto_frontier(cost, np.array([[1, 0], [1, 1], [0, 1], [1, 0]]))
+    >>> result.on_frontier.tolist(), result.dominating_rival.tolist()
     ([True, False], [-1, 0])
     """
     models = cost.shape[1]
@@ -105,7 +106,7 @@ class BudgetRangeLead(NamedTuple):
 
 
 class BudgetCrossingRange(NamedTuple):
-    """A range of budgets in which the lead may change (or must change, if it is certain)."""
+    """A range of budgets in which the lead may change (or certainly changes, if `is_certain`)."""
 
     low: float
     high: float
@@ -115,11 +116,11 @@ class BudgetCrossingRange(NamedTuple):
 class LeadCrossings(NamedTuple):
     """The budgets at which the lead changes between two models' pass@$b.
 
-    sets : ranges that together contain all crossings at the confidence level.
-    leads : ranges in which one model is significantly ahead.
-    gap : pass@$b of the first model minus pass@$b of the second model, with a simultaneous band. If
-        attempts end before the budget is spent, the gap is a range, and the band contains both
-        limits of this range.
+    crossing_ranges : ranges that together contain all crossings at the confidence level.
+    lead_ranges : ranges in which one model is significantly ahead.
+    pass_rate_gap : pass@$b of the first model minus pass@$b of the second model, with a
+        simultaneous band. If attempts end before the budget is spent, the gap is a range, and the
+        band contains both limits of this range.
     """
 
     crossing_budgets: tuple[float, ...]
@@ -150,8 +151,8 @@ def lead_crossings(
     >>> budgets, early = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [0.5], [0.5]])
     >>> late, noise = np.array([[0.0], [0.4], [1.0]]), np.linspace(-0.1, 0.1, 20)
     >>> crossed = lead_crossings(budgets, early + noise, late + 0 * noise)
-    >>> crossed.at, crossed.sets
-    ((3.0,), (BudgetCrossing(low=2.0, high=3.0, certain=True),))
+    >>> crossed.crossing_budgets, crossed.crossing_ranges
+    ((3.0,), (BudgetCrossingRange(low=2.0, high=3.0, is_certain=True),))
     """
     tops = (first, second) if highest is None else highest
     ends = [first - tops[1], tops[0] - second]

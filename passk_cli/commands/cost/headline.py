@@ -47,13 +47,15 @@ def cost_sentence_fields(
 
     ranked = [summary for summary in records if summary.has_known_cost]
     fields: dict[str, Any] = {
-        "known": len(ranked), "groups": groups, "amounts": AMOUNT_UNITS_AND_NOUNS[amount][1], "least": least,
+        "known": len(ranked), "groups": groups, "amounts": AMOUNT_UNITS_AND_NOUNS[amount][1],
+        "least": least,
         "most": least.removeprefix("is ").removeprefix("needs ").capitalize(),
         "dropped": noun if MISSING_COSTS_DROPPED_WARNING.name in message_names else "",
         "estimated": noun if MISSING_COSTS_ESTIMATED_WARNING.name in message_names else "",
         "unpriced": all(summary.has_no_price for summary in records),
         "passed": any(summary.attempts.pass_count.any() for summary in records),
-        "without": [f"{name(o)} ({o.cost_per_success.estimate.reason if o.has_no_price else 'no pass'})"
+        "without": [f"{name(o)}"
+            f" ({o.cost_per_success.estimate.reason if o.has_no_price else 'no pass'})"
                     for o in records if o.cost_per_success.estimate.value is None],
     }  # fmt: skip
     if not ranked:
@@ -91,7 +93,8 @@ def cost_sentence_fields(
         (low, cheap), (high, big) = sorted(ahead, key=lambda side: side[0] or (math.inf,))
         if low is not None and high is not None:
             return fields | {"low": low[1], "cheap": name(cheap), "high": high[0],
-                             "big": name(big), "unit": AMOUNT_UNITS_AND_NOUNS[amount][0]}  # fmt: skip
+                             "big": name(big),
+                             "unit": AMOUNT_UNITS_AND_NOUNS[amount][0]}  # fmt: skip
     return fields
 
 
@@ -108,7 +111,8 @@ CHEAPEST_MODEL_ANSWERS = (
            "Every model that solved a task has attempts without a cost, so only lower limits of the"
            " costs are known."),
     Answer("cost-of-one", lambda fields: fields["known"] == 1,
-           _MISSING_COST_CLAUSE + "{model} solves a task for {estimate}: {cost} per attempt, pass@1 {rate}."),
+           _MISSING_COST_CLAUSE + "{model} solves a task for {estimate}: {cost} per attempt,"
+               " pass@1 {rate}."),
     Answer("cheapest-by-group", lambda fields: fields["groups"],
            _MISSING_COST_CLAUSE + "{most} per solved task: {leaders}."),
     Answer("cheapest-untested", lambda fields: not fields["tested"],
@@ -126,8 +130,8 @@ CHEAPEST_MODEL_ANSWERS = (
 )  # fmt: skip
 FURTHER_COST_ANSWERS = (
     Answer("budgets-decide", lambda fields: "low" in fields,
-           "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks. With a budget"
-           " of {high:=@unit} or more, {big} solves more tasks."),
+           "With a budget of up to {low:=@unit} per task, {cheap} solves more tasks than {big}."
+           " With a budget of {high:=@unit} or more, {big} solves more tasks than {cheap}."),
     Answer("no-number", lambda fields: fields["known"] and fields["without"],
            "There is no cost per solved task for {without}."),
     Answer("may-need-less", lambda fields: fields["known"] and fields["unsure"],

@@ -37,8 +37,8 @@ FRONTIER_RESULT_NAME = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND_BUDGET_STEPS = (1.0, 2.0, 5.0, 10.0)
 _MIN_BUDGET_RATIO = 4.0
-# passk compares two models at _BUDGETS budgets. passk compares all pairs of models only in groups
-# of at most _MOST_CROSSED models.
+# passk compares two models at _BUDGETS different budgets. In groups of more than _MOST_CROSSED
+# models, passk does not compare all pairs of models.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
@@ -68,7 +68,7 @@ class CostSummary:
 
     @property
     def dominant_cost_task_count(self) -> int:
-        """The effective number of tasks that cause most of the cost; 0 if it is not small."""
+        """The effective number of tasks that cause most of the cost, or 0 if there are many."""
         return _task_costs(self.attempts, None).effective_tasks_if_few
 
     @property
@@ -182,12 +182,12 @@ def _costs_per_attempt_and_success(
 
 
 def default_budgets(costs: Sequence[Floats]) -> tuple[float, ...]:
-    """Up to three round budgets between the lowest mean cost of an attempt and the highest of a
+    """Up to three round budgets, from the lowest cost of one attempt to the highest cost of a
     task.
 
     costs : for each model, the mean cost of an attempt and the mean cost of all attempts at a task.
 
-    >>> usual_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
+    >>> default_budgets([np.array([0.27, 0.8]), np.array([2.1, 6.2])])
     (0.2, 1.0, 5.0)
     """
     priced = [
@@ -234,20 +234,23 @@ class CostComparison:
         if self.lead_crossings is None or not self.lead_crossings.crossing_budgets:
             return Estimate(None, unit=unit)
         at = self.lead_crossings.crossing_budgets[0]
-        limits = [(s.low, s.high) for s in self.lead_crossings.crossing_ranges if s.low <= at <= s.high]
+        limits = [
+            (s.low, s.high) for s in self.lead_crossings.crossing_ranges if s.low <= at <= s.high
+        ]
         low, high = limits[0] if limits else (None, None)
         return Estimate(at, low=low, high=high, unit=unit)
 
     def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
-        """The lowest and highest budget at which the model solves more tasks; None without one."""
+        """The lowest and highest budget at which the model solves more tasks; None if none."""
         leads = [] if self.lead_crossings is None else [
-            lead for lead in self.lead_crossings.lead_ranges if lead.leader_sign == (1 if first else -1)
+            lead for lead in self.lead_crossings.lead_ranges if lead.leader_sign == (1
+                if first else -1)
         ]  # fmt: skip
         return (leads[0].low, leads[-1].high) if leads else None
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """Compare all pairs of models with a price; a ParameterError if there are too many pairs."""
+    """Compare all pairs of models that have costs; ParameterError if there are too many pairs."""
     priced = [summary for summary in summaries if not summary.has_no_price]
     groups = group_by(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
@@ -283,7 +286,8 @@ def _group_comparisons(study: Analysis, rivals: Sequence[CostSummary]) -> Iterat
             less = (result.difference.high or 0.0) <= 0
             verdict = BETTER if less else WORSE
         blank = replace(
-            first.cost_per_success, against=second.series[0], p=p, p_adjusted=adjusted, verdict=verdict,
+            first.cost_per_success, against=second.series[0], p=p, p_adjusted=adjusted,
+            verdict=verdict,
             size=first.cost_per_success.size._replace(tasks=len(tasks)),
         )  # fmt: skip
         per_success, ratio = first.cost_per_success, ratio_estimate(result.ratio, "ratio")
@@ -303,7 +307,7 @@ def _lead_crossings(
     rivals: Sequence[CostSummary], *,
     together: bool,
 ) -> Iterator[LeadCrossings | None]:  # fmt: skip
-    """For each pair, which model solves more tasks at which budgets; None if not computed.
+    """For each pair of models, the model that solves more tasks at each budget, or None.
 
     A band requires that the tasks are a random sample. In large groups, only pairs with the
     cheapest model are compared.
@@ -326,7 +330,8 @@ def _lead_crossings(
             )
             most = max(
                 np.bincount(
-                    model_attempts.row_cell_indices, model_attempts.count * np.nan_to_num(model_attempts.value)
+                    model_attempts.row_cell_indices,
+                    model_attempts.count * np.nan_to_num(model_attempts.value),
                 ).max()
                 for model_attempts in group_attempts
             )
@@ -349,7 +354,11 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
     The frontier of a group is computed for models with known costs, on the tasks that they share. A
     small p means that some rival is significantly cheaper and better.
     """
-    priced = [o for o in summaries if not o.has_no_price and o.cost_per_attempt.estimate.range_upper_end is None]
+    priced = [
+        o
+        for o in summaries
+        if not o.has_no_price and o.cost_per_attempt.estimate.range_upper_end is None
+    ]
     groups = group_by(priced, lambda summary: summary.series[1:])
     facts = {}
     for rivals in groups.values():
@@ -367,11 +376,16 @@ def frontier_results(study: Analysis, summaries: Sequence[CostSummary]) -> dict[
             cost, rate, clusters, study.confidence.resamples, study.confidence.seed
         )
         for rival, on, share, p in zip(
-            rivals, frontier.on_frontier, frontier.resample_share.tolist(), frontier.p.tolist(), strict=True
+            rivals,
+            frontier.on_frontier,
+            frontier.resample_share.tolist(),
+            frontier.p.tolist(),
+            strict=True,
         ):
             behind = p <= 1 - study.confidence.level + 1e-12
             facts[rival.series] = replace(
-                rival.pass_rate, name=FRONTIER_RESULT_NAME, k=None, estimate=Estimate(share), se=None, p=p,
+                rival.pass_rate, name=FRONTIER_RESULT_NAME, k=None, estimate=Estimate(share),
+                se=None, p=p,
                 method="none", level=None, values=None, interval_flaw="",
                 verdict="behind" if behind else "on" if on else "undecided",
                 size=rival.pass_rate.size._replace(tasks=len(shared)),

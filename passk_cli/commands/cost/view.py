@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.cost import CostOptions
 from passk_cli.commands.cost.headline import (
     CHEAPEST_MODEL_ANSWERS,
@@ -26,6 +25,7 @@ from passk_cli.commands.cost.summary import (
     frontier_results,
     shared_tasks,
 )
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
@@ -69,17 +69,17 @@ _SAME_TASKS_ADVICE = (
 FEW_TASKS_COST_WARNING = DiagnosticType(
     "few-tasks-cost", WARNING,
     "about {fewest:task} of {tasks} {fewest:causes|cause} most of the cost of {models:and}",
-    "limits of costs may be too narrow; add tasks",
-    "The effective number of tasks is (Σx)² / Σx², if x is the mean cost of a task. In this data,"
+    "intervals of costs may be too narrow; add tasks",
+    "If x is the mean cost of a task, the effective number of tasks is (Σx)² / Σx². In this data,"
     " the effective number of tasks is below 10 and below a quarter of the number of tasks.",
     why="Your sample of tasks may contain too few of the expensive tasks. In simulations, 1 in 20"
     " or 1 in 50 tasks cost 50 or 100 times as much as an ordinary task. In simulations with a few"
-    " expensive tasks, limits of costs contained the true cost in 31 to 66 % of runs with 20 tasks,"
-    " 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. passk cannot detect this problem if a"
-    " run contains no expensive task.",
-    advice="Add tasks. More attempts at the same tasks do not make the limits of costs reliable.",
-    example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha; limits"
-    " of costs may be too narrow; add tasks",
+    " expensive tasks, intervals of costs contained the true cost in 31 to 66 % of runs with 20"
+    " tasks, 63 to 97 % with 60 tasks and 86 to 96 % with 100 tasks. passk cannot detect this"
+    " problem if a run contains no expensive task.",
+    advice="Add tasks. More attempts at the same tasks do not make intervals of costs reliable.",
+    example="warning[few-tasks-cost]: about 2 tasks of 40 cause most of the cost of alpha;"
+    " intervals of costs may be too narrow; add tasks",
 )  # fmt: skip
 UNSHARED_TASKS_WARNING = DiagnosticType(
     "unshared-tasks", WARNING,
@@ -115,10 +115,11 @@ _COST_PER_ATTEMPT_COLUMN = Column(
 _COST_PER_SUCCESS_COLUMN = Column(
     "per solved task", "$", meaning="Mean cost of an attempt divided by pass@1. This includes the"
     " cost of failed attempts.",
-    cell_of_record=lambda summary: amount_or_minimum(summary.per_success.estimate),
+    cell_of_record=lambda summary: amount_or_minimum(summary.cost_per_success.estimate),
 )  # fmt: skip
 _BUDGET_COLUMNS = Column(
-    "{0.name}", "share", meaning="{0.meaning}", repeated_items=lambda section: section.budget_columns,
+    "{0.name}", "share", meaning="{0.meaning}",
+    repeated_items=lambda section: section.budget_columns,
     example=_PASS_AT_BUDGET_COLUMN, cell_of_record=lambda summary, number: next(
         fact.estimate for fact in summary.pass_rates_within_budgets if fact.name == number.name),
 )  # fmt: skip
@@ -126,14 +127,19 @@ _BUDGET_COLUMNS = Column(
 
 @dataclass(frozen=True)
 class CostTable(Section[CostSummary]):
-    """A row per model with the costs and with pass@$b at each budget. The cheapest comes first."""
+    """A row per model with the costs and with pass@$b at each budget.
+
+    The cheapest model comes first.
+    """
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
-        replace(_COST_PER_SUCCESS_COLUMN, meaning=f"{_COST_PER_SUCCESS_COLUMN.meaning} A ~ marks costs that are not"
+        replace(_COST_PER_SUCCESS_COLUMN,
+            meaning=f"{_COST_PER_SUCCESS_COLUMN.meaning} A ~ marks costs that are not"
                 " significantly higher than the lowest cost of the group.",
                 repeated_items=lambda section: [section.tied_models], example="",
-                cell_of_record=lambda summary, ties: amount_or_minimum(summary.cost_per_success.estimate)
+                cell_of_record=lambda summary,
+                ties: amount_or_minimum(summary.cost_per_success.estimate)
                 if summary.series not in ties
                 else replace(summary.cost_per_success.estimate, verdict_sign="~")),
         _PASS_RATE_COLUMN, _COST_PER_ATTEMPT_COLUMN, _BUDGET_COLUMNS,
@@ -141,11 +147,14 @@ class CostTable(Section[CostSummary]):
                " attempt and pass@1. on: no model is both cheaper and better. behind: another model"
                " is cheaper and better, significantly after adjustment for the number of pairs."
                " undecided: another model is cheaper and better, but not significantly.",
-               repeated_items=lambda section: [section.frontier_results] * bool(section.frontier_results), example="",
+               repeated_items=lambda section: [section.frontier_results]
+               * bool(section.frontier_results), example="",
                cell_of_record=lambda summary, facts: _frontier_cell(summary, facts, "verdict")),
-        Column("in resamples", "share", stays_with_previous=True, visibility=FULL, meaning="Share of the resamples of"
+        Column("in resamples", "share", stays_with_previous=True, visibility=FULL,
+            meaning="Share of the resamples of"
                " the tasks in which the model is on the frontier. This share is not a test.",
-               repeated_items=lambda section: [section.frontier_results] * bool(section.frontier_results), example="",
+               repeated_items=lambda section: [section.frontier_results]
+               * bool(section.frontier_results), example="",
                cell_of_record=lambda summary, facts: _frontier_cell(summary, facts, "estimate")),
         data_field("budget", "Budget of pass@$b, in the unit of the amount."),
     )  # fmt: skip
@@ -165,7 +174,7 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def tied_models(self) -> dict[SeriesKey, CostComparison]:
-        """Models that tie with the first model of their group, and the comparison with it."""
+        """Models that tie with the first model of their group, each with this comparison."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -178,19 +187,29 @@ class CostTable(Section[CostSummary]):
         }  # fmt: skip
 
     def results_of(self, record: CostSummary) -> tuple[Result, ...]:
-        return record.pass_rate, record.cost_per_attempt, record.cost_per_success, *record.pass_rates_within_budgets
+        return (
+            record.pass_rate,
+            record.cost_per_attempt,
+            record.cost_per_success,
+            *record.pass_rates_within_budgets,
+        )
 
     def results(self) -> list[Result]:
         return [*super().results(), *self.frontier_results.values()]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        fields = cost_sentence_fields(self.study, self.records, self.cost_comparisons, self.tied_models, self.amount_name)
+        fields = cost_sentence_fields(
+            self.study, self.records, self.cost_comparisons, self.tied_models, self.amount_name
+        )
         yield from first_true_sentence(CHEAPEST_MODEL_ANSWERS, fields)
         yield from true_sentences(FURTHER_COST_ANSWERS, fields)
 
     def plots(self) -> tuple[Plot, ...]:
         priced = [
-            o for o in self.records if o.cost_per_attempt.estimate.value and o.cost_per_attempt.estimate.range_upper_end is None
+            o
+            for o in self.records
+            if o.cost_per_attempt.estimate.value
+            and o.cost_per_attempt.estimate.range_upper_end is None
         ]
         hidden = [SeriesName(summary.series) for summary in self.records if summary not in priced]
         if not priced:
@@ -201,7 +220,11 @@ class CostTable(Section[CostSummary]):
         costs = [
             end
             for o in priced
-            for end in (o.cost_per_attempt.estimate.low, o.cost_per_attempt.estimate.value, o.cost_per_attempt.estimate.high)
+            for end in (
+                o.cost_per_attempt.estimate.low,
+                o.cost_per_attempt.estimate.value,
+                o.cost_per_attempt.estimate.high,
+            )
             if end
         ]
         log = max(costs) > _LOG * min(costs)
@@ -215,13 +238,17 @@ class CostTable(Section[CostSummary]):
         for summary in priced:
             cost, name = summary.cost_per_attempt.estimate, SeriesName(summary.series)
             rows += [
-                {"model": name, "line": None, "cost": end, "pass@1": summary.pass_rate.estimate.value,
+                {"model": name, "line": None, "cost": end,
+                    "pass@1": summary.pass_rate.estimate.value,
                  **nothing}
                 for end in (cost.low, cost.high) if end
             ]  # fmt: skip
         scale = ", ".join(["seconds"] * (unit == "s") + ["log scale"] * log)
         kinds = dict.fromkeys(row["line"] for row in rows if row["line"])
-        points = [o.pass_rate.chart_point("pass@1", cost=o.cost_per_attempt.estimate.value) for o in priced]
+        points = [
+            o.pass_rate.chart_point("pass@1", cost=o.cost_per_attempt.estimate.value)
+            for o in priced
+        ]
         chart = curves(
             rows, x="cost", y="pass@1", low="low", high="high", colour="model", dash="line",
             points=points, keys={"line": next(iter(kinds))} if len(kinds) == 1 else {},
@@ -235,18 +262,28 @@ class CostTable(Section[CostSummary]):
         )  # fmt: skip
         places = np.linspace(0, len(frontier) - 1, min(len(frontier), _MAX_NAMED_MODELS)).round()
         leading = tuple(frontier[int(place)][-1] for place in places)
-        return (replace(chart, is_scatter_plot=True, leading_models=leading, x_unit="$" * (unit == "$")),)
+        return (
+            replace(
+                chart, is_scatter_plot=True, leading_models=leading, x_unit="$" * (unit == "$")
+            ),
+        )
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
-        # Amounts in dollars or seconds already contain their unit, so the header of an amount
-        # column does not repeat the unit.
+        # Amounts in dollars or seconds are printed with their unit, so the text below the table
+        # does not repeat the unit.
         unit = AMOUNT_UNITS_AND_NOUNS[self.amount_name][0]
         yield "" if unit in _UNIT_NAMES else unit
         if self.tied_models:
             of_group = " of its group" if self.study.counts.group_names else ""
             yield f"~ tied with the first{of_group}"
-        yield from self.study.sizes_and_intervals_text(summary.pass_rate for summary in self.records)
-        if any(fact.estimate.range_upper_end is not None for o in self.records for fact in o.pass_rates_within_budgets):
+        yield from self.study.sizes_and_intervals_text(
+            summary.pass_rate for summary in self.records
+        )
+        if any(
+            fact.estimate.range_upper_end is not None
+            for o in self.records
+            for fact in o.pass_rates_within_budgets
+        ):
             yield "range: attempts ended before the budget was spent"
         elif self.has_default_budgets and self.budget_columns:
             yield OptionHint("other budgets", OptionValue("--at"))
@@ -309,22 +346,26 @@ class CostPairTable(Section[CostComparison]):
     visibility = FULL
     columns = (
         Column("model", cell_of_record=lambda pair: pair.first.series[0]),
-        Column("against", meaning=AGAINST_COLUMN.meaning, cell_of_record=lambda pair: pair.second.series[0]),
+        Column("against", meaning=AGAINST_COLUMN.meaning,
+            cell_of_record=lambda pair: pair.second.series[0]),
         replace(GROUP_COLUMN, cell_of_record=lambda pair, item: pair.first.series[1 + item[0]]),
         Column("difference", "$", meaning="Difference between the costs per solved task, on shared"
                " tasks.",
                cell_of_record=lambda pair: pair.difference.estimate),
         Column("ratio", "ratio", meaning="Ratio of the costs per solved task.",
                cell_of_record=lambda pair: pair.ratio.estimate),
-        Column("p", "p", stays_with_previous=True, meaning="p-value of the hypothesis that the costs of a solved"
+        Column("p", "p", stays_with_previous=True,
+            meaning="p-value of the hypothesis that the costs of a solved"
                " task are equal, adjusted for the number of pairs.",
                cell_of_record=lambda pair: pair.difference.p_adjusted),
-        Column("verdict", stays_with_previous=True, meaning="Verdict: better (costs less), worse or tied.",
+        Column("verdict", stays_with_previous=True,
+            meaning="Verdict: better (costs less), worse or tied.",
                cell_of_record=lambda pair: pair.difference.verdict),
         Column("{} ahead at budgets", meaning="Budgets at which the {} model solves significantly"
                " more tasks. The band for each pair is simultaneous over all budgets.",
                repeated_items=lambda section: ("first", "other"), example="first",
-               cell_of_record=lambda pair, position: _budgets_ahead_text(pair, first=position == "first")),
+               cell_of_record=lambda pair, position: _budgets_ahead_text(pair,
+                   first=position == "first")),
         Column("crosses at", "$", meaning="Budget at which the lead changes from one model to the"
                " other, with confidence limits.", cell_of_record=lambda pair: pair.crossing_budget),
     )  # fmt: skip
@@ -348,7 +389,7 @@ class CostRunner(CommandRunner, CostOptions):
         return replace(options.request, cluster=options.confidence.cluster, attempts=(self.of,))
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
-        """Read the data. If the amount is missing, the error names the available amounts."""
+        """Read the data. If --of names a missing column, the error lists the available ones."""
         try:
             return super().read_analysis(options, read)
         except DataError as error:
@@ -358,8 +399,8 @@ class CostRunner(CommandRunner, CostOptions):
             try:
                 inputs = read(replace(self.request(options), attempts=())).read_facts.file_readings
             except DataError:
-                # If passk reads the files a second time and fails for a different reason, passk
-                # reports the first error.
+                # If the second reading of the files fails for a different reason, passk reports the
+                # error of the first reading.
                 raise error from None
             amounts_in_data = [
                 name
@@ -385,8 +426,10 @@ class CostRunner(CommandRunner, CostOptions):
         pairs, budgets_from_data = cost_comparisons(study, summaries), not self.at
         return build_report(
             study, [
-                CostTable(study, summaries, amount_name=self.of, has_default_budgets=budgets_from_data,
-                          cost_comparisons=pairs, frontier_results=frontier_results(study, summaries)),
+                CostTable(study, summaries, amount_name=self.of,
+                    has_default_budgets=budgets_from_data,
+                          cost_comparisons=pairs, frontier_results=frontier_results(study,
+                              summaries)),
                 CostPairTable(study, pairs),
             ],
             messages=study.messages([summary.pass_rate for summary in summaries]),

@@ -18,7 +18,7 @@ _MOST_POINTS = 100_000
 
 
 def parse_points(value: Any) -> str:
-    """Parse the number of points, or "all"; a ParameterError for any other value."""
+    """Parse the number of points, or "all"; raise ParameterError for other values."""
     text = str(value)
     if text == "all":
         return text
@@ -47,8 +47,8 @@ class CurveOptions:
     rates: Annotated[tuple[Any, ...], Option(
         "--rates", "NAME=P,P,…", "Exact success rates of tasks, such as mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
-        detail="Use this option instead of files. You can also read a file that has a column named"
-            " rate. Repeatable.",
+        detail="Use --rates instead of files. passk can also read success rates from a file that"
+            " has a column named rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "Show all values of k, or about N if there are more than N.",
@@ -61,23 +61,27 @@ class CurveOptions:
         " model, or at the largest number with --short-tasks drop. For exact rates, the largest k"
         " is 10 by default.")] = None
     band: Annotated[str, Option(
-        "--band", help="Whether intervals hold at each k or at all k", choices=BAND_CHOICES,
-        detail="Simultaneous intervals hold for both curves of a model at all k.")] = POINTWISE
+        "--band", help="Whether intervals hold at each k or at all k together",
+        choices=BAND_CHOICES,
+        detail="Simultaneous intervals hold for both curves of a model at all k"
+        " together.")] = POINTWISE
     delta: Annotated[bool, Option(
         "--delta", help="Show Δ_k, the coverage deficit and the moments.",
-        detail="Δ_k, the deficit and the moments measure effects of differences in difficulty"
-            " between tasks.")] = False
+        detail="Δ_k, the deficit and the moments measure how differences in difficulty between"
+            " tasks affect the curves.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves to show, such as pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",
         detail="passk always shows pass@k and pass^k, unless you name one of them. Use cover to"
-        " show the share of tasks that reach a true success rate, as a curve over this rate.")] = ()
+        " show, for each success rate, the share of tasks with at least this true success"
+        " rate.")] = ()
     k: Annotated[tuple[int, ...], Option(
         "-k", "1,2,5,10", "Compute the curves only at these values of k.", parse=parse_k,
-        detail="Use this option instead of --points.")] = ()
+        detail="Use -k instead of --points.")] = ()
     # fmt: on
 
 
 COMMAND = Command(
     CurveOptions, (Request, MetricOptions, Confidence), file_requirement="optional",
-    has_charts=True, has_methods_text=True, runner_path="passk_cli.commands.curve.view:CurveRunner")  # fmt: skip
+    has_charts=True, has_methods_text=True,
+    runner_path="passk_cli.commands.curve.view:CurveRunner")  # fmt: skip

@@ -15,8 +15,8 @@ from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.section import MetricColumn, SeriesMetricTable, build_report, rows_by_series
 
 _TENTHS = range(1, 10)
-# Without --full, the table shows only the success-rate thresholds in _BRIEF. The answer names the
-# threshold _SAID.
+# Without --full, the table of cover@τ shows only the thresholds in _BRIEF. The answer above the
+# table uses the threshold _SAID.
 _BRIEF, _SAID = ("cover@0.2", "cover@0.5", "cover@0.8", "cover@0.9"), "cover@0.8"
 
 
@@ -30,7 +30,8 @@ class CoverCurveTable(SeriesMetricTable):
         """One column per threshold. Only `--full` shows all thresholds."""
         visibility = {True: ALWAYS, False: FULL}
         return [
-            number._replace(visibility=visibility[number.name in _BRIEF]) for number in super().metric_columns
+            number._replace(visibility=visibility[number.name in _BRIEF])
+            for number in super().metric_columns
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
@@ -64,7 +65,11 @@ def cover_report(study: Analysis) -> Report:
     confidence = study.confidence.for_metrics(metrics)
     study = replace(study, metrics=tuple(metrics), confidence=confidence)
     facts = study.results()
-    best = {fact.series: -(fact.estimate.value_or_midpoint or 0.0) for fact in facts if fact.name == _SAID}
+    best = {
+        fact.series: -(fact.estimate.value_or_midpoint or 0.0)
+        for fact in facts
+        if fact.name == _SAID
+    }
     facts.sort(key=lambda fact: (best[fact.series], fact.series))
     section = CoverCurveTable(study, rows_by_series(facts))
     messages = (*study.messages(facts), *lacking_tasks_message(study.counts))

@@ -39,13 +39,14 @@ from passk_cli.text import plural
 
 CURVE_NAMES = (AT, HAT) = ("pass@k", "pass^k")
 UNEVENNESS_NAMES = (DELTA, DEFICIT) = ("Δ_k", "deficit_k")
-# passk adds EVEN to the name of a gain that is computed as if all tasks were equally hard.
+# passk adds EQUALLY_HARD_SUFFIX to the name of a gain that is computed as if all tasks were equally
+# hard.
 EQUALLY_HARD_SUFFIX = " if all tasks were equally hard"
 # Each population has a default interval method for Δ_k, the coverage deficit and the moments.
 UNEVENNESS_INTERVAL_METHODS = {NEW_TASKS: "guarded bootstrap", THESE_TASKS: "hull"}
 _SKEWNESS_INTERVAL_METHOD = "jackknife"
-# The text EXACT marks results from exact success rates, because these results have no sampling
-# error.
+# passk marks results from exact success rates with EXACT_RATES_MARK, because these results have no
+# sampling error.
 EXACT_RATES_MARK = "exact"
 # `--points all` accepts values of k up to _MOST_POINTS.
 _MOST_POINTS = 100_000
@@ -68,9 +69,9 @@ class StepGain(NamedTuple):
 class ModelCurves:
     """The curves of one model: pass@k and pass^k over k, gains, and success rates of the tasks.
 
-    The results of each curve are sorted by k. The results of Δ_k and of the deficit contain the
-    largest possible value. `never` is the share of tasks without a passing attempt, and `always` is
-    the share of tasks without a failing attempt.
+    The results of each curve are sorted by k. The results of Δ_k and of the coverage deficit also
+    contain the largest possible value. `never_passed_share` is the share of tasks without a passing
+    attempt, and `always_passed_share` is the share of tasks without a failing attempt.
     """
 
     series: SeriesKey
@@ -84,11 +85,15 @@ class ModelCurves:
     def ranges_to(self, upper: ModelCurves) -> ModelCurves:
         """Ranges from these curves (lower bounds) to the curves `upper`, without gains."""
         points = {
-            name: [range_between(*pair) for pair in zip(ends, upper.results_by_curve[name], strict=True)]
+            name: [
+                range_between(*pair)
+                for pair in zip(ends, upper.results_by_curve[name], strict=True)
+            ]
             for name, ends in self.results_by_curve.items()
         }
         return replace(
-            self, results_by_curve=points, step_gains=(), never_passed_share=range_between(self.never_passed_share, upper.never_passed_share),
+            self, results_by_curve=points, step_gains=(),
+            never_passed_share=range_between(self.never_passed_share, upper.never_passed_share),
             always_passed_share=range_between(self.always_passed_share, upper.always_passed_share),
         )  # fmt: skip
 
@@ -105,7 +110,9 @@ class ModelCurves:
     @property
     def measured_results(self) -> list[Result]:
         """The results of all curves, without Δ_k and the deficit."""
-        return [point for name in self.measured_curve_names for point in self.results_by_curve[name]]
+        return [
+            point for name in self.measured_curve_names for point in self.results_by_curve[name]
+        ]
 
     @property
     def main_curve_name(self) -> str:
@@ -131,7 +138,8 @@ class ModelCurves:
 class KGrid:
     """The k's at which curves are computed.
 
-    There are about `points` k's, up to `max_k`. If `ks` is not empty, only these k's are used.
+    There are about `point_count` k's, up to `max_k`. If `fixed_ks` is not empty, only these k's are
+    used.
     """
 
     point_count: int | None = 40
@@ -141,7 +149,7 @@ class KGrid:
     def ks_up_to(self, last: int) -> Ints:
         """The k's from 1 to `last`, or to `max_k` if it is smaller.
 
-        >>> KGrid(points=4).up_to(100).tolist()
+        >>> KGrid(point_count=4).ks_up_to(100).tolist()
         [1, 2, 5, 10, 22, 100]
         """
         last = last if self.max_k is None else min(self.max_k, last)
@@ -161,7 +169,7 @@ class KGrid:
         return np.union1d(spread, round_numbers_up_to(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
-        """The k's of `ks` that a table shows."""
+        """The k's of `fixed_ks` that a table shows."""
         return [k for k in ks if self.fixed_ks or k in round_numbers_up_to(ks[-1])]
 
 
@@ -217,7 +225,7 @@ class GainOverStart(Metric):
         return f"pass@{self.k}-pass@{self.start_k}"
 
     def values(self, n: Ints, c: Ints) -> Floats:
-        """The metric of each pair (n, c), in [0, 1]; NaN if n < k."""
+        """The value of the metric for each pair (n, c) of attempts and passes; NaN if n < k."""
         return pass_at_k_pairs(n, c, self.k) - pass_at_k_pairs(n, c, self.start_k)
 
     @property
@@ -230,8 +238,9 @@ class GainOverStart(Metric):
 class CurveComputation:
     """Computes the curves of all models of an analysis.
 
-    If `together` is true, the intervals of both curves of a model hold at all k's simultaneously.
-    If `delta` is true, Δ_k, the coverage deficit and the moments of the success rates are computed.
+    If `simultaneous` is true, the intervals of both curves of a model hold at all k's
+    simultaneously. If `delta` is true, Δ_k, the coverage deficit and the moments of the success
+    rates are computed.
     """
 
     study: Analysis
@@ -313,7 +322,10 @@ class CurveComputation:
         largest_k, labels = self.grid.max_k or 1, rates.labels
         reason, most = "labels of other attempts can correct only k = 1", 1
         if labels is not None:
-            reason, most = labels.refusal_reason(Metric("pass@", largest_k)), labels.largest_correctable_k
+            reason, most = (
+                labels.refusal_reason(Metric("pass@", largest_k)),
+                labels.largest_correctable_k,
+            )
         if reason and largest_k > most:
             raise ParameterError(
                 f"k = {largest_k} of {rates.name}: {reason}", name="no-labels",
@@ -326,7 +338,8 @@ class CurveComputation:
         confidence = self.study.confidence
         draws: dict[str, Any] = {**confidence.resample_arguments}
         cells = [
-            (k_range.task_values.n, k_range.task_values.c, log_spaced_ks(k_range.ks)) for k_range in k_ranges
+            (k_range.task_values.n, k_range.task_values.c, log_spaced_ks(k_range.ks))
+            for k_range in k_ranges
         ]
         if not self._tasks_are_sample:
             return [
@@ -341,7 +354,10 @@ class CurveComputation:
         levels: dict[int, float] = {}
         for members in same_tasks.values():
             for batch in (members[i : i + _BATCH] for i in range(0, len(members), _BATCH)):
-                clusters, curves = k_ranges[batch[0]].task_values.clusters, [cells[i] for i in batch]
+                clusters, curves = (
+                    k_ranges[batch[0]].task_values.clusters,
+                    [cells[i] for i in batch],
+                )
                 batch_levels = band_levels_new_tasks(
                     curves, confidence.level, clusters=clusters, **draws
                 )
@@ -369,14 +385,16 @@ class CurveComputation:
         pairs = gain_steps(ks, *shared) if AT in self.curve_names and not corrected else ()
         last = {k: next(point for point in stretches if point.ks[-1] >= k) for _, k in pairs}
         return ModelCurves(
-            first.task_values.series, points, [self._step_gain(last[k], start, k) for start, k in pairs],
+            first.task_values.series, points, [self._step_gain(last[k], start, k) for start,
+                k in pairs],
             self._task_share(first, "never", first.task_values.c == 0, corrected),
-            self._task_share(first, "always", first.task_values.c == first.task_values.n, corrected),
+            self._task_share(first, "always", first.task_values.c == first.task_values.n,
+                corrected),
             list(self._rate_moments(first)) if self.delta else (), self.grid.table_ks(ks),
         )  # fmt: skip
 
     def _with_pointwise_level(self, fact: Result, **more: Cell) -> Result:
-        """The result with its pointwise level, which differs from the confidence level in a band.
+        """The result with its pointwise level, which in a band differs from the confidence level.
 
         The task values are dropped, because the values of a long curve would need too much memory.
         """
@@ -409,7 +427,12 @@ class CurveComputation:
                     means = zip(ks, values.mean(axis=1).tolist(), errors, strict=True)
                     facts = [
                         Result(
-                            rates.series, f"{family}{k}", k, Estimate(mean, se), se, stretch.sample_size
+                            rates.series,
+                            f"{family}{k}",
+                            k,
+                            Estimate(mean, se),
+                            se,
+                            stretch.sample_size,
                         )
                         for k, mean, se in means
                     ]
@@ -463,7 +486,11 @@ class CurveComputation:
     def _noise_corrected_result(
         self, stretch: KRange, name: str, k: int | None, spread: RateMomentEstimate
     ) -> Result:
-        confidence, share, series = self.study.confidence, name != "skewness", stretch.task_values.series
+        confidence, share, series = (
+            self.study.confidence,
+            name != "skewness",
+            stretch.task_values.series,
+        )
         level = confidence.interval_level
         estimate = Estimate(
             spread.value, spread.se if level is None else None, spread.low, spread.high,
@@ -482,7 +509,7 @@ class CurveComputation:
         n, c = rates.n, rates.c
         gain = self.study.result(replace(rates, metric=growth, values=growth.values(n, c)))
         # If tasks differ in difficulty, their pass@k is lower than the pass@k of equally hard tasks
-        # with the same mean.
+        # with the same mean success rate.
         setting = replace(self._interval_setting(stretch), level=None)
         lost = heterogeneity_gains(n, n - c, np.array([start, k]), setting).estimate
         even = Estimate(float((gain.estimate.value or 0.0) + lost[1] - lost[0]))
@@ -536,7 +563,13 @@ def exact_curves(
         estimate = value if isinstance(value, Estimate) else Estimate(value)
         size = SampleSize(len(rates))
         return Result(
-            (family.name,), name, k, estimate, size=size, interval_flaw=EXACT_RATES_MARK, extra_fields=more
+            (family.name,),
+            name,
+            k,
+            estimate,
+            size=size,
+            interval_flaw=EXACT_RATES_MARK,
+            extra_fields=more,
         )
 
     def curve(name: str, values: Floats, bounds: Floats | None = None) -> Iterable[Result]:
@@ -545,12 +578,19 @@ def exact_curves(
             yield fact(f"{name}{k}", value, k, **more)
 
     exact, moments = rate_curves(rates, ks), moments_of_rates(rates)
-    points = {AT: list(curve("pass@", exact.pass_at_k)), HAT: list(curve("pass^", exact.pass_hat_k))}
+    points = {
+        AT: list(curve("pass@", exact.pass_at_k)),
+        HAT: list(curve("pass^", exact.pass_hat_k)),
+    }
     points = {name: points[name] for name in names}
     shapes: tuple[Result, ...] = ()
     if delta:
-        points[DELTA] = list(curve("delta_", exact.heterogeneity_gain, exact.largest_heterogeneity_gain))
-        points[DEFICIT] = list(curve("deficit_", exact.coverage_deficit, exact.largest_coverage_deficit))
+        points[DELTA] = list(
+            curve("delta_", exact.heterogeneity_gain, exact.largest_heterogeneity_gain)
+        )
+        points[DEFICIT] = list(
+            curve("deficit_", exact.coverage_deficit, exact.largest_coverage_deficit)
+        )
         skewness = moments.skewness if moments.variance > 0 else None
         skew = Estimate(skewness, signed=True, unit="score")
         shapes = fact("mean", moments.mean), fact("sd", moments.sd), fact("skewness", skew)

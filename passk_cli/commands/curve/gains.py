@@ -19,10 +19,10 @@ _EQUAL, _NAMED = 1e-12, 3
 
 
 class ModelGains(NamedTuple):
-    """The gains of several models between two numbers of attempts, `start` and `k`.
+    """The gains of several models between two numbers of attempts, `start_k` and `k`.
 
-    `where` describes the tasks if some tasks are left out. `rising` means that more attempts can
-    only increase the metric.
+    `shared_tasks_text` describes the tasks if some tasks are left out. `is_increasing` means that
+    more attempts can only increase the metric.
     """
 
     gain_results: Sequence[Result]
@@ -52,17 +52,23 @@ class ModelGains(NamedTuple):
 
     @property
     def overlapping_gains(self) -> list[Result]:
-        """Smaller gains with an interval that overlaps the interval of the largest gain."""
-        lower = min(_absolute_gain_limits(fact, exact=self.has_exact_rates)[0] for fact in self.largest_gains)
+        """The smaller gains with intervals that overlap the interval of the largest gain."""
+        lower = min(
+            _absolute_gain_limits(fact, exact=self.has_exact_rates)[0]
+            for fact in self.largest_gains
+        )
         smaller = [fact for fact in self.gain_results if fact not in self.largest_gains]
         return [
-            fact for fact in smaller if _absolute_gain_limits(fact, exact=self.has_exact_rates)[1] >= lower
+            fact
+            for fact in smaller
+            if _absolute_gain_limits(fact, exact=self.has_exact_rates)[1] >= lower
         ]
 
     @property
     def has_untested_gain(self) -> bool:
         return any(
-            math.isinf(_absolute_gain_limits(fact, exact=self.has_exact_rates)[1]) for fact in self.gain_results
+            math.isinf(_absolute_gain_limits(fact, exact=self.has_exact_rates)[1])
+            for fact in self.gain_results
         )
 
     @property
@@ -70,10 +76,13 @@ class ModelGains(NamedTuple):
         """The smallest and the largest gain with their models, and overlapping intervals."""
         names = [self._model_name(fact) for fact in (*self.largest_gains, *self.overlapping_gains)]
         return {
-            "metric": self.metric_name, "start": self.start_k, "k": self.k, "where": self.shared_tasks_text,
+            "metric": self.metric_name, "start": self.start_k, "k": self.k,
+            "where": self.shared_tasks_text,
             "rising": int(self.is_increasing), "leaders": len(self.largest_gains),
-            "low": _without_interval(self.smallest_gains[0]), "least": self._model_names(self.smallest_gains),
-            "high": _without_interval(self.largest_gains[0]), "most": self._model_names(self.largest_gains),
+            "low": _without_interval(self.smallest_gains[0]),
+            "least": self._model_names(self.smallest_gains),
+            "high": _without_interval(self.largest_gains[0]),
+            "most": self._model_names(self.largest_gains),
             "intervals": names if len(names) <= _NAMED else names[:1],
             "more": len(names) - 1 if len(names) > _NAMED else 0,
         }  # fmt: skip
@@ -82,7 +91,11 @@ class ModelGains(NamedTuple):
         return name_with_groups(fact.series, self.group_names, " at ")
 
     def _model_names(self, facts: Sequence[Result]) -> list[str]:
-        return [*map(self._model_name, facts)] if len(facts) <= _NAMED else [plural(len(facts), "model")]
+        return (
+            [*map(self._model_name, facts)]
+            if len(facts) <= _NAMED
+            else [plural(len(facts), "model")]
+        )
 
 
 GAIN_ANSWERS = (

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import group_pairs
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.curve import POINTWISE, SIMULTANEOUS, CurveOptions
 from passk_cli.commands.curve.cover import CoverCurveTable, cover_report
 from passk_cli.commands.curve.curves import (
@@ -37,6 +36,7 @@ from passk_cli.commands.curve.gains import (
     ModelGains,
     SingleModelCurve,
 )
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError, raise_first_applicable_error
 from passk_cli.files.exact_rates import TasksWithExactRates, parse_rates, rates_from_option_or_data
@@ -81,7 +81,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
-# Maps each population to the estimator of μ^k, which is the pass^k of equally hard tasks.
+# EQUALLY_HARD_ESTIMATORS maps each population to the estimator of μ^k, which is the pass^k of
+# equally hard tasks.
 EQUALLY_HARD_ESTIMATORS = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
@@ -117,9 +118,9 @@ CHANGING_TASKS_WARNING = DiagnosticType(
     meaning="With `--short-tasks drop`, a point at a larger k uses only the tasks with at least k"
     " attempts.",
     why="The tasks with many attempts may be easier or harder than the tasks that are left out. A"
-    " step in the curve may therefore come from a change of tasks and not from k.",
-    advice="Look at the column tasks in the output of `--full` or in csv, or make more attempts at"
-    " the tasks with few attempts.",
+    " step in the curve may therefore be due to a change of tasks and not due to k.",
+    advice="Look at the column `tasks` in the output of `--full` or in csv, or make more attempts"
+    " at the tasks with few attempts.",
     example="warning[changing-tasks]: beyond k = 2, the curves of alpha leave out tasks with too"
     " few attempts, so the curves may change direction",
 )  # fmt: skip
@@ -128,8 +129,9 @@ NO_GAINS_NOTE = DiagnosticType(
     tuple(replace(settle, effect="shows the gains") for settle in MISSING_FIXES),
     "With `--missing bounds`, every number is a range. The lower limit of the range counts all"
     " missing outcomes as failures, and the upper limit counts them as passes.",
-    why="The true gain of pass@k may be outside the gains at the two limits of the range. The gain"
-    " may be largest if only some of the missing outcomes are passes.",
+    why="The true gain of pass@k may be larger or smaller than the gains that passk would compute"
+    " from the limits of the range. The gain may be largest if only some of the missing outcomes"
+    " are passes.",
     example="note[gains-without-range]: gains of pass@k are left out because outcomes are missing;"
     " --missing fail shows the gains; --missing drop shows the gains",
 )  # fmt: skip
@@ -145,16 +147,17 @@ MISSING_UNEVENNESS_NOTE = DiagnosticType(
 MISSING_MOMENT_NOTE = DiagnosticType(
     "no-moment", NOTE, "{moment} of {models} is missing: {reason}",
     meaning="The standard deviation and the skewness of the tasks' success rates are corrected for"
-    " the noise of the attempts.",
+    " the random variation of the attempts.",
     why="The standard deviation needs at least two attempts at every task, and the skewness needs"
-    " at least three. The success rates must also differ by more than the noise of the attempts.",
+    " at least three. The success rates of the tasks must also differ by more than expected by"
+    " chance.",
     advice="Make more attempts at every task.",
     example="note[no-moment]: skewness of alpha is missing: it needs three attempts at every task",
 )  # fmt: skip
 
 
 class CurveColumn(NamedTuple):
-    """A column of the curve table: the value of a curve at k, or its change from `start` to k."""
+    """A column of the curve table: the value of a curve at k, or its change from `start_k` to k."""
 
     curve_name: str
     k: int
@@ -197,8 +200,10 @@ class CurveColumn(NamedTuple):
 
 
 _CURVE_VALUE_COLUMN = Column(
-    "{0.header}", "share", meaning="{0.meaning}", repeated_items=lambda section: section.main_curve_columns,
-    cell_of_record=lambda model, place: place.cell_estimate(model), example=CurveColumn("pass@k", 10),
+    "{0.header}", "share", meaning="{0.meaning}",
+    repeated_items=lambda section: section.main_curve_columns,
+    cell_of_record=lambda model, place: place.cell_estimate(model), example=CurveColumn("pass@k",
+        10),
     kind_of_item=lambda section, place: section.curve_unit(place.curve_name))  # fmt: skip
 
 
@@ -219,11 +224,13 @@ class CurveTable(Section[ModelCurves]):
                 example=CurveColumn(HAT, 10)),
         Column("tasks at k = {0}", "count", example=10,
                meaning="Number of tasks with at least {0} attempts.",
-               repeated_items=lambda section: section.last_k_if_incomplete,
-               cell_of_record=lambda model, k: model.result_at(model.main_curve_name, k).size.tasks),
+               repeated_items=lambda section: section.last_k_with_missing_tasks,
+               cell_of_record=lambda model, k: model.result_at(model.main_curve_name,
+                   k).size.tasks),
         Column("passed every attempt", "share", visibility=FULL,
                meaning="Share of tasks at which every attempt passed. More attempts at these"
-               " tasks gain nothing.", cell_of_record=lambda model: model.always_passed_share.estimate),
+               " tasks gain nothing.",
+               cell_of_record=lambda model: model.always_passed_share.estimate),
         Column("failed every attempt", "share", visibility=FULL,
                meaning="Share of tasks at which every attempt failed.",
                cell_of_record=lambda model: model.never_passed_share.estimate),
@@ -259,7 +266,9 @@ class CurveTable(Section[ModelCurves]):
 
     @property
     def gain_columns(self) -> list[CurveColumn]:
-        """The gain from the first to the last k. A single k and ranges have no gain.
+        """The gain from the first to the last k.
+
+        A curve with a single k, or with ranges as values, has no gain.
 
         If the models share no task with enough attempts for the last k, the gain up to the largest
         k with all tasks comes first.
@@ -274,23 +283,38 @@ class CurveTable(Section[ModelCurves]):
         return [*early, gain]
 
     @property
-    def last_k_if_incomplete(self) -> list[int]:
+    def last_k_with_missing_tasks(self) -> list[int]:
         """A list with the last k if some tasks have fewer attempts, otherwise an empty list."""
-        return self.ks[-1:] if any(model.last_complete_k < self.ks[-1] for model in self.records) else []
+        return (
+            self.ks[-1:]
+            if any(model.last_complete_k < self.ks[-1] for model in self.records)
+            else []
+        )
 
     def results(self) -> list[Result]:
         models = self.records
         return [
-            *(point for model in models for points in model.results_by_curve.values() for point in points),
+            *(
+                point
+                for model in models
+                for points in model.results_by_curve.values()
+                for point in points
+            ),
             *(fact for model in models for step in model.step_gains for fact in step[1:]),
-            *(fact for m in models for fact in (*m.rate_moments, m.never_passed_share, m.always_passed_share)),
+            *(
+                fact
+                for m in models
+                for fact in (*m.rate_moments, m.never_passed_share, m.always_passed_share)
+            ),
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
         """The gain from more attempts: for one model, or for the models with extreme gains."""
         groups = self.study.counts.group_names
         if len(self.records) == 1:
-            yield from first_true_sentence(SINGLE_MODEL_ANSWERS, SingleModelCurve(self.records[0], groups))
+            yield from first_true_sentence(
+                SINGLE_MODEL_ANSWERS, SingleModelCurve(self.records[0], groups)
+            )
             return
         if not self.gain_columns:
             last = CurveColumn(self.records[0].main_curve_name, self.ks[-1])
@@ -300,13 +324,18 @@ class CurveTable(Section[ModelCurves]):
         of_all = [last.result(model) for model in self.records]
         gains, where = self.study.on_shared_tasks(of_all)
         if not gains:
-            yield from first_true_sentence(NO_SHARED_TASK_ANSWERS, self.study.largest_unsupported_k(of_all))
+            yield from first_true_sentence(
+                NO_SHARED_TASK_ANSWERS, self.study.largest_unsupported_k(of_all)
+            )
         if gain != last:
-            gains, where = self.study.on_shared_tasks([gain.result(model) for model in self.records])
+            gains, where = self.study.on_shared_tasks(
+                [gain.result(model) for model in self.records]
+            )
         if not gains:
             return
         if not where and gain.curve_name != AT and any(lacking_tasks_message(self.study.counts)):
-            # On the tasks that all models share, passk can recompute only the changes of pass@k.
+            # passk can recompute changes of pass@k on the tasks that all models share, but not
+            # changes of other metrics.
             where = "each model's own tasks"
         curve_gains = ModelGains(
             results_in_named_groups(gains), gain.curve_name, gain.start_k, gain.k,
@@ -323,14 +352,16 @@ class CurveTable(Section[ModelCurves]):
             yield "exact success rates, so no intervals"
             return
         confidence = self.study.confidence
-        yield self.study.sizes_text(point for model in self.records for point in model.measured_results)
+        yield self.study.sizes_text(
+            point for model in self.records for point in model.measured_results
+        )
         if not self.levels:
             yield confidence.words()
         else:
             levels = [f"{100 * level:.3g}" for level in (min(self.levels), max(self.levels))]
             yield f"{confidence.words()}, simultaneous"
             yield f"each k: {'–'.join(dict.fromkeys(levels))} %"
-        if self.gain_columns and self.last_k_if_incomplete:
+        if self.gain_columns and self.last_k_with_missing_tasks:
             gain = self.gain_columns[-1].header if len(self.gain_columns) > 1 else "gain"
             yield f"{gain}: on the tasks with n ≥ {self.ks[-1]}"
         if confidence.method != "none":
@@ -359,7 +390,10 @@ class CurveTable(Section[ModelCurves]):
             yield message(models=names, k=k, most=largest)
         models = self.records
         uneven = (
-            p for model in models for name in UNEVENNESS_NAMES for p in model.results_by_curve.get(name, ())
+            p
+            for model in models
+            for name in UNEVENNESS_NAMES
+            for p in model.results_by_curve.get(name, ())
         )
         moments = (moment for model in models for moment in model.rate_moments)
         empty = group_pairs((p.estimate.reason, p.k or 0) for p in uneven)
@@ -396,7 +430,9 @@ class CurveTable(Section[ModelCurves]):
         rows = _chart_rows(models, [DELTA], self.ks)
         if any(row["value"] is not None for row in rows):
             how = " · ".join(
-                UnevennessTable(self.study, rows_by_model_and_k(models, UNEVENNESS_NAMES)).full_footer_parts()
+                UnevennessTable(
+                    self.study, rows_by_model_and_k(models, UNEVENNESS_NAMES)
+                ).full_footer_parts()
             )
             pictures.append(draw(
                 rows, title=_ADDED, y_title="Δ_k = pass^k − μ^k", y_domain=None, shares=True,
@@ -409,11 +445,14 @@ K_COLUMN = Column("k", "count", meaning="Number of attempts.",
            cell_of_record=lambda row: next(iter(row.result_by_name.values())).k)  # fmt: skip
 
 
-def rows_by_model_and_k(models: Iterable[ModelCurves], names: Sequence[str] = ()) -> list[SeriesRow]:
+def rows_by_model_and_k(
+    models: Iterable[ModelCurves], names: Sequence[str] = ()
+) -> list[SeriesRow]:
     """One row per model and k of the tables.  names : the curves; empty for the measured curves."""
     return [
         SeriesRow(
-            model.series, {name: model.result_at(name, k) for name in names or model.measured_curve_names}
+            model.series,
+            {name: model.result_at(name, k) for name in names or model.measured_curve_names},
         )
         for model in models
         for k in model.table_ks
@@ -440,7 +479,7 @@ class EveryKTable(SeriesMetricTable):
 
 
 class StepGainTable(Section[StepGain]):
-    """One row per model and step of k: the gain of pass@k, and the gain of equally hard tasks."""
+    """One row per model and step of k: the gain of pass@k, and the gain for equally hard tasks."""
 
     title = "Gains of pass@k"
     visibility = FULL
@@ -452,7 +491,8 @@ class StepGainTable(Section[StepGain]):
         Column("gain", "share", meaning="Increase of pass@k in this step.",
                cell_of_record=lambda step: step.gain.estimate),
         Column(
-            "if all tasks were equally hard", "share", cell_of_record=lambda step: step.equally_hard_gain.estimate.value,
+            "if all tasks were equally hard", "share",
+            cell_of_record=lambda step: step.equally_hard_gain.estimate.value,
             meaning="Increase of pass@k if every task had the mean success rate. Tasks that differ"
             " in difficulty gain less."),
     )  # fmt: skip
@@ -468,17 +508,22 @@ class UnevennessTable(Section[SeriesRow]):
         K_COLUMN,
         Column("Δ_k", "share", cell_of_record=lambda row: row.result_by_name[DELTA].estimate,
                meaning="Part of pass^k that exists only because tasks differ in difficulty."),
-        Column("at most", "share", True, cell_of_record=lambda row: row.result_by_name[DELTA].extra_fields["at_most"],
+        Column("at most", "share", True,
+            cell_of_record=lambda row: row.result_by_name[DELTA].extra_fields["at_most"],
                meaning="Largest possible Δ_k at this mean success rate."),
         Column("deficit", "share", cell_of_record=lambda row: row.result_by_name[DEFICIT].estimate,
                meaning="Part of pass@k that is lost because tasks differ in difficulty."),
-        Column("at most", "share", True, cell_of_record=lambda row: row.result_by_name[DEFICIT].extra_fields["at_most"],
+        Column("at most", "share", True,
+            cell_of_record=lambda row: row.result_by_name[DEFICIT].extra_fields["at_most"],
                meaning="Largest possible deficit at this mean success rate."),
     )  # fmt: skip
 
     def full_footer_parts(self) -> Iterator[str]:
         confidence = self.study.confidence
-        if not self.records or self.records[0].result_by_name[DELTA].interval_flaw == EXACT_RATES_MARK:
+        if (
+            not self.records
+            or self.records[0].result_by_name[DELTA].interval_flaw == EXACT_RATES_MARK
+        ):
             return
         words = f"Δ_k, deficit, sd: μ^k from {EQUALLY_HARD_ESTIMATORS[confidence.population]}"
         if confidence.method != "none":
@@ -494,7 +539,8 @@ class RateMomentTable(Section[ModelCurves]):
         MODEL_COLUMN,
         GROUP_COLUMN,
         *(
-            Column(name, kind, meaning=meaning, cell_of_record=lambda m, at=at: m.rate_moments[at].estimate)
+            Column(name, kind, meaning=meaning, cell_of_record=lambda m,
+                at=at: m.rate_moments[at].estimate)
             for at, (name, kind, meaning) in enumerate((
                 ("mean", "share", "Mean success rate of the tasks."),
                 ("sd", "share", "Standard deviation of the success rates, corrected for noise."),
@@ -524,9 +570,13 @@ def curve_sections(
 
 
 def _incomplete_tasks_lines(models: Sequence[ModelCurves]) -> Iterator[ReferenceLine]:
-    complete_ks = {model.last_complete_k for model in models if model.last_complete_k < model.ks[-1]}
+    complete_ks = {
+        model.last_complete_k for model in models if model.last_complete_k < model.ks[-1]
+    }
     if complete_ks:
-        later = {point.size.tasks or 0 for m in models for point in m.results_by_curve[m.main_curve_name]}
+        later = {
+            point.size.tasks or 0 for m in models for point in m.results_by_curve[m.main_curve_name]
+        }
         whom = f"{min(later):,} of {max(later):,}" if len(later) == 2 else "fewer"
         yield ReferenceLine(x=min(complete_ks), text=f"beyond: {whom} tasks")
 
@@ -567,7 +617,7 @@ def parse_families(value: Any) -> tuple[Any, ...]:
 def parse_curves(value: Any) -> tuple[Metric, ...]:
     """Parse the value of `-m`: names such as pass@k become metrics at k = 1.
 
-    The name "cover" is the curve of cover@τ over all thresholds τ.
+    The name "cover" means the curve of cover@τ over all thresholds τ.
 
     >>> [metric.name for metric in parse_curves("maj@k,gpass@k:0.5,pass@k")]
     ['maj@1', 'gpass@1:0.5', 'pass@1']
@@ -675,7 +725,8 @@ class CurveRunner(CommandRunner, CurveOptions):
             "rates": ", ".join(family.name for family in families),
         }  # fmt: skip
         facts = [fact for section in sections for fact in section.results()]
-        return replace(build_report(study, sections), make_data_rows=lambda: tidy_rows(facts, (), ""),
+        return replace(build_report(study, sections), make_data_rows=lambda: tidy_rows(facts, (),
+            ""),
                        make_signature=lambda: signature, make_methods_text=None)  # fmt: skip
 
     def _check_options(self, options: SharedOptions) -> None:

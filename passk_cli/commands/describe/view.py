@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import Ints, group_by
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.describe import DescribeOptions
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING
 from passk_cli.files.map_draft import MapDraft, require_new_file, write_map
 from passk_cli.files.roles import AMOUNT_UNITS
@@ -49,7 +49,8 @@ _GROUPS, _MODELS, _WIDE = 4, 8, 80
 _MAX_SHOWN_COLUMNS = 10
 
 
-# Maps each placeholder in an answer to the option that replaces the placeholder.
+# _OPTION_BY_PLACEHOLDER maps each placeholder in an answer to the option that replaces the
+# placeholder.
 _OPTION_BY_PLACEHOLDER = {
     "by": "--by", "decide": "--missing", "threshold": "--threshold", "duplicates": "--duplicates",
 }  # fmt: skip
@@ -63,7 +64,7 @@ ReadingProperty = tuple[str, Cell]
 
 
 class ReadingSummary(Section[ReadingProperty]):
-    """A row per property of the data, for example its format, columns and missing outcomes."""
+    """One row per property of the data, for example the format, the columns or missing outcomes."""
 
     columns = (
         Column("fact", cell_of_record=lambda fact: fact[0], meaning="Property of the data."),
@@ -73,7 +74,8 @@ class ReadingSummary(Section[ReadingProperty]):
 
     answers: ClassVar[tuple[Answer, ...]] = (
         Answer("data-read", lambda _: True,
-               "{models:model}, {tasks:task}, {attempts} each: enough for k ≤ {k}."),
+               "passk read {models:model} and {tasks:task} with {attempts} per task, which is"
+               " enough for k ≤ {k}."),
     )  # fmt: skip
     further_answers: ClassVar[tuple[Answer | tuple[Answer, ...], ...]] = (
         Answer("attempts-differ-in", lambda section: section.sentence_fields["settings"],
@@ -83,17 +85,21 @@ class ReadingSummary(Section[ReadingProperty]):
         Answer("outcomes-not-understood", lambda section: section.sentence_fields["unclear"],
                "{unclear:outcome} neither {unclear:passes nor fails|pass nor fail} ({threshold})."),
         Answer("repeated-numbers",
-               lambda section: section.sentence_fields["repeated"] and section.sentence_fields["settings"],
+               lambda section: section.sentence_fields["repeated"]
+               and section.sentence_fields["settings"],
                "{repeated:row} {repeated:has|have} the attempt number of another row."),
         Answer("repeated-rows",
-               lambda section: section.sentence_fields["repeated"] and not section.sentence_fields["settings"],
+               lambda section: section.sentence_fields["repeated"]
+               and not section.sentence_fields["settings"],
                "{repeated:duplicate row}{?kept| ({duplicates})}."),
         Answer("nothing-missing-or-repeated",
-               lambda section: section.has_no_problem and section.study.counts.read_facts.duplicates_checked,
+               lambda section: section.has_no_problem
+               and section.study.counts.read_facts.duplicates_checked,
                "No outcome is missing, and no attempt is duplicated."),
         Answer("nothing-missing", 
-               lambda section: section.has_no_problem and not section.study.counts.read_facts.duplicates_checked,
-               "No outcome is missing; duplicates cannot be found."),
+               lambda section: section.has_no_problem
+               and not section.study.counts.read_facts.duplicates_checked,
+               "No outcome is missing, but duplicates cannot be detected."),
     )  # fmt: skip
 
     @cached_property
@@ -104,7 +110,8 @@ class ReadingSummary(Section[ReadingProperty]):
         return {
             "models": len({model for model, *_ in counts.series}), "tasks": len(counts.tasks),
             "attempts": count_range(counts.n.tolist(), "attempt"), "k": int(counts.n.min()),
-            "settings": [column.column for column in facts.column_choices if column.varies_within_tasks],
+            "settings": [column.column for column in facts.column_choices
+                if column.varies_within_tasks],
             "missing": facts.missing_outcome_count, "unclear": facts.unclear_outcomes,
             "repeated": facts.duplicate_count, "kept": facts.duplicates_policy == "error",
             "undecided": facts.missing_policy == "error" and not has_message,
@@ -114,7 +121,9 @@ class ReadingSummary(Section[ReadingProperty]):
 
     @property
     def has_no_problem(self) -> bool:
-        return not any(self.sentence_fields[name] for name in ("settings", "missing", "unclear", "repeated"))
+        return not any(
+            self.sentence_fields[name] for name in ("settings", "missing", "unclear", "repeated")
+        )
 
 
 class FileTable(ReadingSummary):
@@ -126,23 +135,29 @@ class FileTable(ReadingSummary):
 
 
 class ColumnTable(Section[tuple[str, Cell, str]]):
-    """A row per column with its role and most frequent values. Columns in use come first."""
+    """One row per column of the data, with its role and most frequent values.
+
+    The columns that passk uses come first.
+    """
 
     title = "Columns by role"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("role", cell_of_record=lambda row: row[0], meaning="Role of the column, or role that the"
+        Column("role", cell_of_record=lambda row: row[0],
+            meaning="Role of the column, or role that the"
                " column could have; empty for a column without a role."),
-        Column("option", cell_of_record=lambda row: row[1], meaning="Option that chooses the column, or the"
+        Column("option", cell_of_record=lambda row: row[1],
+            meaning="Option that chooses the column, or the"
                " name of the column."),
-        Column("values", cell_of_record=lambda row: row[2], meaning="Most frequent values of the column."),
+        Column("values", cell_of_record=lambda row: row[2],
+            meaning="Most frequent values of the column."),
     )  # fmt: skip
 
 
 class ModelSize(NamedTuple):
     """The number of tasks and attempts of one model.
 
-    rate : share of attempts that passed, or a range if missing outcomes may pass or fail; None if
-        some attempts neither pass nor fail.
+    pass_rate : share of attempts that passed, or a range if missing outcomes may pass or fail; None
+        if some attempts neither pass nor fail.
     """
 
     series: SeriesKey
@@ -166,7 +181,8 @@ class ModelSizeTable(Section[ModelSize]):
         data_field("n_median", "Median number of attempts per task.",
                    lambda size: float(median(size.n.tolist()))),
         data_field("n_max", "", lambda size: int(size.n.max())),
-        Column("pass rate", "share", field_name="pass_rate", cell_of_record=lambda size: size.pass_rate,
+        Column("pass rate", "share", field_name="pass_rate",
+            cell_of_record=lambda size: size.pass_rate,
                meaning="Share of all attempts that passed. pass@1 is the mean over tasks, so it"
                " differs from this share if tasks have different numbers of attempts."),
         replace(data_field("pass_rate_low", "Pass rate if every missing outcome failed.",
@@ -179,7 +195,8 @@ class ModelSizeTable(Section[ModelSize]):
                meaning="Largest k for which every task has enough attempts."),
                Column("some support", meaning="Largest k for which some tasks have enough"
                       " attempts.",
-                      cell_of_record=lambda size: f"k ≤ {size.n.max()} on {(size.n == size.n.max()).sum()}"
+                      cell_of_record=lambda size: f"k ≤ {size.n.max()} on"
+                          f" {(size.n == size.n.max()).sum()}"
                if size.n.max() > size.n.min() else ""),
         data_field("k_every_task", "Largest k for which every task has enough attempts.",
                    lambda size: int(size.n.min())),
@@ -231,7 +248,8 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         return Report((table,), lambda: table, write_command_file=commit, answer=answer)
 
     def report(self, study: Analysis) -> Report:
-        # `passk describe` shows labels as columns, so labels must not correct the pass rates, too.
+        # `passk describe` shows labels in columns of their own, so the pass rates are not corrected
+        # by the labels.
         study = replace(study, counts=replace(study.counts, attempts={}))
         counts = study.counts
         ends = [counts.with_missing_as(passing=passing).c for passing in (False, True)]
@@ -249,14 +267,22 @@ class DescribeRunner(CommandRunner, DescribeOptions):
         file_facts = [fact for file in inputs for fact in _file_rows(file, columns=columns)]
         sections: list[Section[Any]] = [
             ReadingSummary(study, [*short, *_outcome_count_rows(counts)]),
-            ColumnTable(study, list(_column_rows(counts.read_facts.column_choices)), rows_without_full=_MAX_SHOWN_COLUMNS),
+            ColumnTable(
+                study,
+                list(_column_rows(counts.read_facts.column_choices)),
+                rows_without_full=_MAX_SHOWN_COLUMNS,
+            ),
             FileTable(study, file_facts if set(file_facts) - set(short) else []),
             ModelSizeTable(study, sizes, rows_without_full=max(_MODELS, len(odd))),
         ]
         messages = [message for message in study.messages(()) if message.severity == WARNING]
         report = build_report(study, sections, messages=messages, interval=None)
-        column_list = [{**column._asdict(), "option": str(column.suggested_option or "")}
-                  for column in counts.read_facts.column_choices]  # fmt: skip
+        column_list = [
+            {"role": choice.role, "column": choice.column,
+             "option": str(choice.suggested_option or ""), "values": choice.value_description,
+             "used": choice.has_role, "pooled": choice.varies_within_tasks}
+            for choice in counts.read_facts.column_choices
+        ]  # fmt: skip
         return replace(report, further_lists={"columns": column_list})
 
 
@@ -265,8 +291,16 @@ def _column_rows(columns: Sequence[ColumnChoice]) -> Iterator[tuple[str, Cell, s
     names = [choice.suggested_option or choice.column for choice in columns]
     room = _WIDE - max((len(str(name)) for name in names[:_MAX_SHOWN_COLUMNS]), default=0)
     for choice in columns:
-        role = f"or {choice.role}" if choice.role in used_roles and not choice.has_role else choice.role
-        name = Phrase((OptionHint("", choice.suggested_option),)) if choice.suggested_option else choice.column
+        role = (
+            f"or {choice.role}"
+            if choice.role in used_roles and not choice.has_role
+            else choice.role
+        )
+        name = (
+            Phrase((OptionHint("", choice.suggested_option),))
+            if choice.suggested_option
+            else choice.column
+        )
         yield role, name, truncated_text(choice.value_description, max(room - 14, 20))
 
 
@@ -305,7 +339,11 @@ def _file_rows(
         yield "several outcomes", names(file.outcome_names)
     if file.columns_from_path:
         yield "from paths", names(file.columns_from_path)
-    facts = [(role, column) for role, column in file.requestable_columns.items() if role not in AMOUNT_UNITS]
+    facts = [
+        (role, column)
+        for role, column in file.requestable_columns.items()
+        if role not in AMOUNT_UNITS
+    ]
     if facts:
         yield "when asked", names([
             f"{role} = {column} ("
@@ -314,7 +352,11 @@ def _file_rows(
             for role, column in facts
         ])  # fmt: skip
     if len(facts) < len(file.requestable_columns):
-        amounts = [(role, file.requestable_columns[role]) for role in AMOUNT_UNITS if role in file.requestable_columns]
+        amounts = [
+            (role, file.requestable_columns[role])
+            for role in AMOUNT_UNITS
+            if role in file.requestable_columns
+        ]
         yield "amounts", names([r if r == column else f"{r} = {column}" for r, column in amounts])
 
 
@@ -337,12 +379,16 @@ def _outcome_count_rows(counts: Counts) -> Iterator[ReadingProperty]:
         outcomes.append(f"{facts.unclear_outcomes:,} neither pass nor fail")
     yield "outcomes", ", ".join(outcomes)
     yield from _first_rows(
-        "no outcome", list(missing_outcome_words(counts.missing_outcomes, facts.missing_reasons_by_model))
+        "no outcome",
+        list(missing_outcome_words(counts.missing_outcomes, facts.missing_reasons_by_model)),
     )
     if not facts.duplicates_checked:
         yield "duplicates", "cannot be found: attempts have no numbers"
     else:
-        yield "duplicates", plural(facts.duplicate_count, "row") if facts.duplicate_count else "none"
+        yield (
+            "duplicates",
+            plural(facts.duplicate_count, "row") if facts.duplicate_count else "none",
+        )
     if facts.skipped_lines:
         yield "skipped", f"{plural(facts.skipped_lines, 'line')} without a record"
 

@@ -16,8 +16,8 @@ from passk_cli.study.metric_selection import MetricOptions, parse_k
 class DiversityOptions:
     """Count the different solutions among the attempts.
 
-    The command counts the different solutions and the different correct solutions among k
-    attempts, and shows how varied the solutions are at tasks that gain from more attempts.
+    The command counts the different solutions and the different correct solutions among k attempts,
+    and shows how varied the solutions are at tasks that gain from more attempts.
 
     # count the different solutions at each temperature
     passk diversity sample_data/cruxeval.jsonl.gz --model codellama-7b \

@@ -1,4 +1,4 @@
-"""The variety of a model's solutions: how many solutions differ, repeat, or come with a gain."""
+"""The variety of a model's solutions: different solutions, duplicates and gains."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from passk_cli.study.section import SeriesRow
 from passk_cli.study.values import attempts_of
 
 DISTINCT, CORRECT = "distinct@", "distinct-correct@"
-# The variety of solutions is reported as small if it exceeds the smallest possible variety by at
-# most a share of _LITTLE_VARIETY_MARGIN.
+# passk reports little variety of solutions if the variety exceeds the smallest possible variety by
+# at most the share _LITTLE_VARIETY_MARGIN.
 _LITTLE_VARIETY_MARGIN = 0.1
 LITTLE_VARIETY_FLAG = "little variety"
 
@@ -36,9 +36,9 @@ def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
 def solution_results(study: Analysis, place: int) -> SeriesRow:
     """All results about the solutions of the model with the index `place` in the counts.
 
-    The results are the metrics of the study, and the variety and least variety of each gain@k. For
-    all and for correct solutions, they also contain the number of different solutions per task,
-    their effective number, and the share of duplicates.
+    The results are the metrics of the study, and the variety and the smallest variety for each
+    gain@k. For all solutions and for correct solutions, the results also contain the number of
+    different solutions per task, their effective number, and the share of duplicates.
     """
     metrics = study.results(study.task_values(only=[place]))
     kinds = {fact.k: fact for fact in metrics if fact.name.startswith(DISTINCT)}
@@ -51,11 +51,11 @@ def solution_results(study: Analysis, place: int) -> SeriesRow:
 
 
 def _gain_variety(gain: Result, kinds: Result) -> Iterator[Result]:
-    """The variety that comes with a gain, and the smallest possible variety.
+    """The variety of the solutions at tasks with a gain, and the smallest possible variety.
 
     The variety is the mean of distinct@k over tasks, weighted by the gain of each task. The
-    smallest variety is pass@k + 1 − pass^k with the same weights, because a gain needs at least one
-    solution that passes and one solution that fails.
+    smallest possible variety is the mean of pass@k + 1 − pass^k with the same weights: one solution
+    if any attempt passes, and one more if any attempt fails.
     """
     value = least = None
     flag, k = "", int(gain.k or 0)
@@ -83,9 +83,14 @@ def _distinct_solution_results(study: Analysis, place: int) -> Iterator[Result]:
         kinds = distinct_solution_count(bag.cell_offsets, times).astype(np.float64)
         # A task with fewer than two passes has no pair of passing attempts, so the task is left
         # out.
-        pairs, repeats = solution_agreement(bag.cell_offsets, times), duplicate_share(bag.cell_offsets, times)
+        pairs, repeats = (
+            solution_agreement(bag.cell_offsets, times),
+            duplicate_share(bag.cell_offsets, times),
+        )
         yield study.mean_result(series, f"distinct{kind}", kinds, tasks, n, bounds=(least, most))
-        yield _effective_solution_number(study.mean_result(series, f"effective{kind}", pairs, tasks, n))
+        yield _effective_solution_number(
+            study.mean_result(series, f"effective{kind}", pairs, tasks, n)
+        )
         yield study.mean_result(series, f"duplicates{kind}", repeats, tasks, n)
 
 
@@ -95,7 +100,9 @@ def _effective_solution_number(fact: Result) -> Result:
         return replace(number, estimate=Estimate(None, reason=chance.reason, unit="score"))
     if chance.value == 0:
         reason = "all solutions differ: no two attempts agree"
-        return replace(number, estimate=Estimate(None, reason=reason, unit="score"), interval_flaw="")
+        return replace(
+            number, estimate=Estimate(None, reason=reason, unit="score"), interval_flaw=""
+        )
     low, high = (1 / limit if limit else None for limit in (chance.high, chance.low))
     open_ = "no upper limit: two attempts may never agree" if chance.low == 0 else ""
     flaw = "; ".join(filter(None, (fact.interval_flaw, open_)))

@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.diversity import DiversityOptions
 from passk_cli.commands.diversity.variety import (
     CORRECT,
@@ -18,6 +17,7 @@ from passk_cli.commands.diversity.variety import (
     diversity_metrics,
     solution_results,
 )
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
@@ -51,28 +51,28 @@ _CURVE_POINTS = 16
 
 LITTLE_VARIETY_WARNING = DiagnosticType(
     "little-variety", WARNING,
-    "gains of {models} from more attempts come with little variety of solutions",
+    "more attempts by {models} increase pass@k, but they add few different solutions",
     meaning="pass@k rises with k, but most tasks with a gain have only one solution that passes and"
-    " one solution that fails. passk prints the message if the interval of the gain is above 0, and"
-    " the variety of the solutions is at most a tenth above the smallest variety that a gain can"
-    " have.",
+    " one solution that fails. The message appears if the interval of the gain is above 0, and the"
+    " variety of the solutions is at most 10 % above the smallest variety with which a gain is"
+    " possible.",
     why="The model repeats the same guesses and tries few new solutions, so more attempts may add"
     " little.",
     advice="Try a higher temperature. `--full` shows the gains and the variety of the solutions.",
-    example="warning[little-variety]: gains of alpha from more attempts come with little variety of"
-    " solutions",
+    example="warning[little-variety]: more attempts by alpha increase pass@k, but they add few"
+    " different solutions",
 )  # fmt: skip
 UNPARSED_SOLUTIONS_NOTE = DiagnosticType(
     "unparsed-solutions", NOTE,
-    "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares it"
-    " as text with single spaces",
+    "{attempts:attempt} {attempts:has|have} a solution that is not valid Python; passk compares"
+    " invalid programs as text with single spaces",
     meaning="`--normalise python` compares programs without comments, docstrings and layout. If"
-    " Python cannot parse a solution, passk compares this solution like with `--normalise space`.",
+    " Python cannot parse a solution, passk treats this solution as `--normalise space` does.",
     why="Two invalid programs that differ only in comments count as different solutions.",
     advice="If the solutions are not Python, use `--normalise space`.",
     example="passk diversity sample_data/cruxeval.jsonl.gz --by temperature --normalise python\n"
     "note[unparsed-solutions]: 471 attempts have a solution that is not valid Python; passk"
-    " compares it as text with single spaces",
+    " compares invalid programs as text with single spaces",
 )  # fmt: skip
 MIXED_OUTCOMES_NOTE = DiagnosticType(
     "mixed-outcomes", NOTE,
@@ -80,8 +80,8 @@ MIXED_OUTCOMES_NOTE = DiagnosticType(
     meaning="Equal solutions usually pass or fail together. Some equal solutions passed in one"
     " attempt and failed in another, for example because of flaky tests or time limits."
     " distinct-pass@k counts each of these solutions by its share of passes.",
-    why="If equal solutions have different outcomes, the checker decides the outcome, and not the"
-    " solution.",
+    why="If equal solutions have different outcomes, the outcome depends on the checker and not on"
+    " the solution.",
     advice="Check whether the tests of the affected tasks are deterministic.",
     example="note[mixed-outcomes]: 7 solutions passed in some attempts and failed in others",
 )  # fmt: skip
@@ -93,8 +93,8 @@ GROWING_DUPLICATES_NOTE = DiagnosticType(
     " duplicates increase.",
     why="A model with more attempts has more duplicates even if its solutions are as varied as the"
     " solutions of other models.",
-    advice="Compare models with different numbers of attempts by distinct@k and by the effective"
-    " number of solutions.",
+    advice="If models have different numbers of attempts, compare them by distinct@k and by the"
+    " effective number of solutions.",
     example="note[growing-duplicates]: tasks have different numbers of attempts, which affect the"
     " share of duplicates but not distinct@k",
 )  # fmt: skip
@@ -125,16 +125,18 @@ DIFFERENT_SOLUTIONS_ANSWER = Answer(
 
 @dataclass(frozen=True)
 class SolutionTable(SeriesMetricTable):
-    """A row per model: different solutions and different correct solutions, and duplicates."""
+    """One row per model: different solutions, different correct solutions, and duplicates."""
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
-        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns if n.visibility == ALWAYS],
+        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns
+            if n.visibility == ALWAYS],
                 example=MetricColumn("distinct@K, distinct-correct@K, duplicates",
                                "Number of different solutions, number of different passing"
                                " solutions and share of duplicates among K attempts, for the"
                                " largest K.", "score")),
-        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns if n.visibility == FULL],
+        replace(METRIC_COLUMN, repeated_items=lambda section: [n for n in section.metric_columns
+            if n.visibility == FULL],
                 visibility=FULL,
                 example=MetricColumn("distinct, effective",
                                "Number of different solutions among all attempts, and 1 /"
@@ -229,7 +231,7 @@ class GainAtK(NamedTuple):
 
 
 class GainVarietyTable(Section[GainAtK]):
-    """The gain of k attempts over one attempt, and the variety of solutions with this gain."""
+    """The gain of k attempts over one attempt, and the variety at tasks with this gain."""
 
     title = "Gain of k attempts over one, and the variety that comes with it"
     visibility = FULL
@@ -238,7 +240,8 @@ class GainVarietyTable(Section[GainAtK]):
         Column("k", "count", meaning="Number of attempts.", cell_of_record=lambda gain: gain.k),
         Column("pass@k", "share", meaning="Probability that at least one of k attempts passes.",
                cell_of_record=lambda gain: gain.metric_estimate("pass").value),
-        Column("gain", "share", meaning="pass@k − pass@1.", cell_of_record=lambda gain: gain.metric_estimate("gain")),
+        Column("gain", "share", meaning="pass@k − pass@1.",
+            cell_of_record=lambda gain: gain.metric_estimate("gain")),
         Column("variety", "score", meaning="Mean of distinct@k over tasks, weighted by the gain of"
                " each task.",
                cell_of_record=lambda gain: gain.metric_estimate("variety").value),
@@ -278,7 +281,9 @@ class DiversityRunner(CommandRunner, DiversityOptions):
         )
 
     def report(self, study: Analysis) -> Report:
-        study = replace(study, signature_entries={"normalise": self.normalise, "similarity": self.similarity})
+        study = replace(
+            study, signature_entries={"normalise": self.normalise, "similarity": self.similarity}
+        )
         similarity_words = "" if self.similarity is None else f", similarity {self.similarity:g}"
         rows = [solution_results(study, place) for place in study.series_by_pass_rate]
         ks = [k for k in diversity_ks(study.counts, self.k) if k > 1]
@@ -290,9 +295,11 @@ class DiversityRunner(CommandRunner, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's of -k, or by default those of 2, 10 and 100 that every task of most models allows.
+    """The k's that -k sets, or by default those among 2, 10 and 100 that most models allow.
 
-    If there are fewer than three of these, the number of attempts and half of it are added.
+    A model allows a k if every task has at least k attempts.
+
+    If there are fewer than three k's, the number of attempts and half of this number are added.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

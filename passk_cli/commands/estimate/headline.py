@@ -57,7 +57,7 @@ def _leader(facts: Sequence[Result]) -> Leader | None:
 
 
 class Headline(ValueRange):
-    """The estimates of all models: the range of the first metric, and the leader per metric."""
+    """The range of the first metric over all models, and the leader of each metric."""
 
     def __init__(self, study: Analysis, facts: Sequence[Result]) -> None:
         self.study = study
@@ -95,7 +95,7 @@ class Headline(ValueRange):
 
     @property
     def unreached_k(self) -> int:
-        """The largest k for which some task has too few attempts; 0 if there is none."""
+        """The largest k for which some task has too few attempts; 0 if there is no such k."""
         return self.study.largest_unsupported_k(self._headline_results)
 
     @property
@@ -104,7 +104,9 @@ class Headline(ValueRange):
 
     @cached_property
     def last_metric_leader(self) -> Leader | None:
-        """The only leader for the last metric, if it is compared with the same models and tasks."""
+        """The only leader for the last metric, if it is not also the first metric.
+
+        None if the two metrics compare different numbers of models or tasks."""
         last = self.facts_with_value[-1].name
         last_leader = _leader(
             [fact for fact in self._results_on_shared_tasks[0] if fact.name == last]
@@ -112,7 +114,11 @@ class Headline(ValueRange):
         if last == self.metric or last_leader is None or not last_leader.is_one_model:
             return None
         sizes = (last_leader.model_count, last_leader.task_count)
-        return last_leader if sizes == (self.first_leader.model_count, self.first_leader.task_count) else None
+        return (
+            last_leader
+            if sizes == (self.first_leader.model_count, self.first_leader.task_count)
+            else None
+        )
 
     @property
     def has_one_model(self) -> bool:
@@ -120,7 +126,7 @@ class Headline(ValueRange):
 
     @cached_property
     def led_groups_by_model(self) -> dict[str, list[str]]:
-        """Model → groups in which it is the only leader, with the model with most groups first."""
+        """Maps each model to the groups in which only this model leads, most groups first."""
         groups: dict[str, list[str]] = {}
         for group, led in self.leader_by_group.items():
             if led.is_one_model:
@@ -150,12 +156,16 @@ class Headline(ValueRange):
         led, last_leader = self.first_leader, self.last_metric_leader
         further = {} if last_leader is None else {
             "other": last_leader.metric, "other_model": last_leader.extreme_value.names[0],
-            "other_estimate": last_leader.extreme_value.estimate, "other_direction": last_leader.direction,
+            "other_estimate": last_leader.extreme_value.estimate,
+            "other_direction": last_leader.direction,
         }  # fmt: skip
         return {
-            "metric": self.metric, "models": led.extreme_value.names, "count": len(led.extreme_value.names),
-            "model": led.extreme_value.names[0], "words": led.extreme_value.words, "estimate": led.extreme_value.estimate,
-            "direction": led.direction, "where": self.shared_tasks_text, "without": self.without, **further,
+            "metric": self.metric, "models": led.extreme_value.names,
+            "count": len(led.extreme_value.names),
+            "model": led.extreme_value.names[0], "words": led.extreme_value.words,
+            "estimate": led.extreme_value.estimate,
+            "direction": led.direction, "where": self.shared_tasks_text, "without": self.without,
+            **further,
         }  # fmt: skip
 
     @property
@@ -195,7 +205,9 @@ _SHARED_TASKS_CLAUSE = "{?where| on {where}}"
 _MISSING_VALUES_CLAUSE = "{?without| No value of {metric}: {without}.}"
 # The answers in _UNRANKED_ANSWERS are about several models that passk does not rank.
 _UNRANKED_ANSWERS = (
-    replace(VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leader_by_group and headline.same),
+    replace(
+        VALUE_RANGE_ANSWERS[2], when=lambda headline: not headline.leader_by_group and headline.same
+    ),
     replace(VALUE_RANGE_ANSWERS[3], when=lambda headline: not headline.leader_by_group),
 )
 HEADLINE_ANSWERS = (
@@ -204,7 +216,8 @@ HEADLINE_ANSWERS = (
            lambda headline: headline.single_series_sentence_fields),
     *VALUE_RANGE_ANSWERS[:2],
     Answer("no-groups-ranked",
-           lambda headline: headline.groups and not headline.leader_by_group and not headline.has_one_model,
+           lambda headline: headline.groups and not headline.leader_by_group
+           and not headline.has_one_model,
            "No group of {by:and} has two models with {metric} on shared tasks, so no model is"
            " ranked.", lambda headline: {"by": headline.groups, "metric": headline.metric}),
     *_UNRANKED_ANSWERS,
@@ -221,26 +234,36 @@ HEADLINE_ANSWERS = (
            lambda headline: headline.group_sentence_fields),
     Answer("no-leader-in-groups", lambda headline: bool(headline.groups),
            "In {ranked} of {groups:group} of {by:and}, no model has the {direction:highest|lowest}"
-           " {metric} by itself{?where|, on {where}}.", lambda headline: headline.group_sentence_fields),
+           " {metric} by itself{?where|, on {where}}.",
+           lambda headline: headline.group_sentence_fields),
     Answer("highest-unsure", lambda headline: not headline.first_leader.extreme_value.certain,
            "{words} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
-           + ": {metric} {estimate}; missing outcomes decide which." + _MISSING_VALUES_CLAUSE),
+           + ": {metric} {estimate}; missing outcomes decide which model it"
+               " is." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates",
-           lambda headline: len(headline.first_leader.extreme_value.names) == headline.first_leader.model_count <= _NAMED,
-           "{models:and} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
+           lambda headline: len(headline.first_leader.extreme_value.names)
+           == headline.first_leader.model_count <= _NAMED,
+           "{models:and} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric}"
+               " {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("same-estimates-of-all",
-           lambda headline: len(headline.first_leader.extreme_value.names) == headline.first_leader.model_count,
-           "All {count:model} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric} {estimate}."
+           lambda headline: len(headline.first_leader.extreme_value.names)
+           == headline.first_leader.model_count,
+           "All {count:model} have the same estimate" + _SHARED_TASKS_CLAUSE + ": {metric}"
+               " {estimate}."
            + _MISSING_VALUES_CLAUSE),
-    Answer("several-highest", lambda headline: 1 < len(headline.first_leader.extreme_value.names) <= _NAMED,
-           "{models:and} {direction:score highest|are lowest}, with the same estimate" + _SHARED_TASKS_CLAUSE
+    Answer("several-highest",
+        lambda headline: 1 < len(headline.first_leader.extreme_value.names) <= _NAMED,
+           "{models:and} {direction:score highest|are lowest}, with the same"
+           " estimate" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("many-highest", lambda headline: len(headline.first_leader.extreme_value.names) > 1,
-           "{count:model} {direction:score highest|are lowest}, with the same estimate" + _SHARED_TASKS_CLAUSE
+           "{count:model} {direction:score highest|are lowest}, with the same"
+           " estimate" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}." + _MISSING_VALUES_CLAUSE),
     Answer("highest-at-both",
            lambda headline: headline.last_metric_leader is not None
-           and (headline.last_metric_leader.extreme_value.names[0], headline.last_metric_leader.direction)
+           and (headline.last_metric_leader.extreme_value.names[0],
+               headline.last_metric_leader.direction)
            == (headline.first_leader.extreme_value.names[0], headline.first_leader.direction),
            "{model} {direction:scores highest|is lowest}" + _SHARED_TASKS_CLAUSE
            + ": {metric} {estimate}, {other} {other_estimate}." + _MISSING_VALUES_CLAUSE),
@@ -258,6 +281,7 @@ ANY_AND_ALL_PASS_ANSWER = Answer(
     " {hat}{?all| on {tasks} of {all:task}}.", lambda headline: headline.largest_k_sentence_fields,
 )  # fmt: skip
 OWN_TASKS_ANSWER = Answer(
-    "own-tasks-below", lambda headline: bool(headline.shared_tasks_text and headline.leader_by_group),
+    "own-tasks-below", lambda headline: bool(headline.shared_tasks_text
+        and headline.leader_by_group),
     "The rows of the table use all tasks of each model.", lambda headline: {},
 )  # fmt: skip

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from passk_cli.commands.runner import CommandRunner
 from passk_cli.commands.estimate import EstimateOptions
 from passk_cli.commands.estimate.headline import (
     ANY_AND_ALL_PASS_ANSWER,
@@ -15,6 +14,7 @@ from passk_cli.commands.estimate.headline import (
     OWN_TASKS_ANSWER,
     Headline,
 )
+from passk_cli.commands.runner import CommandRunner
 from passk_cli.diagnostic import NOTE, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.inference.populations import THESE_TASKS
@@ -61,7 +61,7 @@ from passk_cli.suggestions import did_you_mean_or_list
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# Maps the unit of a metric to the title of the axis.
+# AXIS_TITLE_BY_UNIT maps the unit of a metric to the title of the axis.
 AXIS_TITLE_BY_UNIT = {
     "share": "", "score": "score", "$": "US dollars", "tokens": "tokens", "s": "seconds",
     "turns": "turns",
@@ -79,7 +79,7 @@ NOISY_ATTEMPTS_NOTE = DiagnosticType(
     " the variance that comes from attempts. For the same cost, more attempts reduce the variance"
     " at a large k faster than new tasks do.",
     advice="For a narrower interval, make more attempts at the same tasks. `passk plan` computes"
-    " how many tasks and attempts a target needs.",
+    " how many tasks and attempts you need to reach a target.",
     example="note[noisy-attempts]: pass@8 of beta: one more attempt at every task would narrow the"
     " interval more than the same number of attempts at new tasks",
 )  # fmt: skip
@@ -93,8 +93,10 @@ class EstimateTable(SeriesMetricTable):
         *SeriesMetricTable.columns,
         Column("{0.name} judged", "share",
                meaning="The value computed from the verdicts of the judge, uncorrected.",
-               repeated_items=lambda section: section.corrected_metric_columns, visibility=FULL, field_name="judged",
-               cell_of_record=lambda row, number: row.result_by_name[number.name].extra_fields.get("judged"),
+               repeated_items=lambda section: section.corrected_metric_columns, visibility=FULL,
+               field_name="judged",
+               cell_of_record=lambda row,
+               number: row.result_by_name[number.name].extra_fields.get("judged"),
                example=MetricColumn("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", visibility=FULL,
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"
@@ -114,7 +116,9 @@ class EstimateTable(SeriesMetricTable):
     def corrected_metric_columns(self) -> list[MetricColumn]:
         judged_names = {fact.name for fact in self.results() if "judged" in fact.extra_fields}
         return [
-            number._replace(visibility=FULL) for number in self.metric_columns if number.name in judged_names
+            number._replace(visibility=FULL)
+            for number in self.metric_columns
+            if number.name in judged_names
         ]
 
     def tables(self) -> Iterator[Table]:
@@ -134,7 +138,10 @@ class EstimateTable(SeriesMetricTable):
             yield from first_true_sentence(HEADLINE_ANSWERS, headline)
             yield from first_true_sentence((ANY_AND_ALL_PASS_ANSWER,), headline)
             if any(
-                m.k == 1 and not m.definition.required_attempt_data and not m.definition.is_known_only_as_range for m in metrics
+                m.k == 1
+                and not m.definition.required_attempt_data
+                and not m.definition.is_known_only_as_range
+                for m in metrics
             ):
                 yield from first_true_sentence(NOISE_ANSWERS, NoiseSummary(self.study))
             yield from first_true_sentence((OWN_TASKS_ANSWER,), headline)
@@ -163,7 +170,9 @@ class EstimateTable(SeriesMetricTable):
         confidence = self.study.confidence
         if confidence.population == THESE_TASKS or confidence.method == "none":
             return
-        visible_names = {number.name for number in self.metric_columns if number.visibility == ALWAYS}
+        visible_names = {
+            number.name for number in self.metric_columns if number.visibility == ALWAYS
+        }
         noisy = [
             fact
             for fact in self.results()
@@ -204,7 +213,12 @@ def _attempt_noise(row: SeriesRow) -> SeriesNoise | None:
     plain = [
         v
         for v in all_values
-        if not (v.metric.definition.required_attempt_data or v.labels or v.judge_error_rates or v.values_if_missing_pass)
+        if not (
+            v.metric.definition.required_attempt_data
+            or v.labels
+            or v.judge_error_rates
+            or v.values_if_missing_pass
+        )
     ]
     values = max(plain, key=lambda values: len(values.n), default=None)
     several = values is not None and len(values.n) > 1 and values.n.max() > 1
@@ -225,9 +239,9 @@ def _attempts_help_more(fact: Result) -> bool:
     """Whether one more attempt at each task narrows the interval more than new tasks would.
 
     One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts per task,
-    the variance of the mean is V(n) / T, so the result is whether V(n + 1) is below V(n) n / (n +
-    1). The result is false for k = 1. It is also false for one task, because the variance between
-    tasks is then unknown.
+    the variance of the mean is V(n) / T, so the function returns whether V(n + 1) is below V(n) n /
+    (n + 1). The result is false for k = 1. The result is also false for a single task, because the
+    variance between tasks is then unknown.
     """
     values = fact.values
     if values is None or values.metric.definition.required_attempt_data or len(values.n) < 2:
@@ -270,7 +284,9 @@ def _sort_value_by_series(
     facts: Sequence[Result], metric: Metric, back: bool
 ) -> dict[SeriesKey, float]:
     sign = metric.better_sign * (1 if back else -1)
-    values = {fact.series: fact.estimate.value_or_midpoint for fact in facts if fact.name == metric.name}
+    values = {
+        fact.series: fact.estimate.value_or_midpoint for fact in facts if fact.name == metric.name
+    }
     return {series: math.inf if v is None else sign * v for series, v in values.items()}
 
 

@@ -18,7 +18,7 @@ CURVE_NAMES = ("pass@k", "pass^k")
 
 
 def parse_prediction_ks(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts such as "100,1000"; a ParameterError for other values."""
+    """Parse numbers of attempts such as "100,1000"; ParameterError for other values."""
     text = ",".join(map(str, value))
     return tuple(
         sorted({parse_whole_number(OptionValue("--to", text), part) for part in text.split(",")})
@@ -26,7 +26,7 @@ def parse_prediction_ks(value: Any) -> tuple[int, ...]:
 
 
 def parse_curves(value: Any) -> tuple[str, ...]:
-    """Parse the names pass@k and pass^k. Without a name, the result is pass@k.
+    """Parse the names pass@k and pass^k. If no name is given, the result is pass@k.
 
     >>> parse_curves(["pass^k, pass@k"]), parse_curves([","])
     (('pass^k', 'pass@k'), ('pass@k',))
@@ -48,7 +48,7 @@ _REMOVED_FITS = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power",
 
 
 def parse_fit(value: Any) -> str:
-    """Parse the name of a fit; a ParameterError if it is not log-logit."""
+    """Parse the name of a fit; ParameterError if the name is not log-logit."""
     name = str(value)
     if name in _REMOVED_FITS:
         raise ParameterError(
@@ -91,7 +91,7 @@ class ExtrapolateOptions:
         "-m --metric", "pass@k,pass^k", "Predict pass@k, pass^k or both. Default: pass@k.",
         parse=parse_curves)] = CURVE_NAMES[:1]
     fit: Annotated[str | None, Option(
-        "--fit", "log-logit", "Add a straight-line fit of logit pass@k in log k.",
+        "--fit", "log-logit", "Add a straight-line fit of logit pass@k against log k.",
         parse=parse_fit,
         detail="The log-logit fit is a heuristic without an interval. On real data with many"
         " attempts, the line was often far too high.")] = None
@@ -100,7 +100,8 @@ class ExtrapolateOptions:
 
 COMMAND = Command(
     ExtrapolateOptions, (Request, RequiredAttempts, Confidence),
-    excluded_options=("interval", "bounds", "resamples", "seed"), has_charts=True, has_methods_text=True,
+    excluded_options=("interval", "bounds", "resamples", "seed"), has_charts=True,
+    has_methods_text=True,
     absent_option_reasons={
         "-k": "set the k's with --to", "k": "set the k's with to=",
         **dict.fromkeys(("--resamples", "resamples", "--seed", "seed"),

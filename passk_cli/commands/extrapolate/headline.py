@@ -11,7 +11,8 @@ from passk_cli.report.data_types import Cell, Estimate, Limits, Phrase
 from passk_cli.study.answer import Answer
 from passk_cli.study.value_range import all_series_words
 
-# Two numbers that differ by at least _EQUAL_TOLERANCE still differ after rounding.
+# Predictions that differ by less than _EQUAL_TOLERANCE are treated as equal, because they look
+# equal after rounding.
 _EQUAL_TOLERANCE = 0.0005
 
 
@@ -24,7 +25,8 @@ class RankedPredictions:
         self.top, *self.lower_estimates = (row.results_by_k[k].estimate for row in models)
         low = math.inf if self.top.low is None else self.top.low
         self.rivals = [
-            row.task_values.name for row, rival in zip(models[1:], self.lower_estimates, strict=True)
+            row.task_values.name for row, rival in zip(models[1:], self.lower_estimates,
+                strict=True)
             if rival.high is None or rival.high >= low
         ]  # fmt: skip
 
@@ -37,7 +39,8 @@ class RankedPredictions:
     def sentence_fields(self) -> dict[str, Any]:
         best, last = self.models[0], self.models[-1]
         fields: dict[str, Any] = {
-            "number": f"{best.metric_family}{self.k}", "model": best.task_values.name, "where": self.where,
+            "number": f"{best.metric_family}{self.k}", "model": best.task_values.name,
+            "where": self.where,
             "models": len(self.models), "all": all_series_words(len(self.models)),
             "estimate": self.top,
             "highest": self.top.without_interval, "rivals": self.rivals, "count": len(self.rivals),
@@ -49,7 +52,10 @@ class RankedPredictions:
             limits, prospect = widest.results_by_k[self.k].estimate, widest.attempts_needed(self.k)
             fields |= {"attempts": widest.known_k, "limits": Limits(limits.low, limits.high)}
             if prospect:
-                fields |= {"ahead": prospect.attempts, "next": f"{best.metric_family}{prospect.determined_k}"}
+                fields |= {
+                    "ahead": prospect.attempts,
+                    "next": f"{best.metric_family}{prospect.determined_k}",
+                }
         return fields
 
 
@@ -59,19 +65,23 @@ _ATTEMPTS_NEEDED_CLAUSE = "{?ahead|; with {ahead:attempt} {next} could be predic
 PREDICTION_ANSWERS = (
     Answer("not-determined",
            lambda predictions: predictions.open and not predictions.lower_estimates,
-           "{attempts:attempt} per task do not determine {number} of {model}" + _SHARED_TASKS_CLAUSE
-           + ": it is in {limits}" + _ATTEMPTS_NEEDED_CLAUSE),
+           "With {attempts:attempt} per task, passk can predict only a range for {number} of"
+           " {model}" + _SHARED_TASKS_CLAUSE
+           + ": {limits}" + _ATTEMPTS_NEEDED_CLAUSE),
     Answer("some-not-determined", lambda predictions: predictions.open,
-           "{attempts:attempt} per task do not determine {number} for {open} of {models:model}"
+           "With {attempts:attempt} per task, passk can predict only a range for {number} for"
+           " {open} of {models:model}"
            + _SHARED_TASKS_CLAUSE + _ATTEMPTS_NEEDED_CLAUSE),
     Answer("predicted", lambda predictions: not predictions.lower_estimates,
            "{number} of {model}" + _SHARED_TASKS_CLAUSE + " is {estimate}" + _KNOWN_K_CLAUSE),
     Answer("predicted-highest", lambda predictions: not predictions.rivals,
-           "{number} is highest for {model}" + _SHARED_TASKS_CLAUSE + ": {highest}" + _KNOWN_K_CLAUSE),
+           "{number} is highest for"
+           " {model}" + _SHARED_TASKS_CLAUSE + ": {highest}" + _KNOWN_K_CLAUSE),
     Answer("predicted-alike", lambda predictions: predictions.all_look_equal,
            "{number}" + _SHARED_TASKS_CLAUSE + " is about {highest} for {all}."),
     Answer("predicted-range", lambda _: True,
-           "{number}" + _SHARED_TASKS_CLAUSE + " ranges from {lowest} ({last}) to {highest} ({model}). The"
+           "{number}" + _SHARED_TASKS_CLAUSE + " ranges from {lowest} ({last}) to {highest}"
+               " ({model}). The"
            " highest range overlaps with the {count:range|ranges} of {rivals}" + _KNOWN_K_CLAUSE),
 )  # fmt: skip
 TOO_FEW_SHARED_TASKS_ANSWER = Answer(
@@ -95,7 +105,8 @@ class RankedTargetKs:
     def sentence_fields(self) -> dict[str, Any]:
         best, (low, high) = self.models[0], self.ends[0]
         rivals = [
-            row.task_values.name for row, (start, end) in zip(self.models[1:], self.ends[1:], strict=True)
+            row.task_values.name for row, (start, end) in zip(self.models[1:], self.ends[1:],
+                strict=True)
             if start <= high and end >= low
         ]  # fmt: skip
         return {
@@ -108,10 +119,12 @@ class RankedTargetKs:
 
 TARGET_K_ANSWERS = (
     Answer("target-of-one", lambda targets: len(targets.models) == 1,
-           "{rising:k for pass@k =|k up to which pass^k ≥} {target} of {model}" + _SHARED_TASKS_CLAUSE
+           "{rising:k for pass@k =|k up to which pass^k ≥} {target} of"
+           " {model}" + _SHARED_TASKS_CLAUSE
            + ": {ks}."),
     Answer("target-alike", lambda targets: len({*targets.ends}) == 1,
-           "{rising:k for pass@k =|k up to which pass^k ≥} {target} for {all}" + _SHARED_TASKS_CLAUSE
+           "{rising:k for pass@k =|k up to which pass^k ≥} {target} for"
+           " {all}" + _SHARED_TASKS_CLAUSE
            + ": {ks}."),
     Answer("target-first", lambda _: True,
            "{rising:k for pass@k =|k up to which pass^k ≥} {target} is {rising:lowest|highest}"
@@ -121,7 +134,7 @@ TARGET_K_ANSWERS = (
 
 
 def ranking_value(prediction: Prediction, k: int) -> float:
-    """The prediction at k, or the middle of its range, by which models are sorted."""
+    """The prediction at k, or the middle of the range at k, which sets the order of the models."""
     estimate = prediction.results_by_k[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
     return middle if estimate.value is None else estimate.value
@@ -139,7 +152,7 @@ def _target_k_range(prediction: Prediction) -> tuple[float, float]:
 
 
 def target_k_text(prediction: Prediction) -> Iterator[Cell]:
-    """Yield parts of a text about a k, for example "17 [12, 26]" or "not before 94"."""
+    """Yield the parts of a text that names a k, for example "17 [12, 26]" or "not before 94"."""
     [fact] = prediction.target_k_results
     value, low, high = (
         None if k is None else int(k)

@@ -21,14 +21,14 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import SeriesKey, TaskValues
 
-# passk searches for the k of a target rate only up to LARGEST_SEARCH_K.
+# passk searches for the k at which a curve reaches a target rate only up to k = LARGEST_SEARCH_K.
 LARGEST_SEARCH_K, LARGEST_SEARCH_K_WORDS = 1_000_000, "10⁶"
 LOG_LOGIT, AVERAGE = "log-logit", "average"
 
 
 @dataclass(frozen=True)
 class PredictionRequest:
-    """Which curves to predict at which k's, and the target for which a k is searched."""
+    """The curves to predict, the k's of the predictions, and the target that a curve must reach."""
 
     curve_names: tuple[str, ...]
     ks: tuple[int, ...]
@@ -51,7 +51,7 @@ class _PredictedCurve:
 
 @dataclass(frozen=True)
 class UnpredictedCurve(_PredictedCurve):
-    """A curve without a prediction.  facts : an empty result with the reason, per requested k."""
+    """A curve without a prediction.  results : an empty result with the reason, per requested k."""
 
     reason: str
     results: tuple[Result, ...]
@@ -61,8 +61,9 @@ class UnpredictedCurve(_PredictedCurve):
 class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
-    numbers : results at the largest known k and at the requested k's.
-    further : results of the average of models, and of the log-logit line if it is requested.
+    results_by_k : results at the largest known k and at the requested k's.
+    model_based_results : results of the average of models, and of the log-logit line if it is
+        requested.
     """
 
     computation: _PredictionComputation
@@ -95,7 +96,7 @@ class Prediction(_PredictedCurve):
         yield from self.target_k_results
 
     def result_at(self, k: int) -> Result:
-        """The result at k, which equals that of `passk estimate` if all tasks have k attempts."""
+        """The result at k, which `passk estimate` also returns if all tasks have k attempts."""
         return self.computation.result_at(k)
 
     def log_logit_estimate(self, k: int) -> Estimate:
@@ -103,7 +104,7 @@ class Prediction(_PredictedCurve):
         return next(fact.estimate for fact in self.model_based_results if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The number of further attempts that the prediction at k needs; None if none is enough."""
+        """The number of further attempts that the prediction at k needs; else None."""
         return self.extrapolation.attempts_needed(k)
 
 
@@ -128,7 +129,9 @@ def predict_curve(
         numbers, [k for k in aim.ks if k > ahead.largest_known_k], aim.fit_name
     )
     reaches = () if aim.target is None else (_target_k_result(numbers, aim.target),)
-    return Prediction(rates, numbers, {k: numbers.result_at(k) for k in ks}, tuple(further), reaches)
+    return Prediction(
+        rates, numbers, {k: numbers.result_at(k) for k in ks}, tuple(further), reaches
+    )
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,14 @@ class _PredictionComputation:
     result_template: Result
 
     def result_at(self, k: int) -> Result:
-        """The result at k. Beyond the attempts made, only a narrow range has an estimate."""
-        metric, known_k = Metric(self.task_values.metric.family, k), self.extrapolation.largest_known_k
+        """The result at k.
+
+        Beyond the attempts made, a result has an estimate only if its range is narrow.
+        """
+        metric, known_k = (
+            Metric(self.task_values.metric.family, k),
+            self.extrapolation.largest_known_k,
+        )
         if k <= self.task_values.n.min():
             values = metric.values(self.task_values.n, self.task_values.c)
             fact = self.study.result(replace(self.task_values, metric=metric, values=values))
@@ -152,7 +161,9 @@ class _PredictionComputation:
             value = min(max(value, low), high)
         estimate = Estimate(value, low=low, high=high, reason=reason)
         more: dict[str, Cell] = {"beyond": "yes" if k > known_k else "no"}
-        return replace(self.result_template, name=metric.name, k=k, estimate=estimate, extra_fields=more)
+        return replace(
+            self.result_template, name=metric.name, k=k, estimate=estimate, extra_fields=more
+        )
 
     def mean_at(self, k: int) -> float:
         metric = Metric(self.task_values.metric.family, k)
@@ -164,7 +175,10 @@ class _PredictionComputation:
         if k <= least:
             estimate = self.result_at(k).estimate
             return estimate.low or 0.0, 1.0 if estimate.high is None else estimate.high
-        (low, high), (measured_low, measured_high) = self.extrapolation.range(k), self.range_at(least)
+        (low, high), (measured_low, measured_high) = (
+            self.extrapolation.range(k),
+            self.range_at(least),
+        )
         end = min if self.extrapolation.for_pass_hat_k else max
         return end(low, measured_low), end(high, measured_high)
 
@@ -183,7 +197,8 @@ def _model_based_results(
             float(part[place]) for part in (averaged.posterior_means, averaged.low, averaged.high)
         )
         yield replace(
-            numbers.result_template, name=name + AVERAGE, estimate=Estimate(value, low=low, high=high),
+            numbers.result_template, name=name + AVERAGE, estimate=Estimate(value, low=low,
+                high=high),
             method=AVERAGE, extra_fields=more,
         )  # fmt: skip
         if line is not None:
@@ -194,16 +209,17 @@ def _model_based_results(
                 else Estimate(None, reason=f"{name[:5]}k is 0 or 1 at all but one k")
             )
             yield replace(
-                numbers.result_template, name=name + LOG_LOGIT, estimate=estimate, method="none", level=None,
+                numbers.result_template, name=name + LOG_LOGIT, estimate=estimate, method="none",
+                level=None,
                 extra_fields=more,
             )  # fmt: skip
 
 
 def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
-    """The k at which the curve reaches the target, by the average and by both limits of the range.
+    """The k's at which the average and both limits of the range reach the target.
 
     pass@k reaches the target at the first k with at least this value. pass^k keeps the target up to
-    the last such k, or 0 if there is none. The result is None above LARGEST_SEARCH_K.
+    the last such k, or 0 if there is none. The result is None if the k is above LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.task_values.metric.family
     ks = _search_ks(ahead.largest_known_k)
@@ -213,7 +229,9 @@ def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
     low, high = (by_low, by_high) if ahead.for_pass_hat_k else (by_high, by_low)
     least = int(numbers.task_values.n.min())
     beyond = [k for k in ks if k > least]
-    means = dict(zip(beyond, ahead.model_average(np.array(beyond)).posterior_means.tolist(), strict=True))
+    means = dict(
+        zip(beyond, ahead.model_average(np.array(beyond)).posterior_means.tolist(), strict=True)
+    )
     value = _k_at_target(
         ks, lambda k: means[k] if k > least else numbers.mean_at(k), target,
         falling=ahead.for_pass_hat_k,
@@ -239,7 +257,7 @@ def _search_ks(known_k: int) -> list[int]:
 def _k_at_target(
     ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
 ) -> int | None:
-    """The first k at which an increasing value reaches the target; None if it never does.
+    """The first k at which an increasing value reaches the target; None if there is no such k.
 
     For a decreasing value, the result is the last k with at least the target: 0 if no k has this
     value, and None if all k's have it.

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.activity import items_with_progress
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.extrapolate import ExtrapolateOptions
 from passk_cli.commands.extrapolate.headline import (
     PREDICTION_ANSWERS,
@@ -27,6 +26,7 @@ from passk_cli.commands.extrapolate.prediction import (
     UnpredictedCurve,
     predict_curve,
 )
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.inference.extrapolation import (
@@ -59,18 +59,18 @@ from passk_cli.study.data_notes import lacking_tasks_message
 from passk_cli.study.result import Result
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 
-# The default of `--to` is _DEFAULT_K_MULTIPLE times the number of attempts.
+# The default of `--to` is _DEFAULT_K_MULTIPLE times the number of attempts per task.
 _DEFAULT_K_MULTIPLE = 10
-# A line in the chart has _CHART_LINE_POINTS points.
+# passk draws a line in a chart through _CHART_LINE_POINTS points.
 _CHART_LINE_POINTS = 24
 
 NO_PREDICTION_WARNING = DiagnosticType(
     "no-prediction", WARNING, "there is no prediction for {models}: {reason}",
     meaning="If the attempts at a task end with the first pass, their number depends on the"
-    " outcomes. Models with attempts that end with the first pass have an empty row.",
+    " outcomes. The row of a model is empty if its attempts at a task end with the first pass.",
     why="A prediction from attempts that end with the first pass would mistake easy tasks for hard"
     " tasks.",
-    advice="Make the same number of attempts at every task, whatever their outcomes are.",
+    advice="Make the same number of attempts at every task, whatever the outcomes are.",
     example="warning[no-prediction]: there is no prediction for alpha: attempts end with the first"
     " pass",
 )  # fmt: skip
@@ -89,7 +89,10 @@ HEURISTIC_FIT_WARNING = DiagnosticType(
 
 @dataclass(frozen=True)
 class PredictionTable(Section[Prediction]):
-    """A row per model: one curve at the attempts made and beyond. The highest value comes first."""
+    """One row per model: the values of a curve at the attempts made and beyond them.
+
+    The model with the highest value comes first.
+    """
 
     metric_family: str
     prediction_request: PredictionRequest
@@ -98,31 +101,37 @@ class PredictionTable(Section[Prediction]):
         MODEL_COLUMN,
         GROUP_COLUMN,
         Column("n", "count", meaning="Number of attempts that nearly all tasks have.",
-               cell_of_record=lambda row: row.known_k, exists_in_section=lambda section: section.has_different_attempts),
+               cell_of_record=lambda row: row.known_k,
+               exists_in_section=lambda section: section.has_different_attempts),
         Column("{}", "share", meaning="{}, computed from the attempts made.",
                repeated_items=lambda section: [section.measured_metric_name], example="pass@n",
                cell_of_record=lambda row, name: Estimate(row.result_at_known_k.estimate.value)),
         Column("its interval", "share", True, "Confidence interval of the value in the column to"
                " the left.",
-               visibility=FULL, cell_of_record=lambda row: Limits(row.result_at_known_k.estimate.low,
+               visibility=FULL,
+               cell_of_record=lambda row: Limits(row.result_at_known_k.estimate.low,
                                                    row.result_at_known_k.estimate.high)),
         Column("{}", "share", meaning="Range that the counts allow for {}. If the range is at most"
                f" {MAX_RANGE_WIDTH} wide, an estimate comes before the range.",
-               repeated_items=lambda section: [f"{section.metric_family}{k}" for k in section.prediction_request.ks],
+               repeated_items=lambda section: [f"{section.metric_family}{k}"
+                   for k in section.prediction_request.ks],
                example="pass@K",
-               cell_of_record=lambda row, name: _estimate_or_range(row.results_by_k[int(name[5:])].estimate)),
+               cell_of_record=lambda row,
+               name: _estimate_or_range(row.results_by_k[int(name[5:])].estimate)),
         Column("{} by log-logit", "share", meaning="{} from a straight line of its logit in log k,"
                " which is a heuristic (`--fit log-logit`).", example="pass@K",
                repeated_items=lambda section: section.log_logit_metric_names,
                cell_of_record=lambda row, name: row.log_logit_estimate(int(name[5:]))),
         Column("k for {:g}", meaning="Range of the smallest k at which the value {:g} is reached. A"
                " k beyond the attempts made is rounded to two digits.",
-               repeated_items=lambda section: (section.prediction_request.target and [section.prediction_request.target]) or (),
+               repeated_items=lambda section: (section.prediction_request.target
+                   and [section.prediction_request.target]) or (),
                example=0.9,
                cell_of_record=lambda row, target: Phrase(tuple(target_k_text(row)))),
         Column("never {}", "count", meaning="Number of tasks that never {}. Only these tasks can"
                " change the curve.",
-               visibility=FULL, repeated_items=lambda section: [section.never_seen_outcome], example="passed",
+               visibility=FULL, repeated_items=lambda section: [section.never_seen_outcome],
+               example="passed",
                cell_of_record=lambda row, _: row.never_passed_task_count),
         data_field("beyond", "Whether k is larger than the number of attempts made: yes or no."),
         data_field("fit_k", "The k of a result by the average or the line. The column k is empty"
@@ -135,7 +144,7 @@ class PredictionTable(Section[Prediction]):
 
     @property
     def never_seen_outcome(self) -> str:
-        """The outcome that the open tasks never had: passed or failed."""
+        """The outcome that tasks without a known limit never had: "passed" or "failed"."""
         return "passed" if self.metric_family == "pass@" else "failed"
 
     @property
@@ -150,16 +159,27 @@ class PredictionTable(Section[Prediction]):
     @property
     def log_logit_metric_names(self) -> list[str]:
         known_k = max((row.known_k for row in self.records), default=0)
-        return [f"{self.metric_family}{k}" for k in self.prediction_request.ks if self.prediction_request.fit_name and k > known_k]
+        return [
+            f"{self.metric_family}{k}"
+            for k in self.prediction_request.ks
+            if self.prediction_request.fit_name and k > known_k
+        ]
 
     @property
     def unpredicted_curves(self) -> list[UnpredictedCurve]:
         return [
-            r for r in self.curve_predictions if isinstance(r, UnpredictedCurve) and r.metric_family == self.metric_family
+            r
+            for r in self.curve_predictions
+            if isinstance(r, UnpredictedCurve) and r.metric_family == self.metric_family
         ]
 
     def results(self) -> list[Result]:
-        return [fact for row in self.curve_predictions if row.metric_family == self.metric_family for fact in row.results]
+        return [
+            fact
+            for row in self.curve_predictions
+            if row.metric_family == self.metric_family
+            for fact in row.results
+        ]
 
     def tables(self) -> Iterator[Table]:
         table = self.table(self.records)
@@ -174,7 +194,8 @@ class PredictionTable(Section[Prediction]):
         facts = self.study.results([row.task_values for row in models])
         shared, where = self.study.on_shared_tasks(facts)
         if where:
-            predictions = [predict_curve(self.study, fact.values, self.prediction_request) for fact in shared
+            predictions = [predict_curve(self.study, fact.values,
+                self.prediction_request) for fact in shared
                            if fact.values]  # fmt: skip
             models = [row for row in predictions if isinstance(row, Prediction)]
             models.sort(key=lambda row: ranking_value(row, k), reverse=True)
@@ -184,7 +205,9 @@ class PredictionTable(Section[Prediction]):
             return
         where = where.removeprefix(" on ")
         if self.prediction_request.target:
-            yield from first_true_sentence(TARGET_K_ANSWERS, RankedTargetKs(models, self.prediction_request.target, where))
+            yield from first_true_sentence(
+                TARGET_K_ANSWERS, RankedTargetKs(models, self.prediction_request.target, where)
+            )
         else:
             yield from first_true_sentence(PREDICTION_ANSWERS, RankedPredictions(models, k, where))
 
@@ -205,7 +228,9 @@ class PredictionTable(Section[Prediction]):
 
     def messages(self) -> Iterator[Diagnostic]:
         for reason in dict.fromkeys(row.reason for row in self.unpredicted_curves):
-            names = [row.task_values.name for row in self.unpredicted_curves if row.reason == reason]
+            names = [
+                row.task_values.name for row in self.unpredicted_curves if row.reason == reason
+            ]
             yield NO_PREDICTION_WARNING(models=list(dict.fromkeys(names)), reason=reason)
         if self.prediction_request.fit_name and self.is_first_curve:
             yield HEURISTIC_FIT_WARNING()
@@ -213,7 +238,10 @@ class PredictionTable(Section[Prediction]):
     def plots(self) -> tuple[Plot, ...]:
         if not self.is_first_curve:
             return ()
-        predictions, aim = [row for row in self.curve_predictions if isinstance(row, Prediction)], self.prediction_request
+        predictions, aim = (
+            [row for row in self.curve_predictions if isinstance(row, Prediction)],
+            self.prediction_request,
+        )
         known_ks = {row.known_k for row in predictions}
         rules = (
             [ReferenceLine(x=float(max(known_ks)), text="attempts made")]
@@ -242,7 +270,7 @@ class PredictionTable(Section[Prediction]):
 
 
 class ModelAverageTable(Section[Result]):
-    """A row per prediction: the average of models, with its interval."""
+    """One row per prediction: the average of several statistical models, with its interval."""
 
     title = "Average of models"
     visibility = FULL

@@ -29,9 +29,11 @@ class FormatsOptions:
 
     name: Annotated[str | None, Option(
         "NAME", help="Show one format with an example.",
-        completion_function_name="passk_cli.commands.formats.view:complete_format_names")] = None  # fmt: skip
+        completion_function_name="passk_cli.commands.formats.view:complete_format_names",
+    )] = None  # fmt: skip
 
 
 COMMAND = Command(
-    FormatsOptions, (), excluded_options=("digits", "percent", "no_signature"), file_requirement="none",
+    FormatsOptions, (), excluded_options=("digits", "percent", "no_signature"),
+    file_requirement="none",
     runner_path="passk_cli.commands.formats.view:FormatsRunner")  # fmt: skip

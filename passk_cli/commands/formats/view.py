@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.formats import FormatsOptions
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.errors import ParameterError
 from passk_cli.files.formats import FORMAT_NAMES, FORMATS, TABLE_EXAMPLES
 from passk_cli.files.formats.format import Example
@@ -20,7 +20,8 @@ from passk_cli.study.section import VERSION, Section, data_field
 from passk_cli.suggested_fix import OptionValue
 from passk_cli.suggestions import did_you_mean, did_you_mean_or_list
 
-# A line is at most _MAX_LINE_WIDTH characters wide, so that tables fit into a terminal of 80 columns.
+# A line is at most _MAX_LINE_WIDTH characters wide, so that tables fit into a terminal of 80
+# columns.
 _MAX_LINE_WIDTH = 66
 _KINDS_MEANING = (
     "harness (written by an evaluation harness), general (records and tables) or refused"
@@ -33,7 +34,8 @@ class KnownFormat(NamedTuple):
     """A format that passk recognises.
 
     kind : "harness", "general" (records and tables) or "refused".
-    rule : which outcomes pass.  source : documentation of the layout.  example : a small file.
+    pass_rule : which outcomes pass.  documentation : documentation of the layout.  example : a
+        small file.
     """
 
     name: str
@@ -73,7 +75,9 @@ class FormatNamesTable(Section[tuple[str, str]]):
 
     columns = (
         Column("kind", cell_of_record=lambda line: line[0], meaning=_KINDS_MEANING),
-        Column("formats", cell_of_record=lambda line: line[1], meaning="Names of formats, for --from."),
+        Column(
+            "formats", cell_of_record=lambda line: line[1], meaning="Names of formats, for --from."
+        ),
     )
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
@@ -89,7 +93,8 @@ class FormatTable(Section[KnownFormat]):
     columns = (
         Column("format", field_name="format", cell_of_record=lambda form: form.name,
                meaning="Name of the format, for --from."),
-        Column("kind", field_name="kind", cell_of_record=lambda form: form.kind, meaning=_KINDS_MEANING),
+        Column("kind", field_name="kind", cell_of_record=lambda form: form.kind,
+            meaning=_KINDS_MEANING),
         Column("what passes", field_name="passes", cell_of_record=lambda form: form.pass_rule,
                meaning="Which outcomes in a file of this format pass."),
         Column("layout from", field_name="source", cell_of_record=lambda form: form.documentation,
@@ -112,7 +117,8 @@ class FormatTable(Section[KnownFormat]):
 
     def full_footer_parts(self) -> Iterator[str]:
         yield (
-            f"in an outcome column, an empty cell is missing, and so is {', '.join(ENDED_WITHOUT_VERDICT_WORDS)}"
+            f"in an outcome column, an empty cell is missing, and so is"
+            f" {', '.join(ENDED_WITHOUT_VERDICT_WORDS)}"
         )
 
 
@@ -177,4 +183,6 @@ class FormatsRunner(CommandRunner, FormatsOptions):
         kinds = FormatNamesTable(no_study, lines)
         tables, context = (*kinds.tables(), *each_format.tables()), (*kinds.footer_parts(), VERSION)
         answer = tuple(each_format.answer())
-        return Report(tables, each_format.data_table, context, each_format.full_footer_parts, answer=answer)
+        return Report(
+            tables, each_format.data_table, context, each_format.full_footer_parts, answer=answer
+        )

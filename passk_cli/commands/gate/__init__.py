@@ -27,9 +27,9 @@ from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
 TRUST_RULES = Annotated[bool, Option(
     "--trust-rules", help="Allow the rules file to name files anywhere.", only_in_full_help=True,
-    detail="Without this option, a rules file may name only files in its folder and in subfolders."
-    " URLs, absolute paths, and links out of the folder are refused. Use this option only for rules"
-    " that you wrote.",
+    detail="Without --trust-rules, a rules file may name only files in its folder and in"
+    " subfolders. URLs, absolute paths, and links out of the folder are refused. Use --trust-rules"
+    " only for rules that you wrote.",
 )]  # fmt: skip
 
 
@@ -61,12 +61,14 @@ class GateOptions(
 
     rules: Annotated[str | None, Option(
         "--rules", "FILE", "Read suites and rules from a TOML file.", file_use="read",
-        detail="Without files and --rules, passk reads passk.toml in the current folder, or"
-        " [tool.passk] in pyproject.toml. Options on the command line replace options of the file.",
+        detail="If you give neither files nor --rules, passk reads passk.toml in the current"
+        " folder, or [tool.passk] in pyproject.toml. Options on the command line replace options of"
+        " the file.",
     )] = None  # fmt: skip
     trust_rules: TRUST_RULES = False
     tier: Annotated[str | None, Option(
-        "--tier", "NAME", "Run only the suites of this tier in the rules file.", only_in_full_help=True,
+        "--tier", "NAME", "Run only the suites of this tier in the rules file.",
+        only_in_full_help=True,
     )] = None  # fmt: skip
     check: Annotated[bool, Option("--check", help="Only validate the rules file.")] = False
     baseline: Annotated[ANY_DATA, Option(
@@ -77,26 +79,28 @@ class GateOptions(
         " include the variation between runs.")] = None  # fmt: skip
     first_run: Annotated[bool, Option(
         "--first-run", help="Accept that the baseline does not exist yet.",
-        detail="Use this option once, for the first run. With this option, rules about changes are"
-        " not judged. Without this option, a missing baseline is an error (exit code 3). With this"
-        " option, an existing baseline is an error.",
+        detail="Use --first-run once, for the first run. With --first-run, passk does not judge"
+        " rules about changes, and an existing baseline is an error. Without --first-run, a missing"
+        " baseline is an error (exit code 3).",
     )] = False  # fmt: skip
     skip_run: SKIP_RUN_OPTION = ()
     on_undecided: Annotated[
-        str, Option("--on-undecided", help="What an undecided rule counts as", choices=(PASS, FAIL))
+        str, Option("--on-undecided", help="How to count an undecided rule", choices=(PASS, FAIL))
     ] = PASS
     rehearse: Annotated[bool, Option(
         "--rehearse", help="Simulate how often the gate fails without a change.",
         detail="passk also prints the smallest drop that each rule detects, and the rules that"
-        " cannot pass or cannot fail. The exit code is 0 unless --max-false-alarms is exceeded."
-        " Without --baseline, the run is compared with itself.")] = False  # fmt: skip
+        " cannot pass or cannot fail. The exit code is 0 unless the share of false alarms is above"
+        " --max-false-alarms. Without --baseline, the run is compared with"
+        " itself.")] = False  # fmt: skip
     max_false_alarms: Annotated[float | None, Option(
         "--max-false-alarms", "SHARE", "Fail if more than SHARE of the rehearsals are false"
         " alarms.",
         low=0.0, high=1.0, only_in_full_help=True,
         detail="The exit code is 1 if the whole gate fails in more than SHARE of the rehearsals"
         " without a change.")] = None  # fmt: skip
-    # `book` contains the rules file, and `later` contains the rules that wait for a first baseline.
+    # `rulebook` contains the rules file, and `rules_awaiting_baseline` contains the rules that
+    # cannot be checked until there is a first baseline.
     rulebook: Any = None
     rules_awaiting_baseline: Any = ()
 

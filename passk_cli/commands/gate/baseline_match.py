@@ -21,7 +21,7 @@ from passk_cli.study.duplicate_runs import renamed_models
 from passk_cli.study.missing_outcomes import left_out_words
 from passk_cli.study.values import SeriesKey
 
-# If a simulation compares the run with itself, the label of the baseline is ITSELF.
+# If a simulation compares the run with itself, the label of the baseline is SELF_BASELINE_LABEL.
 SELF_BASELINE_LABEL = "itself"
 
 _EMPTY_INTS = np.zeros(0, dtype=np.int64)
@@ -31,13 +31,13 @@ _EMPTY_INTS = np.zeros(0, dtype=np.int64)
 class CandidateAttempts:
     """The observed and the expected number of attempts by a candidate at each task.
 
-    cells : (tasks,) index of the candidate's cell in the counts, per task.
-    expected : (tasks,) the value of --attempts, or the baseline's numbers of attempts. None if no
-        number is expected.
-    other_attempts : numbers of attempts at tasks that the baseline lacks.
-    declared : whether `expected` comes from --attempts.
-    design : whether the numbers of attempts look planned: all numbers are as expected, all numbers
-        are equal, or all tasks have the same share of the baseline's attempts.
+    cell_indices : (tasks,) index of the candidate's cell in the counts, per task.
+    expected_attempts : (tasks,) the value of --attempts, or the baseline's numbers of attempts.
+        None if no number is expected.
+    attempts_at_extra_tasks : numbers of attempts at tasks that the baseline lacks.
+    expected_from_option : whether `expected_attempts` comes from --attempts.
+    looks_planned : whether the numbers of attempts look planned: all numbers are as expected, all
+        numbers are equal, or all tasks have the same share of the baseline's attempts.
     """
 
     cell_indices: Ints
@@ -49,7 +49,9 @@ class CandidateAttempts:
 
     @property
     def has_expected_attempts(self) -> bool:
-        return self.expected_attempts is None or bool(np.array_equal(self.attempts, self.expected_attempts))
+        return self.expected_attempts is None or bool(
+            np.array_equal(self.attempts, self.expected_attempts)
+        )
 
     def deviating_tasks_text(self, counts: Counts) -> str:
         """Name the tasks with unexpected numbers of attempts, for example "fewer at t1, t2"."""
@@ -82,7 +84,11 @@ class CandidateAttempts:
     @property
     def summary(self) -> str:
         """The attempts in words, for example "3 to 5 attempts per task, the baseline 5"."""
-        if self.expected_attempts is None or self.expected_from_option or self.has_expected_attempts:
+        if (
+            self.expected_attempts is None
+            or self.expected_from_option
+            or self.has_expected_attempts
+        ):
             return attempts_per_task_text(self.attempts)
         expected_words = attempts_per_task_text(self.expected_attempts).partition(" attempt")[0]
         if attempts_per_task_text(self.attempts).startswith(expected_words):
@@ -110,7 +116,10 @@ class CandidateAttempts:
         ):
             if places.any():
                 tasks = plural(int(places.sum()), "task")
-                numbers = f"{self.attempts[places].sum():,} {link} {self.expected_attempts[places].sum():,}"
+                numbers = (
+                    f"{self.attempts[places].sum():,} {link}"
+                    f" {self.expected_attempts[places].sum():,}"
+                )
                 number = relation if words else f"{relation} attempts than {than}"
                 words.append(f"{number} at {tasks} ({numbers})")
         words = [", ".join(words)] if words else []
@@ -124,8 +133,9 @@ class CandidateAttempts:
 class BaselineMatch:
     """The candidates and their baseline, with counts that use the same list of tasks.
 
-    candidates, bases : indices of the series in `counts` and in `baseline`.
-    separate_file : whether the baseline is another file, so that its models may have other names.
+    candidate_indices, baseline_indices : indices of the series in `counts` and in `baseline`.
+    baseline_is_other_file : whether the baseline is another file, so that its models may have other
+        names.
     latest : the last run of the history, which sets the expected numbers of attempts.
     """
 
@@ -184,7 +194,12 @@ class BaselineMatch:
         sides = cls.from_two_files(study.counts, study.baseline, baseline_label(baseline))
         if study.pooled_baseline is None:
             return sides
-        return replace(sides, latest=study.pooled_baseline.latest_run_counts.with_longer_task_list(sides.counts.tasks))
+        return replace(
+            sides,
+            latest=study.pooled_baseline.latest_run_counts.with_longer_task_list(
+                sides.counts.tasks
+            ),
+        )
 
     @property
     def series(self) -> list[SeriesKey]:
@@ -200,7 +215,11 @@ class BaselineMatch:
 
     @cached_property
     def baseline_task_codes(self) -> dict[SeriesKey, Ints]:
-        return {} if self.baseline is None else _task_codes_by_series(self.baseline, self.baseline_indices)
+        return (
+            {}
+            if self.baseline is None
+            else _task_codes_by_series(self.baseline, self.baseline_indices)
+        )
 
     @cached_property
     def base_models(self) -> set[str]:
@@ -242,14 +261,14 @@ class BaselineMatch:
     def possible_renamings(self) -> list[tuple[str, str]]:
         """Pairs of names (old, new) that may be one renamed model.
 
-        The old model is only in the baseline, and the new model has the same tasks and similar
-        pass rates.
+        The old model is only in the baseline, and the new model has the same tasks and similar pass
+        rates.
         """
         if self.baseline is None:
             return []
         models = sorted({model for model, *_ in self.series})
-        # Two models of the same run are different models, but models of a history may come from
-        # several runs.
+        # If two models belong to the same run, they cannot be the same model under two names. The
+        # models of a history may come from several runs.
         one_run = self.base_models if self.latest is None else ()
         gone = sorted(self.base_models - {self.base_model(model) for model in models})
         possible_names = [model for model in models if model not in one_run]
@@ -287,11 +306,13 @@ class BaselineMatch:
         base = self.base_series(series)
         if base is None or series not in self.task_codes:
             return []
-        lost = np.setdiff1d(self.baseline_task_codes[base], self.task_codes[series], assume_unique=True)
+        lost = np.setdiff1d(
+            self.baseline_task_codes[base], self.task_codes[series], assume_unique=True
+        )
         return [self.counts.tasks[code] for code in lost.tolist()]
 
     def coverage_within_group(self, series: SeriesKey) -> TaskCoverage:
-        """Number of tasks that a candidate has, out of the tasks of all candidates in its group."""
+        """The number of a candidate's tasks, out of the tasks of all candidates in its group."""
         return TaskCoverage(len(self.task_codes[series]), self._task_count_by_group[series[1:]])
 
     @cached_property
@@ -305,8 +326,8 @@ class BaselineMatch:
     def attempts_by_series(self, declared: int | None = None) -> dict[SeriesKey, CandidateAttempts]:
         """Map each candidate to its observed and expected numbers of attempts.
 
-        declared : the value of --attempts. If it is None, the baseline sets the expected attempts,
-            and candidates that share no task with their baseline are left out.
+        declared : the value of --attempts. If `declared` is None, the baseline sets the expected
+            attempts, and candidates that share no task with their baseline are left out.
         """
         by_series: dict[SeriesKey, CandidateAttempts] = {}
         for series in self.series:
@@ -314,7 +335,9 @@ class BaselineMatch:
             base = self.base_series(series)
             if declared is not None:
                 expected = np.full(len(attempts), declared)
-                by_series[series] = CandidateAttempts(cells, attempts, expected, expected_from_option=True)
+                by_series[series] = CandidateAttempts(
+                    cells, attempts, expected, expected_from_option=True
+                )
             elif base is None or self.baseline is None:
                 by_series[series] = CandidateAttempts(cells, attempts)
             else:
@@ -332,7 +355,10 @@ class BaselineMatch:
             parts = {series: by_series[series] for series in plan}
             complete = all(part.has_expected_attempts for part in parts.values())
             if not complete and (declared is not None or not _looks_planned(parts.values())):
-                by_series |= {s: replace(part, looks_planned=part.has_expected_attempts) for s, part in parts.items()}
+                by_series |= {
+                    s: replace(part, looks_planned=part.has_expected_attempts)
+                    for s, part in parts.items()
+                }
         return by_series
 
     def _series_with_same_attempt_plan(
@@ -355,7 +381,11 @@ class BaselineMatch:
         base = self.base_series(series)
         if self.baseline is not None and base is not None:
             facts = self.baseline.read_facts
-            facts = facts if self.baseline_is_other_file else replace(facts, skipped_lines=0, empty_file_count=0)
+            facts = (
+                facts
+                if self.baseline_is_other_file
+                else replace(facts, skipped_lines=0, empty_file_count=0)
+            )
             words += [f"baseline: {reason}" for reason in left_out_words(facts, base)]
         return words
 
@@ -367,7 +397,11 @@ def attempts_per_task_text(numbers: Ints) -> str:
 
 
 def _looks_planned(parts: Iterable[CandidateAttempts]) -> bool:
-    pairs = [(part.attempts, part.expected_attempts) for part in parts if part.expected_attempts is not None]
+    pairs = [
+        (part.attempts, part.expected_attempts)
+        for part in parts
+        if part.expected_attempts is not None
+    ]
     attempts, expected = (np.concatenate(numbers) for numbers in zip(*pairs, strict=True))
     same_share = np.all(attempts * expected[0] == expected * attempts[0])
     return bool(same_share or np.all(attempts == attempts[0]))

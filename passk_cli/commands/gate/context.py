@@ -29,8 +29,8 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.significance_options import NOT_JUDGED
 from passk_cli.study.values import SeriesKey, TaskValues
 
-# A simulation of the gate uses _MAX_SIMULATION_RESAMPLES resamples per test, because more resamples would hardly
-# increase the power of the test.
+# A simulation of the gate uses _MAX_SIMULATION_RESAMPLES resamples per test, because more resamples
+# would hardly increase the power of the test.
 _MAX_SIMULATION_RESAMPLES = 1_000
 
 
@@ -40,7 +40,11 @@ def can_rehearse_metric(metric: Metric) -> bool:
     The metric must depend only on passes and failures, it must fall if passes are lost, and its
     intervals must be fast to compute.
     """
-    return not metric.definition.required_attempt_data and metric.definition.is_monotone_in_passes and not metric.definition.is_known_only_as_range
+    return (
+        not metric.definition.required_attempt_data
+        and metric.definition.is_monotone_in_passes
+        and not metric.definition.is_known_only_as_range
+    )
 
 
 def replace_passes(counts: Counts, c: Ints) -> Counts:
@@ -52,9 +56,9 @@ def replace_passes(counts: Counts, c: Ints) -> Counts:
 class GateContext:
     """The new run and its baseline, which the rules of a gate judge.
 
-    general : the metrics of -k and -m, for rules that name no metric.
-    unpaired : "fail" if missing tasks and attempts fail the gate. "drop" if the gate compares the
-        tasks that both runs have, and reports missing tasks.
+    general_metrics : the metrics of -k and -m, for rules that name no metric.
+    unpaired_policy : "fail" if missing tasks and attempts fail the gate; "drop" if the gate
+        compares the tasks that both runs have, and reports missing tasks.
     """
 
     study: Analysis
@@ -68,7 +72,9 @@ class GateContext:
         """The contexts for the worst and the best case of missing outcomes."""
         if not self.study.has_ranges:
             return (self,)
-        sides = (self.baseline_match.with_missing_filled(passing=passing) for passing in (False, True))
+        sides = (
+            self.baseline_match.with_missing_filled(passing=passing) for passing in (False, True)
+        )
         return tuple(replace(self, baseline_match=match) for match in sides)
 
     @property
@@ -77,9 +83,14 @@ class GateContext:
         study, confidence = self.study, self.study.confidence
         study = replace(
             study, metrics=tuple(filter(can_rehearse_metric, study.metrics)),
-            confidence=replace(confidence, resamples=min(confidence.resamples, _MAX_SIMULATION_RESAMPLES)),
+            confidence=replace(confidence, resamples=min(confidence.resamples,
+                _MAX_SIMULATION_RESAMPLES)),
         )  # fmt: skip
-        return replace(self, study=study, general_metrics=tuple(filter(can_rehearse_metric, self.general_metrics)))
+        return replace(
+            self,
+            study=study,
+            general_metrics=tuple(filter(can_rehearse_metric, self.general_metrics)),
+        )
 
     @property
     def all_pass_and_all_fail(self) -> tuple[GateContext, GateContext]:
@@ -90,28 +101,40 @@ class GateContext:
         return self.with_counts(best, base), self.with_counts(worst, base)
 
     def with_counts(self, counts: Counts, baseline: Counts | None) -> GateContext:
-        return replace(self, baseline_match=replace(self.baseline_match, counts=counts, baseline=baseline))
+        return replace(
+            self, baseline_match=replace(self.baseline_match, counts=counts, baseline=baseline)
+        )
 
     @cached_property
     def candidate_values(self) -> list[TaskValues]:
-        return replace(self.study, counts=self.baseline_match.counts).task_values(only=self.baseline_match.candidate_indices)
+        return replace(self.study, counts=self.baseline_match.counts).task_values(
+            only=self.baseline_match.candidate_indices
+        )
 
     @cached_property
     def baseline_values(self) -> dict[tuple[Metric, SeriesKey], TaskValues]:
-        """(metric, series of the baseline) → task values of the baseline."""
+        """Maps each metric and each series of the baseline to the task values of this series."""
         if self.baseline_match.baseline is None:
             return {}
-        values = replace(self.study, counts=self.baseline_match.baseline).task_values(only=self.baseline_match.baseline_indices)
+        values = replace(self.study, counts=self.baseline_match.baseline).task_values(
+            only=self.baseline_match.baseline_indices
+        )
         return {(rates.metric, rates.series): rates for rates in values}
 
     @cached_property
     def coverages(self) -> dict[SeriesKey, TaskCoverage | None]:
-        return {series: self.baseline_match.coverage(series) for series in self.baseline_match.series}
+        return {
+            series: self.baseline_match.coverage(series) for series in self.baseline_match.series
+        }
 
     @cached_property
     def candidate_attempts(self) -> list[dict[SeriesKey, CandidateAttempts]]:
-        """The attempts of each candidate, first for --attempts if given, then for the baseline."""
-        by_source = [] if self.declared_attempts is None else [self.baseline_match.attempts_by_series(self.declared_attempts)]
+        """The attempts of each candidate, compared with --attempts (if given) or the baseline."""
+        by_source = (
+            []
+            if self.declared_attempts is None
+            else [self.baseline_match.attempts_by_series(self.declared_attempts)]
+        )
         if self.baseline_match.baseline is not None or not by_source:
             by_source.append(self.baseline_match.attempts_by_series())
         return by_source
@@ -124,12 +147,16 @@ class GateContext:
         cells = self.candidate_attempts[0][series].cell_indices
         columns = (counts.n, counts.c, numbers.attempts_without_gaps, numbers.last_passed)
         end = detect_optional_stopping(*(values[cells] for values in columns))
-        retried = end is not None and end.kind == REPLACED and end.chance_without_stopping < EVIDENCE_LEVEL
+        retried = (
+            end is not None
+            and end.kind == REPLACED
+            and end.chance_without_stopping < EVIDENCE_LEVEL
+        )
         return "attempt numbers have gaps: retries seem to replace failures" * retried
 
     @cached_property
-    def failed_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
-        """Kind of failure → candidate → (number of failed attempts, number of attempts).
+    def missing_and_error_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
+        """Maps a kind of failure and a candidate to (failed attempts, all attempts).
 
         Attempts without an outcome are failed attempts of both kinds, "missing" and "errors".
         """
@@ -144,13 +171,20 @@ class GateContext:
     @cached_property
     def duplicate_runs(self) -> list[DuplicateRun]:
         sides, past, copies = self.baseline_match, self.study.pooled_baseline, list[DuplicateRun]()
-        if not sides.baseline_is_other_file or sides.baseline_label == SELF_BASELINE_LABEL or self.study.has_ranges:
+        if (
+            not sides.baseline_is_other_file
+            or sides.baseline_label == SELF_BASELINE_LABEL
+            or self.study.has_ranges
+        ):
             return copies
         for place, series in zip(sides.candidate_indices, sides.series, strict=True):
             base = sides.base_series(series)
             if base is None or sides.baseline is None:
                 continue
-            rivals, base_counts = {sides.baseline_label: sides.baseline.series.index(base)}, sides.baseline
+            rivals, base_counts = (
+                {sides.baseline_label: sides.baseline.series.index(base)},
+                sides.baseline,
+            )
             if past is not None:
                 base_counts = past.runs_by_amount[""].history
                 rivals = past.runs_by_amount[""].run_groups[base].series_index_by_run(base_counts)
@@ -189,7 +223,7 @@ class GateContext:
         return limits if past is None else past.widen(c, limits)
 
     def run_variation_half_width(self, c: Comparison) -> float:
-        """The part of an interval's half-width that the variation between runs causes."""
+        """The part of an interval's half-width that is due to the variation between runs."""
         past = self.study.pooled_baseline
         return 0.0 if past is None else past.interval_limit_shift(c, self.study.confidence.level)
 
@@ -198,10 +232,16 @@ class GateContext:
         series, name = line.result.series, line.result.name
         cover = self.coverages.get(series)
         if not name:
-            return replace(line, task_coverage=cover or self.baseline_match.missing_series.get(series))
+            return replace(
+                line, task_coverage=cover or self.baseline_match.missing_series.get(series)
+            )
         noun = "shared" if line.result.against else "baseline"
         base = self.baseline_match.base_series(series) if line.result.against else None
-        values = [*self.candidate_values, *self.baseline_values.values()] if base else self.candidate_values
+        values = (
+            [*self.candidate_values, *self.baseline_values.values()]
+            if base
+            else self.candidate_values
+        )
         words = [rates.reason for rates in values if rates.has_values and rates.metric.name == name
                  and rates.series in (series, base)]  # fmt: skip
         if cover is not None and cover.lost:
@@ -270,7 +310,10 @@ class JudgedRun:
     @property
     def rows_not_judged(self) -> list[Judgement]:
         groups = ("",) * len(self.context.study.counts.group_names)
-        return [row_without_number(words, groups, "no baseline yet") for words in self.gate_runner.names_awaiting_baseline]
+        return [
+            row_without_number(words, groups, "no baseline yet")
+            for words in self.gate_runner.names_awaiting_baseline
+        ]
 
 
 def row_without_number(

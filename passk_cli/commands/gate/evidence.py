@@ -1,4 +1,4 @@
-"""Counts that decide gate rules: tasks or attempts out of an expected number."""
+"""Counts on which verdicts of the gate are based: tasks or attempts out of an expected number."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SHARED_TASKS_SUFFIX = " on the shared tasks"
 
 
 class CountEvidence(NamedTuple):
-    """A count that decides a rule, for example "24 of 60".
+    """A count on which the verdict of a rule is based, for example "24 of 60".
 
-    words : template of the text, with {0} for the part and {1} for the total.
+    template : template of the text, with {0} for the part and {1} for the total.
     """
 
     part: int
@@ -25,10 +25,10 @@ class CountEvidence(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskCoverage:
-    """Number of expected tasks that a candidate has.
+    """The number of expected tasks that a candidate has.
 
     expected : number of tasks of the baseline, or of all candidates together.
-    more : number of tasks that only the candidate has.
+    extra : number of tasks that only the candidate has.
     """
 
     shared: int

@@ -22,16 +22,17 @@ _BOTH_CASES_TEMPLATE = "{model}, {rule}: {evidence}; {cases}"
 class Judgement:
     """The judgement of one rule about one candidate, which is a row of the gate's report.
 
-    phrase : template of the rule in words.  place : index of the rule in the gate.
-    count : evidence that replaces the estimate of `fact`.
-    template, fields : template of the sentence about the evidence, and its fields.
-    details : further notes, for example about tasks that the verdict leaves out.
-    covered : number of baseline tasks that the candidate has.
-    shut : whether the rule fails for some values of the missing outcomes. The rule then fails the
-        gate, although the verdict is undecided.
-    absent : whether there are no data to judge.
-    name : the model and its groups, or the number of models in a row about several models.
-    noun : word for what `name` names, if the row is not about a model, group or suite.
+    rule_template : template of the rule in words.  rule_index : index of the rule in the gate.
+    count_evidence : evidence that replaces the estimate of `result`.
+    finding_template, template_fields : template of the sentence about the evidence, and its fields.
+    detail_notes : further notes, for example about tasks that the verdict leaves out.
+    task_coverage : number of baseline tasks that the candidate has.
+    fails_in_some_case : whether the rule fails for some values of the missing outcomes. The rule
+        then fails the gate, although the verdict is undecided.
+    lacks_data : whether there are no data to judge.
+    subject_name : the model and its groups, or the number of models in a row about several models.
+    subject_noun : word for what `subject_name` names, if the row is not about a model, group or
+        suite.
     """
 
     rule_template: str
@@ -62,10 +63,16 @@ class Judgement:
 
     @property
     def finding_sentence(self) -> Sentence:
-        """The sentence about the evidence, in pieces."""
-        fields = {"rule": Phrase(self.rule_sentence), "model": SeriesName(self.result.series), **self.template_fields}
+        """The pieces of the sentence about the evidence."""
+        fields = {
+            "rule": Phrase(self.rule_sentence),
+            "model": SeriesName(self.result.series),
+            **self.template_fields,
+        }
         return tuple(
-            piece for piece in flatten_phrases(fill_template(self.finding_template, fields)) if piece
+            piece
+            for piece in flatten_phrases(fill_template(self.finding_template, fields))
+            if piece
         )
 
     @property
@@ -81,16 +88,18 @@ class Judgement:
         return tuple(filter(None, (self.reason, *self.detail_notes)))
 
     def as_error(self, reason: str, *, absent: bool = False) -> Judgement:
-        """Turn the judgement into an error, because the rule cannot be checked for this reason."""
+        """Turn the judgement into an error with the reason why the rule cannot be checked."""
         fact = replace(self.result, estimate=Estimate(None), se=None, p=None, p_adjusted=None,
                        extra_fields={})  # fmt: skip
         return replace(
-            self, result=fact, verdict=ERROR, finding_template=_UNCHECKED_TEMPLATE, reason=UNCHECKED_PREFIX + reason,
-            template_fields={**self.template_fields, "reason": reason}, count_evidence=None, lacks_data=absent,
+            self, result=fact, verdict=ERROR, finding_template=_UNCHECKED_TEMPLATE,
+            reason=UNCHECKED_PREFIX + reason,
+            template_fields={**self.template_fields, "reason": reason}, count_evidence=None,
+            lacks_data=absent,
         )  # fmt: skip
 
     def with_gate_failure(self, on_undecided: str, place: int = -1) -> Judgement:
-        """Copy the judgement, and set `failing`, `place` and `name`.
+        """Copy the judgement, and set `fails_gate`, `rule_index` and `subject_name`.
 
         on_undecided : "fail" if undecided rules fail the gate.  A rule that cannot be checked, or
             that fails for some values of the missing outcomes, always fails the gate.
@@ -103,13 +112,22 @@ class Judgement:
 
     @property
     def gate_check(self) -> GateCheck:
-        return GateCheck(self.subject_name, self.rule_text, self.verdict, self.notes, self.fails_gate, self.finding_sentence)
+        return GateCheck(
+            self.subject_name,
+            self.rule_text,
+            self.verdict,
+            self.notes,
+            self.fails_gate,
+            self.finding_sentence,
+        )
 
     @property
     def row(self) -> Result:
         # A rule that uses an interval has no test, so the test fields of the rule are None instead
         # of empty strings.
-        tested = {name: None if value == "" else value for name, value in self.result.extra_fields.items()}
+        tested = {
+            name: None if value == "" else value for name, value in self.result.extra_fields.items()
+        }
         return replace(
             self.result, estimate=replace(self.result.estimate, reason=""),
             interval_flaw="; ".join(self.notes), verdict=self.verdict, extra_fields=tested,

@@ -24,7 +24,6 @@ from passk_cli.commands.trend import COMMAND as TREND_COMMAND
 from passk_cli.commands.trend import TrendOptions
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.toml_map import NO_MAP, TABLE, FoundMapPath, read_maps
 from passk_cli.files.request import Request
 from passk_cli.files.sources.arguments import (
     has_result_suffix,
@@ -32,6 +31,7 @@ from passk_cli.files.sources.arguments import (
     is_outside_folder,
     split_label,
 )
+from passk_cli.files.toml_map import NO_MAP, TABLE, FoundMapPath, read_maps
 from passk_cli.limits import MOST_TOML
 from passk_cli.option import (
     DeclaredOption,
@@ -53,14 +53,15 @@ from passk_cli.toml import read_toml
 FILE, PROJECT = "passk.toml", "pyproject.toml"
 SUITE, TREND = "suite", "trend"
 _TREND_FIELDS = ("metrics", "acknowledge", "skip_run", "level", "alias", "where")
-# Maps each key that only earlier releases accepted to advice on what to write instead.
+# _REMOVED_KEYS maps each key that only earlier releases accepted to advice on what to write
+# instead.
 _REMOVED_KEYS = {
     "average": "the average over suites was removed; write a rule for each suite",
     "weight": "weights of suites were removed; leave this key out",
     "first": "leave this key out, and use `passk gate --first-run` once, for the first run",
 }
-# Options in SHARED must be the same for all suites. A rules file cannot contain the options in
-# _FORBIDDEN_OPTIONS.
+# Options in SHARED_OPTIONS must be the same for all suites. A rules file cannot contain the options
+# in _FORBIDDEN_OPTIONS.
 SHARED_OPTIONS = ("level", "population")
 _FORBIDDEN_OPTIONS = (
     "rules", "trust_rules", "tier", "check", "first_run", "rehearse", "max_false_alarms", "error",
@@ -70,7 +71,7 @@ PATH_FIELDS = ("runs", "history", "map", "price", "truth_from")
 PATH_OR_NAME_FIELDS = ("baseline", "truth")
 TASK_LIST_FIELDS = ("must_pass", "only_tasks", "exclude_tasks")
 
-_RECORD_KEYWORD = "record"
+_REFUSED_BASELINE_VALUE = "record"
 _RECORD_KEYWORD_ERROR = (
     "baseline: name the file that the first run will create, for example history.parquet:last5, and"
     " use `passk gate --first-run` once, for the first run"
@@ -112,7 +113,9 @@ def parse_quarantine(value: Any) -> tuple[QuarantinedTask, ...]:
     for entry in value:
         fields = entry if isinstance(entry, Mapping) else {}
         if fields.keys() != {"task", "until", "reason"}:
-            raise ParameterError(f"quarantine: write {form} with all three keys")
+            raise ParameterError(
+                f"quarantine: each entry must have the keys task, until and reason; write {form}"
+            )
         task, until, reason = fields["task"], fields["until"], fields["reason"]
         try:
             until = datetime.date.fromisoformat(str(until)[:10])
@@ -140,11 +143,12 @@ class Suite:
     tier: Annotated[tuple[str, ...], Option(
         "tier", "NAME", "Tiers that the suite belongs to, for --tier.")] = ()  # fmt: skip
     quarantine: Annotated[tuple[Any, ...], Option(
-        "quarantine", "TABLE", "Flaky tasks, as entries with the keys task, until and reason.",
+        "quarantine", "TABLE", "Flaky tasks, as entries with the keys 'task', 'until' and"
+        " 'reason'.",
         parse=parse_quarantine,
-        detail="Verdicts leave flaky tasks out, and a row shows how many of their attempts passed."
-        " After the date in the key until, the gate judges the task again, and passk prints a"
-        " warning.")] = ()  # fmt: skip
+        detail="Verdicts leave flaky tasks out, and a row of the output shows how many attempts at"
+        " flaky tasks passed. After the date in the key 'until', the gate judges the task again,"
+        " and passk prints a warning.")] = ()  # fmt: skip
 
     @property
     def active_quarantine(self) -> list[QuarantinedTask]:
@@ -157,7 +161,8 @@ class TrendTable:
 
     history: Annotated[str, Option(
         "history", "FILE", "File or folder with the history of `passk record`.",
-        detail="The gate has a row for each verdict of `passk trend --fail` about this history.",
+        detail="The output of the gate has a row for each verdict of `passk trend --fail` about"
+        " this history.",
     )] = ""  # fmt: skip
 
 
@@ -165,7 +170,8 @@ class TrendTable:
 class TrendEntry:
     """The table [trend] of a rules file.
 
-    values : field of an option → value.  refused : function that adds file and line to an error.
+    values : maps the field of each option to its value.  error_with_line : function that adds file
+        and line to an error.
     """
 
     history: str
@@ -177,9 +183,11 @@ class TrendEntry:
 class SuiteEntry:
     """A suite of a rules file, with the options of its gate.
 
-    values : field → value, from the top of the file and from the suite, with `runs` as paths.
-    refused : function that adds file and line to an error.
-    gate, options : the `GateQuestion` and the shared options; None before `with_questions`.
+    values : maps each field to its value, from the top of the file and from the suite; `runs`
+        contains paths.
+    error_with_line : function that adds file and line to an error.
+    gate_runner, shared_options : the `GateQuestion` and the shared options; None before
+        `with_questions`.
     """
 
     suite: Suite
@@ -205,14 +213,14 @@ class SuiteEntry:
 
 
 def replace_options_with_keys(message: Diagnostic) -> Diagnostic:
-    """Replace the options that a message suggests by keys of the rules file.
+    """Replace the options that a message suggests with keys of the rules file.
 
     An option on the command line would apply to all suites.
 
     >>> from passk_cli.diagnostic import NOTE
     >>> pooled = Diagnostic("pooled", NOTE, "effort differs",
-    ...     settles=(SuggestedFix({"--by": ("effort",)}),))
-    >>> with_file_keys(pooled).text
+    ...     fixes=(SuggestedFix({"--by": ("effort",)}),))
+    >>> replace_options_with_keys(pooled).text
     'effort differs; by = "effort"'
     """
     keys = "; ".join(_fix_as_keys(fix) for fix in message.fixes if not fix.command)
@@ -241,11 +249,11 @@ def _toml_value(value: Any) -> str:
 class Rulebook:
     """The contents of a rules file.
 
-    name : path of the file.  trend : the history that must not become worse, or None.
+    path : path of the file.  trend_entry : the history that must not become worse, or None.
     tier : the tier, or "" for all suites.  other_suites : names of suites outside this tier.
     digest : first 12 digits of the SHA-256 of the file.
-    statements : number of verdicts that can be wrong by chance.
-    quarantined : number of tasks in quarantine.
+    fallible_verdict_count : number of verdicts that can be wrong by chance.
+    quarantined_task_count : number of tasks in quarantine.
     """
 
     path: str
@@ -261,7 +269,11 @@ class Rulebook:
     @property
     def verdict_level(self) -> float:
         """The confidence level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
-        return self.level if self.fallible_verdict_count < 2 else 1.0 - (1.0 - self.level) / self.fallible_verdict_count
+        return (
+            self.level
+            if self.fallible_verdict_count < 2
+            else 1.0 - (1.0 - self.level) / self.fallible_verdict_count
+        )
 
     @property
     def level_text(self) -> str:
@@ -309,7 +321,9 @@ class Rulebook:
                 gate.require_rules()
                 return replace(entry, gate_runner=gate, shared_options=options)
 
-        return replace(self, suite_entries=tuple(map_and_join_errors(with_question, self.suite_entries)))
+        return replace(
+            self, suite_entries=tuple(map_and_join_errors(with_question, self.suite_entries))
+        )
 
 
 def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -332,11 +346,14 @@ def map_and_join_errors(make: Callable[[Any], Any], items: Iterable[Any]) -> lis
 
 
 def gate_keys() -> dict[str, DeclaredOption]:
-    """Key → option, for the options of `passk gate` that a rules file may contain."""
+    """Maps each key that a rules file may contain to its option of `passk gate`."""
     declared_options = [
         option for option in COMMAND.options() if option.field not in _FORBIDDEN_OPTIONS
     ]
-    keys = {flag.lstrip("-"): option for flag, option in declared_options_by_flag(declared_options).items()}
+    keys = {
+        flag.lstrip("-"): option
+        for flag, option in declared_options_by_flag(declared_options).items()
+    }
     return {"aliases" if key == "alias" else key: option for key, option in keys.items()}
 
 
@@ -347,10 +364,10 @@ def trend_keys() -> dict[str, DeclaredOption]:
 
 
 def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) -> Rulebook | None:
-    """Read a rules file; None if there is no rules file.
+    """Read a rules file, or return None if there is no rules file.
 
-    path : the rules file. If it is None, passk reads passk.toml in the current folder or, if there
-        is no such file, [tool.passk] in pyproject.toml.
+    path : the rules file. If `path` is None, passk reads passk.toml in the current folder or, if
+        there is no such file, [tool.passk] in pyproject.toml.
     trusted : whether the rules file may name URLs and files outside its folder.
     Errors: ParameterError with the line, for text that is not TOML, unknown keys, wrong values, and
         files that the rules file may not name. passk does not open these files.
@@ -371,7 +388,7 @@ def read_rulebook(path: str | None, tier: str | None, *, trusted: bool = False) 
 class _RuleFile:
     """The text of a rules file and its tables.
 
-    prefix : prefix of table names, which is "tool.passk." in pyproject.toml.
+    table_prefix : prefix of table names, which is "tool.passk." in pyproject.toml.
     trusted : whether the file may name URLs and files outside its folder.
     """
 
@@ -446,7 +463,9 @@ class _RuleFile:
         shared = {k: v for k, v in self.tables.items() if k not in (SUITE, TREND, TABLE)}
 
         def read_shared_options() -> None:
-            top.update(self._option_values(shared, gate_keys(), self.error_with_line, (SUITE, TREND)))
+            top.update(
+                self._option_values(shared, gate_keys(), self.error_with_line, (SUITE, TREND))
+            )
 
         steps = [partial(self._entry, at, table, top) for at, table in enumerate(suites)]
         all_steps = [read_shared_options, *steps, self._trend]
@@ -478,7 +497,7 @@ class _RuleFile:
         if not suite.name or not suite.runs:
             raise refused(f"{'runs' if suite.name else 'name'} is missing")
         values = {**top, **{k: v for k, v in values.items() if k not in options_by_field(Suite)}}
-        if values.get("baseline") == _RECORD_KEYWORD:
+        if values.get("baseline") == _REFUSED_BASELINE_VALUE:
             raise refused(_RECORD_KEYWORD_ERROR)
         values = self._resolve_paths({**values, "runs": list(suite.runs)}, refused)
         if TABLE in self.tables:
@@ -508,7 +527,7 @@ class _RuleFile:
         refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Field → value, for the keys of a table, which may contain underscores or hyphens."""
+        """Maps each field of a table to its value; the keys may contain underscores or hyphens."""
         values = dict[str, Any]()
 
         def take(key: str) -> None:

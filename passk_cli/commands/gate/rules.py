@@ -1,8 +1,8 @@
 """The rules of `passk gate`, each with its options, its judgement and its sentences.
 
-A rule is a class. The fields of the class are the options of the rule, `phrase` is its name, and
-`findings` contains a sentence for each verdict. To add a rule, write a class, and add the class to
-the base classes of `GateOptions`.
+A rule is a class. The fields of the class are the options of the rule, `name_template` is its name,
+and `finding_templates` contains a sentence for each verdict. To add a rule, write a class, and add
+it to the base classes of `GateOptions`.
 """
 
 from __future__ import annotations
@@ -48,23 +48,24 @@ if TYPE_CHECKING:
     from passk_cli.study.result import Result
     from passk_cli.study.values import TaskValues
 
-# _MIN_BY_WORDS maps each choice of --min-by to the words for the choice in the name of the rule and in its
-# sentence.
+# _MIN_BY_WORDS maps each choice of --min-by to two texts: one text for the name of the rule, and
+# one text for the sentence about the rule.
 MIN_BY_CHOICES = (BY_INTERVAL, BY_ESTIMATE, BY_LOWER) = ("interval", "estimate", "lower")
 _MIN_BY_WORDS = {
     BY_INTERVAL: ("", "its interval"),
     BY_ESTIMATE: (" (estimate)", "the estimate"),
     BY_LOWER: (" (lower limit)", "the lower limit"),
 }
-# By default, the forecast of the sample size assumes a distance of _AWAY from the limit, the power
-# _POWER and the confidence level _LEVEL.
+# By default, the forecast of the sample size assumes a true value at the distance _AWAY from the
+# limit, the power _POWER and the confidence level _LEVEL.
 _AWAY, _POWER, _LEVEL = 0.05, 0.8, 0.95
 EVERY, EVERY_ATTEMPT = "every baseline task", "every baseline attempt"
 BASELINE_RULES_TITLE = "Rules that need --baseline"
 _VERDICTS_BY_SEVERITY = (PASS, UNDECIDED, FAIL, ERROR)
 # The key of a judgement consists of the index of the rule, the series and the name of the metric.
 JudgementKey = tuple[int, tuple[str, ...], str]
-# Ends contains the lower and upper limits of an interval, or None if the interval has no limits.
+# IntervalLimits contains the lower and the upper limit of an interval. Each limit is None if the
+# interval does not have this limit.
 IntervalLimits = tuple[float | None, float | None]
 
 
@@ -83,7 +84,7 @@ class PassesOfAttempts(float):
 
     @classmethod
     def from_text(cls, text: str) -> PassesOfAttempts:
-        """Parse a text such as "8/10"; ValueError for other text."""
+        """Parse a text such as "8/10", or raise ValueError."""
         passes, attempts = (int(part) for part in text.split("/"))
         if not 0 <= passes <= attempts or not attempts:
             raise ValueError
@@ -96,7 +97,7 @@ class PassesOfAttempts(float):
 
 
 def parse_rate(value: Any) -> float:
-    """Parse the value of --min-each, for example 0.8, 80% or 8/10; ValueError for other text.
+    """Parse the value of --min-each, such as 0.8, 80% or 8/10, or raise ValueError.
 
     >>> parse_rate("0.8"), parse_rate("80%"), str(parse_rate("8/10"))
     (0.8, 0.8, '8/10')
@@ -110,7 +111,7 @@ def parse_rate(value: Any) -> float:
 def parse_limits(
     option: str, value: Any, *, relative: bool = False, amounts: bool = False
 ) -> Mapping[Metric, float]:
-    """Metric → limit, from `["pass@1=0.02"]` or `{"pass@1": 0.02}`.
+    """Maps each metric to its limit, from `["pass@1=0.02"]` or `{"pass@1": 0.02}`.
 
     relative : whether 5% means 5 % of the baseline. Otherwise 5% means 0.05.
     amounts : whether the option limits metrics that should be low, such as cost.
@@ -171,11 +172,11 @@ class GateRule:
     """The base class of all rules of the gate. The fields are the options of the rule.
 
     title : heading of the rule's options in the help.
-    phrase : template of the rule's name, with the fields of `name_fields`.
-    findings : verdict → template of the sentence about the evidence. The key "" stands for all
-        other verdicts.
-    compares : whether the rule needs a baseline.
-    general : whether the rule judges the metrics of -k and -m.
+    name_template : template of the rule's name, with the fields of `name_fields`.
+    finding_templates : verdict → template of the sentence about the evidence. The key "" stands for
+        all other verdicts.
+    compares_with_baseline : whether the rule needs a baseline.
+    uses_general_metrics : whether the rule judges the metrics of -k and -m.
     can_simulate : whether a rehearsal can simulate the rule.
     """
 
@@ -218,7 +219,7 @@ class GateRule:
         return entries
 
     def fallible_verdict_count(self, context: GateContext) -> int:
-        """Number of verdicts that can be wrong by chance, because an interval or test decides."""
+        """The number of verdicts that depend on an interval or test and can be wrong by chance."""
         return 0
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
@@ -255,8 +256,8 @@ class EveryTask(GateRule):
         "--unpaired", help="What to do if tasks or attempts of the baseline are missing",
         choices=("fail", "drop"),
         detail="With fail, missing tasks or attempts make the gate fail. With drop, the gate"
-        " compares the tasks that both runs have. With drop, a number of attempts other than"
-        " --attempts appears in the report, but does not make the gate fail.",
+        " compares the tasks that both runs have. With drop, the report shows a number of attempts"
+        " that differs from --attempts, but the difference does not make the gate fail.",
     )] = "fail"  # fmt: skip
     title: ClassVar[str] = BASELINE_RULES_TITLE
     can_simulate = False
@@ -271,7 +272,7 @@ class EveryTask(GateRule):
         return self.unpaired == "fail"
 
     def judge_context(self, context: GateContext) -> Iterator[Judgement]:
-        """Yield a judgement per candidate, and per model that only the baseline has."""
+        """Yield one judgement per candidate, and one per model that only the baseline has."""
         sides = context.baseline_match
         for series, covered in {**context.coverages, **sides.missing_series}.items():
             fact = context.empty_result(series)
@@ -300,9 +301,9 @@ class EveryAttempt(GateRule):
 
     attempts: Annotated[int | None, Option(
         "--attempts", "N", "Fail unless every task has N attempts.", low=1,
-        detail="N includes attempts without an outcome. Without this option, the gate fails if a"
-        " task has fewer or more attempts than in the baseline, unless all tasks have equally many"
-        " attempts.",
+        detail="N includes attempts without an outcome. Without --attempts, the gate fails if a"
+        " task has fewer or more attempts than in the baseline, unless all tasks have the same"
+        " number of attempts.",
     )] = None  # fmt: skip
     can_simulate = False
     name_template = "{?declared|{declared:attempt} at every task}{?baseline|every baseline attempt}"
@@ -337,8 +338,8 @@ class EveryAttempt(GateRule):
 class FailedShareRule(GateRule):
     """The base class of rules that limit the share of failed attempts.
 
-    noun : what is wrong with the attempts, for example "without an outcome".
-    role : key of the attempts in `GateContext.failed_attempts`.
+    failure_words : what is wrong with the attempts, for example "without an outcome".
+    failure_kind : key of the attempts in `GateContext.missing_and_error_attempts`.
     """
 
     failure_words: ClassVar[str]
@@ -357,7 +358,9 @@ class FailedShareRule(GateRule):
         return {"noun": self.failure_words, "limit": f"{100 * self.option_value:g} %"}
 
     def judge_context(self, context: GateContext) -> Iterator[Judgement]:
-        for series, (wrong, attempts) in context.failed_attempts[self.failure_kind].items():
+        for series, (wrong, attempts) in context.missing_and_error_attempts[
+            self.failure_kind
+        ].items():
             verdict = FAIL if wrong > self.option_value * attempts + 1e-9 else PASS
             yield self.judgement(
                 context.empty_result(series), verdict, limit=self.option_value,
@@ -387,8 +390,8 @@ class MaxErrors(FailedShareRule):
     max_errors: Annotated[float | None, Option(
         "--max-errors", "SHARE", "Fail if more than SHARE of the attempts ended in an error.",
         low=0.0, high=1.0, only_in_full_help=True,
-        detail="For example, 5%. An attempt ended in an error if it has no outcome, or text in a"
-        " column named error, errors, error_message or exception.",
+        detail="For example, 5%. An attempt ended in an error if it has no outcome, or if a column"
+        " named error, errors, error_message or exception contains text.",
     )] = None  # fmt: skip
     failure_words = "without an outcome or with an error"
     failure_kind = "errors"
@@ -404,7 +407,8 @@ class Minimum(GateRule):
         detail="The rule is undecided if the interval of METRIC contains X.",
     )] = field(default_factory=dict)  # fmt: skip
     min_by: Annotated[str, Option(
-        "--min-by", help="Which number to compare with X of --min", choices=MIN_BY_CHOICES, only_in_full_help=True,
+        "--min-by", help="Which number to compare with the X of --min", choices=MIN_BY_CHOICES,
+        only_in_full_help=True,
         detail="With estimate, the rule fails if the estimate is below X. With lower, the rule"
         " fails if the lower limit of the interval is below X. With estimate or lower, the rule is"
         " never undecided.",
@@ -431,7 +435,7 @@ class Minimum(GateRule):
         return {"by": by, "end": end, **_limit_fields(metric, self.minimum)}
 
     def judge(self, contexts: Sequence[GateContext]) -> list[list[Judgement]]:
-        """Judge each candidate and metric. Only intervals that decide a verdict are computed."""
+        """Judge each candidate and metric. Only intervals that affect a verdict are computed."""
         study = contexts[0].study
         fast = self.min_by == BY_ESTIMATE and len(contexts) > 1
         confidence = replace(study.confidence, interval="none") if fast else study.confidence
@@ -457,7 +461,9 @@ class Minimum(GateRule):
         words["estimate"] = fact.estimate.value_or_limits
         line = self.judgement(fact, verdict, rates.metric, to_decide, least, **words)
         if verdict == ERROR:
-            return line.as_error(fact.estimate.reason or fact.interval_flaw, absent=not rates.has_values)
+            return line.as_error(
+                fact.estimate.reason or fact.interval_flaw, absent=not rates.has_values
+            )
         return line
 
 
@@ -479,7 +485,10 @@ class BaselineRule(GateRule):
         """Compare the candidates of each context with their baselines, without tests."""
         from passk_cli.study.comparison import difference_intervals
 
-        pairs = [[self.match_pair(pair) for pair in t.paired_values(self.judged_metrics(t))] for t in contexts]
+        pairs = [
+            [self.match_pair(pair) for pair in t.paired_values(self.judged_metrics(t))]
+            for t in contexts
+        ]
         study = contexts[0].study
         if study.pooled_baseline is not None and self.uses_general_metrics:
             # The tests ignore the variation between runs, so passk uses Bonferroni-adjusted
@@ -492,7 +501,9 @@ class BaselineRule(GateRule):
         limits = iter(difference_intervals(limited, study.confidence))
         return [
             [
-                c if c.reason else c.with_changes(interval=context.widen_for_run_variation(c, next(limits)))
+                c
+                if c.reason
+                else c.with_changes(interval=context.widen_for_run_variation(c, next(limits)))
                 for c in part
             ]
             for context, part in zip(contexts, pairs, strict=True)
@@ -531,7 +542,9 @@ class BaselineRule(GateRule):
         verdict, metric, limit = self.verdict(c, tests), c.first.metric, self._limit(c.first.metric)
         fact = c.result(context.study.confidence)
         if verdict == ERROR:
-            missing = "no p-value" if self.uses_general_metrics else getattr(c.interval, "reason", "")
+            missing = (
+                "no p-value" if self.uses_general_metrics else getattr(c.interval, "reason", "")
+            )
             line = self.judgement(fact, verdict, metric, limit=limit)
             return line.as_error(c.reason or missing, absent=bool(c.reason))
         if not single:
@@ -553,13 +566,14 @@ class BaselineRule(GateRule):
 class NoRegression(BaselineRule):
     """The rule that no metric of -k and -m is significantly lower than in the baseline.
 
-    A metric passes if it is significantly higher. The tests are adjusted for the number of metrics.
+    The rule passes if the metric is significantly higher than in the baseline. The tests are
+    adjusted for the number of metrics.
     """
 
     no_regression: Annotated[bool, Option(
         "--no-regression", help="Fail if any metric dropped significantly.",
-        detail="This rule is like --max-drop METRIC=0 for all metrics, adjusted for the number of"
-        " metrics. This rule is undecided if a difference is not"
+        detail="The option --no-regression is like --max-drop METRIC=0 for all metrics, adjusted"
+        " for the number of metrics. The rule is undecided if a difference is not"
         " significant.")] = False  # fmt: skip
     uses_general_metrics = True
     name_template = "{?metric|{metric} }no regression"
@@ -582,20 +596,28 @@ class NoRegression(BaselineRule):
         return min(super().fallible_verdict_count(context), 1)
 
     def comparisons(self, contexts: Sequence[GateContext]) -> list[list[Comparison]]:
-        """Compare the candidates. For several contexts, compute only what decides the verdicts."""
+        """Compare the candidates.
+
+        For several contexts, passk computes only the parts on which the verdicts depend.
+        """
         from passk_cli.study.pairwise_tests import compare_pairs, comparisons_with_p_values
 
-        study, pairs = contexts[0].study, [context.paired_values(context.general_metrics) for context in contexts]
+        study, pairs = (
+            contexts[0].study,
+            [context.paired_values(context.general_metrics) for context in contexts],
+        )
         if study.pooled_baseline is not None:
             return super().comparisons(contexts)
         if len(contexts) == 1:
             return [compare_pairs(pairs[0], study.confidence, study.comparison_options)]
         if sum(first.has_values and second.has_values for first, second in pairs[0]) == 1:
             return super().comparisons(contexts)
-        return comparisons_with_p_values(pairs, study.confidence, study.comparison_options, verdicts=True)
+        return comparisons_with_p_values(
+            pairs, study.confidence, study.comparison_options, verdicts=True
+        )
 
     def verdict(self, c: Comparison, tests: int) -> str:
-        """The verdict by the interval or, if there are several tests, by the adjusted p-value."""
+        """The verdict from the interval or, if there are several tests, the adjusted p-value."""
         from passk_cli.study.pairwise_tests import BETTER, WORSE
 
         if tests == 1 or (c.adjustment == BONFERRONI and not c.has_p_value):
@@ -619,7 +641,9 @@ class NoRegression(BaselineRule):
         if verdict == UNDECIDED and (tests == 1 or c.adjustment == MIN_P):
             worse = "lower" if c.first.metric.better_sign > 0 else "higher"
             truth = f" if {_default_distance(fact)} {worse}"
-            to_decide = _tasks_to_decide_text(fact, context, 0.0, truth, context.run_variation_half_width(c))
+            to_decide = _tasks_to_decide_text(
+                fact, context, 0.0, truth, context.run_variation_half_width(c)
+            )
         return "; ".join(filter(None, (to_decide, p))), {"tests": test_words}
 
 
@@ -627,7 +651,7 @@ class NoRegression(BaselineRule):
 class ToleranceRule(BaselineRule):
     """The base class of rules that limit how much worse than the baseline a metric may be.
 
-    change : article and noun of the change for the worse, for example "a" and "drop".
+    change_words : article and noun of the change for the worse, for example "a" and "drop".
     """
 
     change_words: ClassVar[tuple[str, str]]
@@ -659,7 +683,11 @@ class ToleranceRule(BaselineRule):
     def reason_and_fields(
         self, verdict: str, c: Comparison, fact: Result, tests: int, context: GateContext
     ) -> tuple[str, dict[str, Any]]:
-        sign, most, value = c.first.metric.better_sign, self.option_value[c.first.metric], fact.estimate.value
+        sign, most, value = (
+            c.first.metric.better_sign,
+            self.option_value[c.first.metric],
+            fact.estimate.value,
+        )
         to_decide, high = fact.estimate.reason, _improvement_limits(fact.estimate, sign)[1]
         if value is not None:
             truth = " if nothing changed" if most else f" if {_default_distance(fact)} apart"
@@ -736,8 +764,8 @@ class MustPass(SingleTaskRule):
 
     @property
     def signature(self) -> dict[str, object]:
-        # The signature of a report contains the path of a file of names and the number of names in
-        # the file.
+        # If an option names a file that lists names, the signature of a report contains the path of
+        # this file and the number of names in the file.
         files = Counter(name.file for name in self.must_pass if isinstance(name, ListedTask))
         names = [name for name in self.must_pass if not isinstance(name, ListedTask)]
         lists = [f"{file} ({plural(number, 'task')})" for file, number in files.items()]
@@ -794,9 +822,10 @@ class MinEach(SingleTaskRule):
     min_each: Annotated[float | None, Option(
         "--min-each", "RATE|N/M", "Fail if any single task is significantly below RATE.",
         low=0.0, high=1.0, parse=parse_rate,
-        detail="passk uses an exact binomial test per task, adjusted by Holm's method. The rule"
-        " passes if every task significantly reaches RATE, and is undecided otherwise. With 8/10,"
-        " the rule fails if a task passes fewer than 8 of 10 attempts.",
+        detail="passk uses an exact binomial test per task, adjusted by Holm's method. If no task"
+        " is significantly below RATE, the rule passes if every task is significantly above RATE,"
+        " and is undecided otherwise. With 8/10, the rule fails if a task passes fewer than 8 of 10"
+        " attempts.",
     )] = None  # fmt: skip
     name_template = "each task {?limit|≥ {limit}}{?attempts|passes {passes} of {attempts:attempt}}"
     finding_templates: ClassVar[Mapping[str, str]] = {
@@ -810,7 +839,11 @@ class MinEach(SingleTaskRule):
     def fallible_verdict_count(self, context: GateContext) -> int:
         # The p-values are adjusted for the number of tasks, so the tests of all tasks together form
         # one verdict.
-        return 0 if isinstance(self.option_value, PassesOfAttempts) else len(context.baseline_match.series)
+        return (
+            0
+            if isinstance(self.option_value, PassesOfAttempts)
+            else len(context.baseline_match.series)
+        )
 
     def name_fields(self, metric: Metric | None = None) -> dict[str, Any]:
         if isinstance(self.option_value, PassesOfAttempts):
@@ -825,7 +858,7 @@ class MinEach(SingleTaskRule):
     def _judge_counts(
         self, context: GateContext, rates: TaskValues, least: PassesOfAttempts
     ) -> Judgement:
-        """Judge by the number of tasks with enough passes.
+        """Judge a candidate by the number of tasks with enough passes.
 
         A task with more attempts needs the same share of passes. A task with fewer attempts needs
         the same number of passes, because lost attempts are not passes.
@@ -877,7 +910,7 @@ def _passes_text(context: GateContext, rates: TaskValues, places: Any, p: Any = 
 def _limit_fields(
     metric: Metric | None, limits: Mapping[Any, float], unit: str = ""
 ) -> dict[str, Any]:  # fmt: skip
-    """The fields "metric" and "limit" of a sentence. Without a limit, the result is empty.
+    """The fields "metric" and "limit" of a sentence. If there is no limit, the result is empty.
 
     unit : "points" if the limit is a difference.
     """
@@ -947,16 +980,18 @@ def _default_distance(fact: Result) -> str:
 def _tasks_to_decide_text(
     fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
 ) -> str:
-    """Words with the number of tasks that would decide an undecided rule with power 0.8.
+    """Words with the number of tasks that would give an undecided rule a verdict.
 
-    If the tasks are fixed, the words contain a number of attempts per task.  The half-width h of
-    the interval shrinks with the square root of the number of tasks, except for the part r that is
-    caused by the variation between runs.  A true value at distance `away` from the limit is decided
-    if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not used, because its distance from the limit
-    may be chance.  If the run already has that number of tasks, the words are "near the limit".
+    If the tasks are fixed, the words contain a number of attempts per task instead.  The half-width
+    h of the interval shrinks with the square root of the number of tasks, except for the part r
+    that is caused by the variation between runs.  A true value at the distance `away` from the
+    limit gives a verdict (with power 0.8) if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not
+    used, because its distance from the limit may be due to chance.  If the run already has that
+    many tasks, the words are "near the limit".
 
-    away : distance from the limit.  0 means 5 points or, for costs, a tenth of the estimate.
-    truth : the assumption in words.  of_runs : r.  Power: benchmarks/gate.md.
+    away : distance from the limit;  0 means 5 points or, for costs, a tenth of the estimate.
+    truth : the assumption in words.  of_runs : the part r of the half-width.  Power:
+        benchmarks/gate.md.
     """
     from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
@@ -977,11 +1012,12 @@ def _tasks_to_decide_text(
 
 
 def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateContext) -> str:
-    """Words with the number of tasks that would decide the rule if all attempts pass, like until
+    """Words with the number of tasks that would give a verdict if all attempts pass, as until
     now.
 
     The words are similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
-    lower limit is about α^{1/n}.  This limit reaches the minimum m at n = n₀ ln(limit₀) / ln(m).
+    lower limit is about α^{1/n}.  If n₀ attempts have the lower limit l₀, then n = n₀ ln(l₀) /
+    ln(m) attempts reach the minimum m.
     """
     estimate, (number, fixed) = fact.estimate, _sample_size(fact, context)
     if estimate.value is None or estimate.low is None or estimate.high is None:
@@ -997,7 +1033,7 @@ def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateCon
 
 
 def _sample_size(fact: Result, context: GateContext) -> tuple[int, bool]:
-    """(number of tasks, False) or, if the tasks are fixed, (fewest attempts at a task, True)."""
+    """The pair (number of tasks, False) or, for fixed tasks, (fewest attempts at a task, True)."""
     fixed = context.study.confidence.population == THESE_TASKS
     return (fact.size.n_min if fixed else fact.size.tasks) or 0, fixed
 
@@ -1011,7 +1047,7 @@ def _needed_sample_text(count: float, truth: str, *, fixed: bool) -> str:
 def verdicts_by_judgement(
     rules: Sequence[GateRule], contexts: Sequence[GateContext], places: Iterable[int] | None = None
 ) -> list[dict[JudgementKey, str]]:
-    """One mapping per context: key of a judgement → verdict, only for rules that can be simulated.
+    """One mapping per context, from the key of each judgement that can be simulated to its verdict.
 
     places : indices of the rules, or None for all rules.
     If outcomes are missing, the worst and the best case are judged, and the worse verdict counts.
@@ -1032,7 +1068,7 @@ def verdicts_by_judgement(
 def all_pass_and_all_fail_verdicts(
     rules: Sequence[GateRule], context: GateContext
 ) -> dict[JudgementKey, tuple[str, str]]:
-    """Key of a judgement → verdicts if every attempt passes and if every attempt fails.
+    """Maps the key of each judgement to the verdicts if all attempts pass and if all fail.
 
     Rules that cannot be simulated are left out.
     """

@@ -8,7 +8,6 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.baseline_match import SELF_BASELINE_LABEL, BaselineMatch
 from passk_cli.commands.gate.context import GateContext, JudgedRun
@@ -24,6 +23,7 @@ from passk_cli.commands.gate.rules import (
 from passk_cli.commands.gate.simulation import RehearsalTable, rehearse
 from passk_cli.commands.gate.suites import SuiteTable, report_on_suites
 from passk_cli.commands.gate.view import RuleTable
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.diagnostic import DiagnosticType
 from passk_cli.errors import DataError, ParameterError, PasskError, raise_first_applicable_error
 from passk_cli.files.database import column_sql
@@ -52,7 +52,7 @@ _ERROR_COLUMNS = ("error", "errors", "error_message", "exception")
 
 
 class GateRunner(CommandRunner, GateOptions):
-    """The question of `passk gate`."""
+    """Judges the rules of `passk gate` and computes its report."""
 
     sections = (RuleTable, RehearsalTable, SuiteTable)
     label_refusal = ""
@@ -91,7 +91,9 @@ class GateRunner(CommandRunner, GateOptions):
                 name="no-files",
                 settles=[SuggestedFix({"--rules": Placeholder("FILE")}, "names a rules file")],
             )
-        return replace(question, rulebook=book.with_questions(super().parse_options, values)), options
+        return replace(
+            question, rulebook=book.with_questions(super().parse_options, values)
+        ), options
 
     @classmethod
     def answer_messages(cls) -> dict[str, DiagnosticType]:
@@ -102,8 +104,16 @@ class GateRunner(CommandRunner, GateOptions):
     @property
     def additional_input_files(self) -> list[str]:
         entries = self.rulebook.suite_entries if self.rulebook else ()
-        files = [f for e in entries for f in (*e.shared_options.files, *paths_in_data(e.gate_runner.baseline))]
-        files += [self.rulebook.trend_entry.history] if self.rulebook and self.rulebook.trend_entry else []
+        files = [
+            f
+            for e in entries
+            for f in (*e.shared_options.files, *paths_in_data(e.gate_runner.baseline))
+        ]
+        files += (
+            [self.rulebook.trend_entry.history]
+            if self.rulebook and self.rulebook.trend_entry
+            else []
+        )
         return [file for file in files if is_file_argument(file)]
 
     def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
@@ -127,7 +137,9 @@ class GateRunner(CommandRunner, GateOptions):
 
     @property
     def names_awaiting_baseline(self) -> list[Sentence]:
-        return [words for rule in self.rules_awaiting_baseline for words in rule.names_awaiting_baseline]
+        return [
+            words for rule in self.rules_awaiting_baseline for words in rule.names_awaiting_baseline
+        ]
 
     def first_run_gate(self, options: SharedOptions, read: CountsReader) -> GateRunner | None:
         """The gate without the rules that need a baseline, or None if the baseline exists."""
@@ -143,7 +155,12 @@ class GateRunner(CommandRunner, GateOptions):
             return None
         later = [rule for rule in self.active_rules if isinstance(rule, BaselineRule)]
         return replace(
-            self, baseline=None, max_drop={}, max_increase={}, no_regression=False, rules_awaiting_baseline=later
+            self,
+            baseline=None,
+            max_drop={},
+            max_increase={},
+            no_regression=False,
+            rules_awaiting_baseline=later,
         )
 
     def first_run_error(self) -> ParameterError:
@@ -203,7 +220,8 @@ class GateRunner(CommandRunner, GateOptions):
                 raise unspecified_runs_error(read, runs.baseline) or error from None
         if self.max_errors is not None:
             counts = _with_error_outcomes(counts, request, read, runs.files)
-        # The baseline sets the metrics, because a run with lost attempts would have fewer metrics.
+        # passk chooses the metrics from the baseline, because a new run that lost attempts would
+        # have fewer metrics.
         reference = baseline if past is None else past.latest_run_counts
         metrics = options.metric_options.choose(counts if reference is None else reference)
         if baseline is not None:
@@ -239,11 +257,18 @@ class GateRunner(CommandRunner, GateOptions):
         else:
             rows = [*(row for run in runs for row in run.report_rows), *unread]
             section = RuleTable(study, rows, runs, book)
-        report = build_report(replace(study, signature_entries=section.signature_entries()), [section])
+        report = build_report(
+            replace(study, signature_entries=section.signature_entries()), [section]
+        )
         result = None
         if self.rehearse and self.max_false_alarms is None:
             result = ProvisionalResult("rehearsal", 0)
-        return replace(report, checks=section.checks, make_changed_tasks=section.changed_tasks, provisional=result)
+        return replace(
+            report,
+            checks=section.checks,
+            make_changed_tasks=section.changed_tasks,
+            provisional=result,
+        )
 
     def gate_context(self, study: Analysis) -> GateContext:
         metrics = self.needed_metrics(study.metrics)

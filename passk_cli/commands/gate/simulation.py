@@ -59,18 +59,19 @@ from passk_cli.study.values import SeriesKey
 # A simulation has _UNCHANGED runs without a change and _PLANTED runs per planted drop. If intervals
 # are slow to compute, the numbers of simulated runs are divided by _FEWER.
 _UNCHANGED, _PLANTED, _FEWER = 500, 200, 5
-# A simulation has _OF_ESTIMATED runs per set of estimated success rates, and uses _DRAWN posterior
-# draws.
+# A predictive simulation draws _DRAWN sets of success rates from the posterior distribution. Any
+# other simulation has _OF_ESTIMATED runs per set of estimated success rates.
 _OF_ESTIMATED, _DRAWN = 10, 50
-# The search for a drop tries at least _LEAST runs. The search stops when the share of failing runs
-# differs from the power by more than _CLEAR standard errors.
+# The search for the detectable drop simulates at least _LEAST runs per drop. No further runs are
+# simulated when the share of failing runs differs from the power by more than _CLEAR standard
+# errors.
 _LEAST, _CLEAR = 20, 3.0
 _RUNS_PER_BATCH = 100
-# A drop is detectable if the rule fails with the probability POWER. _DEVIATE is the normal quantile
-# of 0.8.
+# A drop is detectable if it makes the rule fail with the probability POWER. _DEVIATE is the 0.8
+# quantile of the standard normal distribution.
 POWER, _DEVIATE = 0.8, 0.8416
-# The bisection for the detectable drop stops when the error is 3 % of the drop, or 0.1 % of all
-# passes.
+# The bisection for the detectable drop stops when its error is at most 3 % of the drop, or at most
+# 0.1 % of all passes.
 _NEAR, _NEAREST = 0.03, 1e-3
 # The variance of a number between 0 and 1 is at most _MAX_VARIANCE.
 _MAX_VARIANCE = 0.25
@@ -81,9 +82,9 @@ NOT_REHEARSED_WARNING = DiagnosticType(
     "passk cannot simulate {metrics}, because the simulation contains only passes and failures",
     meaning="The simulation contains only passes and failures. Metrics of scores, answers or"
     " solutions, and gain@k, also depend on other data.",
-    why="The rehearsal does not show the false alarms and the detected drop of a rule with a metric"
-    " that it cannot simulate. Even without a simulation, the gate judges the rule on the real"
-    " run.",
+    why="If passk cannot simulate the metric of a rule, the rehearsal does not show the rule's"
+    " false alarms and detected drop. Even without a simulation, the gate judges the rule on the"
+    " real run.",
     example="warning[not-rehearsed]: passk cannot simulate maj@1, because the simulation"
     " contains only passes and failures",
 )  # fmt: skip
@@ -92,33 +93,35 @@ RANGES_NOT_REHEARSED_WARNING = DiagnosticType(
     "passk does not simulate {metrics}, because the range takes too long to compute",
     meaning="The range of a metric such as cover@0.8 takes too long to compute for hundreds of"
     " simulated runs.",
-    why="The rehearsal does not show the false alarms and the detected drop of a rule with a metric"
-    " that it cannot simulate. Even without a simulation, the gate judges the rule on the real"
-    " run.",
+    why="If passk cannot simulate the metric of a rule, the rehearsal does not show the rule's"
+    " false alarms and detected drop. Even without a simulation, the gate judges the rule on the"
+    " real run.",
     example="warning[ranges-not-rehearsed]: passk does not simulate cover@0.8, because the range"
     " takes too long to compute",
 )  # fmt: skip
 ONE_ATTEMPT_WARNING = DiagnosticType(
     "one-attempt-rehearsed", WARNING,
-    "one attempt does not show the success rate of a task, so the rehearsal uses a prior",
+    "one attempt does not show the success rate of a task, so the rehearsal uses a prior"
+    " distribution",
     meaning="With one attempt per task, the data show the mean pass rate, but not how much tasks"
     " differ. The rehearsal draws the success rates of the tasks from a prior distribution with the"
     " mean pass rate of the data.",
-    why="If tasks differ more or less than in the prior, the false alarms and the detected drop are"
-    " inaccurate.",
+    why="If tasks differ more or less than in the prior distribution, the rate of false alarms and"
+    " the detected drop are inaccurate.",
     advice="If you need exact numbers, make at least two attempts per task.",
     example="warning[one-attempt-rehearsed]: one attempt does not show the success rate of a task,"
-    " so the rehearsal uses a prior",
+    " so the rehearsal uses a prior distribution",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class VerdictRates:
-    """How often a rule failed and was undecided in rehearsals without a change.
+    """How often a rule failed or was undecided in rehearsals without a change.
 
-    failing, undecided : number of rehearsals with this verdict, out of `runs` rehearsals.
-    both_fail : share of pairs of rehearsals with the same success rates in which both rehearsals
-        failed, plus one standard error, because there are few such pairs.
+    failing_count, undecided_count : number of rehearsals with this verdict, out of `runs`
+        rehearsals.
+    both_fail_share : share of pairs of rehearsals with the same success rates in which both
+        rehearsals failed, plus one standard error, because there are few such pairs.
     """
 
     failing_count: int
@@ -145,8 +148,9 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 
     Exact Clopper–Pearson limits cover the Monte-Carlo error of both simulations.  A Beta
     distribution of the false-alarm rate covers the error of the success rates.  The mean of this
-    distribution is the share of runs that fail.  Its spread follows from the share of pairs with
-    the same success rates in which both runs fail.  The result has the widest of these limits.
+    distribution is the share of runs that fail.  The spread of this distribution follows from the
+    share of pairs with the same success rates in which both runs fail.  The result contains the
+    widest of all these limits.
 
     odds : rehearsals at the estimated success rates.  predicted : rehearsals at success rates from
     the posterior.  Coverage: benchmarks/gate.md.
@@ -168,9 +172,11 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
 class DetectableDrop:
     """The smallest planted drop at which a rule fails with power 0.8.
 
-    lost : share of passes that is lost at every task, or None if no loss of passes is detected.
+    lost_pass_share : share of passes that is lost at every task, or None if no loss of passes is
+        detected.
     drop : drop of the metric, with its Monte-Carlo standard error.
-    reached : share of runs that failed at this drop or, if `lost` is None, with all passes lost.
+    failing_share : share of runs that failed at this drop or, if `lost_pass_share` is None, with
+        all passes lost.
     """
 
     lost_pass_share: float | None
@@ -182,9 +188,11 @@ class DetectableDrop:
 class SimulatedJudgement(Judgement):
     """A judgement with the results of its rehearsals.
 
-    odds : rehearsals at the estimated success rates, or None if the rule cannot be rehearsed.
-    predicted : rehearsals at success rates from the posterior.
-    best, worst : verdicts if every attempt passes, and if every attempt fails.
+    unchanged_rates : rehearsals at the estimated success rates, or None if the rule cannot be
+        rehearsed.
+    predictive_rates : rehearsals at success rates from the posterior.
+    all_pass_verdict, all_fail_verdict : verdicts if every attempt passes, and if every attempt
+        fails.
     """
 
     unchanged_rates: VerdictRates | None = None
@@ -205,10 +213,13 @@ class SimulationSetup:
     """The simulation of a gate, with pairs of runs that have the same success rates.
 
     context : the run, with only the metrics that can be rehearsed.
-    new, old : (sets × cells) success rates of the new run and of the baseline.
-    runs : number of rehearsals without a change, which use the sets of success rates in turn.
-    purpose : seed of the random numbers, so that suites with the same data simulate the same runs.
-    scales : series of a history → (sets,) standard deviation between runs, in logits.
+    new_run_rates, baseline_rates : (sets × cells) success rates of the new run and of the baseline.
+    rehearsal_count : number of rehearsals without a change, which use the sets of success rates in
+        turn.
+    seed_purpose : seed of the random numbers, so that suites with the same data simulate the same
+        runs.
+    between_run_deviations : maps each series of a history to its (sets,) standard deviations
+        between runs, in logits.
     """
 
     context: GateContext
@@ -223,12 +234,16 @@ class SimulationSetup:
 
     @cached_property
     def unchanged_verdicts(self) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
-        """Rule → verdict rates without a change, and whether the gate fails in each rehearsal."""
+        """The verdict rates of each rule without a change, and which rehearsals fail the gate."""
         verdicts: dict[JudgementKey, list[str]] = {}
         shut: list[bool] = []
-        for first in items_with_progress(range(0, self.rehearsal_count, _RUNS_PER_BATCH), "rehearsing", "parts"):
+        for first in items_with_progress(
+            range(0, self.rehearsal_count, _RUNS_PER_BATCH), "rehearsing", "parts"
+        ):
             places = range(first, min(first + _RUNS_PER_BATCH, self.rehearsal_count))
-            for lines in verdicts_by_judgement(self.rules, [self.simulate_run(0.0, run) for run in places]):
+            for lines in verdicts_by_judgement(
+                self.rules, [self.simulate_run(0.0, run) for run in places]
+            ):
                 for line, verdict in lines.items():
                     verdicts.setdefault(line, []).append(verdict)
                 shut.append(any(map(self._fails_gate, lines.values())))
@@ -245,16 +260,18 @@ class SimulationSetup:
         past, sides = self.context.study.pooled_baseline, self.context.baseline_match
         if past is None or sides.baseline is None:
             return []
-        variances = [past.run_and_chance_variances(sides.baseline.series[s]) for s in sides.baseline_indices]
+        variances = [
+            past.run_and_chance_variances(sides.baseline.series[s]) for s in sides.baseline_indices
+        ]
         return [math.sqrt(max(of_means - by_chance, 0.0)) for of_means, by_chance, _ in variances]
 
     def detectable_drop(self, line: JudgementKey) -> DetectableDrop:
         """Find the smallest planted drop at which a rule fails with power 0.8, by bisection.
 
         A planted drop removes the same share of passes at every task: a rate p becomes (1 − share)
-        p. All shares use the same random numbers.  Therefore, a rule that fails at one share almost
-        always fails at a larger share.  Each share is tried on more runs until its power clearly
-        differs from 0.8.
+        p. The simulations for all shares use the same random numbers.  Therefore, a rule that fails
+        at one share almost always fails at a larger share.  Each share is tested on more simulated
+        runs until its power clearly differs from 0.8.
         """
         low, high = 0.0, 1.0
         reached = self._power(line, high)
@@ -283,7 +300,10 @@ class SimulationSetup:
                 metrics = tuple(m for m in self.context.study.metrics if m in rule_metrics)
                 study = replace(self.context.study, metrics=metrics)
                 drawn_runs = (self.simulate_run(lost, run) for run in range(len(judged), runs))
-                contexts = [replace(t, study=replace(study, pooled_baseline=t.study.pooled_baseline)) for t in drawn_runs]
+                contexts = [
+                    replace(t, study=replace(study, pooled_baseline=t.study.pooled_baseline))
+                    for t in drawn_runs
+                ]
                 judged += verdicts_by_judgement(self.rules, contexts, [place])
             share = sum(self._fails_gate(lines[line]) for lines in judged[:runs]) / runs
             unsure = _CLEAR * math.sqrt(POWER * (1 - POWER) / runs)
@@ -301,7 +321,11 @@ class SimulationSetup:
 
     def simulate_run(self, lost: float, run: int) -> GateContext:
         """Simulate a new run that lost a share of its passes, and its baseline."""
-        sides, study, at = self.context.baseline_match, self.context.study, run % len(self.new_run_rates)
+        sides, study, at = (
+            self.context.baseline_match,
+            self.context.study,
+            run % len(self.new_run_rates),
+        )
         generator = named_generator(study.confidence.seed, f"rehearsed run{self.seed_purpose}", run)
         base, new, past = None, self.new_run_rates[at], study.pooled_baseline
         if self.baseline_rates is not None and sides.baseline is not None:
@@ -309,7 +333,10 @@ class SimulationSetup:
             if past is None:
                 passes = generator.binomial(attempts_with_outcome(base), old)
             else:
-                scales = {series: float(scale[at]) for series, scale in self.between_run_deviations.items()}
+                scales = {
+                    series: float(scale[at])
+                    for series, scale in self.between_run_deviations.items()
+                }
                 past, passes = past.simulate_runs(base, old, scales, generator)
                 new = new.copy()
                 for s, series in zip(sides.candidate_indices, sides.series, strict=True):
@@ -332,10 +359,15 @@ class SimulationSetup:
         metric = next(metric for metric in self.context.study.metrics if metric.name == name)
         counts, runs = self.context.baseline_match.counts, self.runs_per_planted_drop
         rows = counts.slice_of_series(counts.series.index(series))
-        rates, n = self.new_run_rates[np.arange(runs) % len(self.new_run_rates), rows], counts.n[rows]
+        rates, n = (
+            self.new_run_rates[np.arange(runs) % len(self.new_run_rates), rows],
+            counts.n[rows],
+        )
         enough = n >= metric.k
         rates, n = rates[:, enough], n[enough]
-        drop = float((metric.value_at_rates(rates) - metric.value_at_rates(rates * (1.0 - lost))).mean())
+        drop = float(
+            (metric.value_at_rates(rates) - metric.value_at_rates(rates * (1.0 - lost))).mean()
+        )
         passes = named_generator(0, "rehearsed spread").binomial(n, rates * (1.0 - lost))
         values = task_values([metric], np.broadcast_to(n, passes.shape).ravel(), passes.ravel())[0]
         spread = float(values.reshape(passes.shape).mean(axis=1).std())
@@ -358,7 +390,7 @@ def simulation_setup(
 
     Both runs have the success rates of the baseline, or of the new run if there is no baseline. The
     estimated success rates are the posterior draws at which the metrics are closest to the observed
-    metrics.  These draws differ between tasks as much as the posterior does.
+    metrics.  The success rates in these draws vary between tasks as much as in the posterior.
 
     predictive : whether to use all posterior draws, and twice as many rehearsals.
     fewer : whether to use fewer rehearsals even if intervals are fast to compute.
@@ -421,10 +453,10 @@ def _rates_with_run_effects(
 
     Returns (sets × tasks) rates, and (sets,) standard deviations σ between runs in logits.
 
-    uncertain : whether to add the uncertainty of the history.  The rates of its R last runs then
-        shift by a common effect with standard deviation σ/√R.  The variance of the means of all H
-        runs is drawn as s² (H − 1) / χ² with H − 1 degrees of freedom.  σ² is this variance minus
-        the variance v that chance explains.
+    uncertain : whether to add the uncertainty of the history.  The rates of the last R runs of the
+        history then shift by a common effect with standard deviation σ/√R.  The variance of the
+        means of all H runs is drawn as s² (H − 1) / χ² with H − 1 degrees of freedom.  σ² is this
+        variance minus the variance v that is due to chance.
     """
     of_means, by_chance, runs = past.run_and_chance_variances(series)
     slopes = (rates * (1 - rates)).mean(axis=1)
@@ -437,7 +469,9 @@ def _rates_with_run_effects(
     scales = np.sqrt(np.clip(variances - by_chance, 0.0, _MAX_VARIANCE)) / slopes
     if not uncertain:
         return rates, scales
-    level = generator.standard_normal(len(rates)) / math.sqrt(past.runs_by_amount[""].pooled_run_counts[series])
+    level = generator.standard_normal(len(rates)) / math.sqrt(
+        past.runs_by_amount[""].pooled_run_counts[series]
+    )
     return shift_logits(rates, (scales * level)[:, None]), scales
 
 
@@ -454,16 +488,23 @@ def rehearse(
     for run in runs:
         purpose = f" {_digest(run.context)}" if book else ""
         estimated, predictive = (
-            simulation_setup(run.context, run.gate_runner.active_rules, run.gate_runner.on_undecided,
+            simulation_setup(run.context, run.gate_runner.active_rules,
+                run.gate_runner.on_undecided,
                              predictive=predictive, fewer=fewer, purpose=purpose)
             for predictive in (False, True)
         )  # fmt: skip
         odds, predicted = estimated.unchanged_verdicts[0], predictive.unchanged_verdicts[0]
-        best, worst = verdicts_by_judgement(estimated.rules, estimated.context.all_pass_and_all_fail)
+        best, worst = verdicts_by_judgement(
+            estimated.rules, estimated.context.all_pass_and_all_fail
+        )
         for line in items_with_progress(run.judgements, "rehearsing with planted drops", "lines"):
-            at, row = (line.rule_index, line.result.series, line.result.name), vars(run.report_row(line))
+            at, row = (
+                (line.rule_index, line.result.series, line.result.name),
+                vars(run.report_row(line)),
+            )
             rows.append(SimulatedJudgement(**row) if at not in odds else SimulatedJudgement(
-                **row, unchanged_rates=odds[at], predictive_rates=predicted[at], all_pass_verdict=best[at], all_fail_verdict=worst[at],
+                **row, unchanged_rates=odds[at], predictive_rates=predicted[at],
+                all_pass_verdict=best[at], all_fail_verdict=worst[at],
                 detectable_drop=estimated.detectable_drop(at),
             ))  # fmt: skip
         rows += [SimulatedJudgement(**vars(row)) for row in run.rows_not_judged]
@@ -475,7 +516,7 @@ def rehearse(
         verdicts = (setup.unchanged_verdicts[1] for setup in kind)
         failing = list(map(any, zip(*verdicts, strict=True)))
         odds_of = VerdictRates.from_runs(failing, 0, len(kind[0].new_run_rates))
-        # If a rule fails and cannot be simulated, the gate fails in every simulated run.
+        # If a rule fails and passk cannot simulate the rule, the gate fails in every simulated run.
         always = replace(odds_of, failing_count=odds_of.runs, both_fail_share=1.0)
         gate_rates.append(always if shut else odds_of)
     groups = [""] * (1 if book else len(study.counts.group_names))
@@ -500,7 +541,8 @@ def _whole_gate_row(
         verdict = FAIL if odds.failing_share > most + 1e-12 else PASS
         fields |= {"judged": True, "limit": most, "fails": int(verdict == FAIL)}
     return SimulatedJudgement(
-        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, FALSE_ALARM_TEMPLATE, fields,
+        phrase, Result(("", *groups), "", None, Estimate(None)), verdict, FALSE_ALARM_TEMPLATE,
+        fields,
         limit=most, fails_gate=verdict == FAIL, unchanged_rates=odds, predictive_rates=predicted,
     )  # fmt: skip
 
@@ -537,7 +579,8 @@ _REHEARSAL_TEMPLATE = FALSE_ALARM_TEMPLATE + "; this run would {would}"
 REHEARSAL_ANSWERS = (
     Answer("rehearsal-fails", lambda section: section.records[-1].verdict == FAIL,
            "FAIL: " + _REHEARSAL_TEMPLATE),
-    Answer("rehearsal-passes", lambda section: section.max_false_alarms is not None, "PASS: " + _REHEARSAL_TEMPLATE),
+    Answer("rehearsal-passes", lambda section: section.max_false_alarms is not None,
+        "PASS: " + _REHEARSAL_TEMPLATE),
     Answer("rehearsal", lambda _: True, "REHEARSAL: " + _REHEARSAL_TEMPLATE),
 )  # fmt: skip
 _LOG_TEMPLATE = (
@@ -556,7 +599,7 @@ def _simulated_cell(cell: Callable[[Any], Any]) -> Callable[[SimulatedJudgement]
 class RehearsalTable(RuleTable):
     """One row per rule, with its false alarms and the smallest drop that it detects.
 
-    The last row is about the whole gate. It has a verdict if --max-false-alarms is given.
+    The last row is about the whole gate. The last row has a verdict if --max-false-alarms is given.
     """
 
     title = "Rehearsal"
@@ -564,7 +607,8 @@ class RehearsalTable(RuleTable):
     columns: ClassVar[tuple[Column, ...]] = (
         *LEADING_COLUMNS,
         Column("verdict", meaning="Verdict of the rule on this run. The row of the whole gate has"
-               " the verdict of --max-false-alarms.", cell_of_record=lambda line: line.verdict or "–"),
+               " the verdict of --max-false-alarms.", cell_of_record=lambda line: line.verdict
+               or "–"),
         *JUDGEMENT_DATA_FIELDS,
         data_field("false_alarm", "Share of rehearsals without a change in which the rule fails.",
                    _simulated_cell(lambda r: r.false_alarm_estimate.value)),
@@ -574,14 +618,17 @@ class RehearsalTable(RuleTable):
                    _simulated_cell(lambda r: r.false_alarm_estimate.high)),
         Column("false alarms", "share", meaning="Share of rehearsals without a change in which the"
                " rule fails, at the estimated success rates. The 95 % limits cover the error of the"
-               " success rates and of the simulation.", cell_of_record=_simulated_cell(lambda r: r.false_alarm_estimate)),
+               " success rates and of the simulation.",
+               cell_of_record=_simulated_cell(lambda r: r.false_alarm_estimate)),
         Column("predicted failures", "share", field_name="predicted_failure", visibility=FULL,
                meaning="Share of rehearsals in which the rule fails, if success rates are drawn"
                " from their posterior, with the uncertainty of the data.",
                cell_of_record=_simulated_cell(lambda r: r.predictive_rates.failing_share)),
         Column("undecided", "share", field_name="undecided",
                meaning="Share of rehearsals without a change in which the rule is undecided.",
-               cell_of_record=_simulated_cell(lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs if r.detectable_drop
+               cell_of_record=_simulated_cell(
+               lambda r: r.unchanged_rates.undecided_count / r.unchanged_rates.runs
+               if r.detectable_drop
                else None)),
         data_field("drop", "Smallest drop of the metric that the rule detects with power 0.8.",
                    _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop.value)),
@@ -590,11 +637,14 @@ class RehearsalTable(RuleTable):
         Column("drop detected", "share", meaning="Smallest drop that the rule detects with power"
                " 0.8, if every task loses the same share of its passes, ± Monte-Carlo standard"
                " error.",
-               cell_of_record=_simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.drop)),
+               cell_of_record=_simulated_cell(lambda r: r.detectable_drop
+                   and r.detectable_drop.drop)),
         data_field("passes_lost", "Share of passes that is lost in the detected drop.",
-                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.lost_pass_share)),
+                   _simulated_cell(lambda r: r.detectable_drop
+                       and r.detectable_drop.lost_pass_share)),
         data_field("power", "Share of runs with the detected drop in which the rule fails.",
-                   _simulated_cell(lambda r: r.detectable_drop and r.detectable_drop.failing_share)),
+                   _simulated_cell(lambda r: r.detectable_drop
+                       and r.detectable_drop.failing_share)),
         Column("if all pass", field_name="if_all_pass", visibility=FULL,
                cell_of_record=_simulated_cell(lambda r: r.all_pass_verdict),
                meaning="Verdict if every attempt passes."),
@@ -619,7 +669,9 @@ class RehearsalTable(RuleTable):
         ]  # fmt: skip
         gate_row = self.records[-1]
         limit_check = (
-            () if self.max_false_alarms is None else (replace(gate_row, rule_template=_ALARM_LIMIT_TEMPLATE).gate_check,)
+            ()
+            if self.max_false_alarms is None
+            else (replace(gate_row, rule_template=_ALARM_LIMIT_TEMPLATE).gate_check,)
         )
         return (*checks, *limit_check)
 
@@ -641,7 +693,9 @@ class RehearsalTable(RuleTable):
         )
         owner = "this run's" if no_baseline else "the baseline's"
         yield f"{self.setups[0].rehearsal_count:,} rehearsals at {owner} rates"
-        if effects := [100 * effect for setup in self.setups for effect in setup.run_effect_deviations]:
+        if effects := [
+            100 * effect for setup in self.setups for effect in setup.run_effect_deviations
+        ]:
             ends = dict.fromkeys(f"{end:.1f}" for end in (min(effects), max(effects)))
             yield f"effect of a run: {'–'.join(ends)} points"
         yield f"drop detected: power {POWER:g}"
@@ -656,7 +710,11 @@ class RehearsalTable(RuleTable):
         for run in self.judged_runs:
             sides, messages = run.context.baseline_match, list[Diagnostic]()
             metrics = run.context.study.metrics
-            pairs = ((m.definition.is_known_only_as_range, m.name) for m in metrics if not can_rehearse_metric(m))
+            pairs = (
+                (m.definition.is_known_only_as_range, m.name)
+                for m in metrics
+                if not can_rehearse_metric(m)
+            )
             for ranged, names in group_pairs(pairs).items():
                 message = RANGES_NOT_REHEARSED_WARNING if ranged else NOT_REHEARSED_WARNING
                 messages.append(message(metrics=names))
@@ -675,12 +733,27 @@ class RehearsalTable(RuleTable):
 
 def _log_sentence(line: SimulatedJudgement) -> Sentence:
     fields: dict[str, Any] = {"verdict": line.verdict, "finding": Phrase(line.finding_sentence)}
-    if line.unchanged_rates is None or line.predictive_rates is None or line.detectable_drop is None:
+    if (
+        line.unchanged_rates is None
+        or line.predictive_rates is None
+        or line.detectable_drop is None
+    ):
         return fill_template(_UNREHEARSED_LOG_TEMPLATE, fields)
-    drop = "none" if line.detectable_drop.drop.value is None else f"{line.detectable_drop.drop.value:.3f}"
-    shares = {"failing": line.unchanged_rates.failing_share, "predicted": line.predictive_rates.failing_share,
-              "undecided": line.unchanged_rates.undecided_count / line.unchanged_rates.runs}  # fmt: skip
+    drop = (
+        "none"
+        if line.detectable_drop.drop.value is None
+        else f"{line.detectable_drop.drop.value:.3f}"
+    )
+    shares = {"failing": line.unchanged_rates.failing_share,
+        "predicted": line.predictive_rates.failing_share,
+              "undecided": line.unchanged_rates.undecided_count
+              / line.unchanged_rates.runs}  # fmt: skip
     fields |= {name: f"{100 * share:.1f} %" for name, share in shares.items()}
-    drop = "any, because it fails without a drop" if line.detectable_drop.lost_pass_share == 0.0 else drop
-    return fill_template(_LOG_TEMPLATE, {**fields, "power": f"{POWER:g}", "drop": drop, "best": line.all_pass_verdict,
+    drop = (
+        "any, because it fails without a drop"
+        if line.detectable_drop.lost_pass_share == 0.0
+        else drop
+    )
+    return fill_template(_LOG_TEMPLATE, {**fields, "power": f"{POWER:g}", "drop": drop,
+        "best": line.all_pass_verdict,
                          "worst": line.all_fail_verdict})  # fmt: skip

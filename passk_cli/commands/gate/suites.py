@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from passk_cli.commands.runner import CountsReader
 from passk_cli.commands.gate.context import JudgedRun, row_without_number
 from passk_cli.commands.gate.evidence import PART_OF_TOTAL_TEMPLATE, CountEvidence
 from passk_cli.commands.gate.judgement import Judgement
@@ -20,6 +19,7 @@ from passk_cli.commands.gate.rulebook import (
     TrendEntry,
 )
 from passk_cli.commands.gate.rules import BY_INTERVAL, EveryTask
+from passk_cli.commands.runner import CountsReader
 from passk_cli.commands.trend.view import TrendRunner
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError
@@ -39,8 +39,9 @@ from passk_cli.study.significance_options import ERROR, NOT_JUDGED, PASS
 QUARANTINED_TASKS_WARNING = DiagnosticType(
     "quarantined", WARNING,
     "{tasks:task} in quarantine {tasks:is|are} not judged ({c} of {n:attempt} passed): {names}",
-    meaning="The rules file lists flaky tasks, each with a reason and a last day. All verdicts of"
-    " the suite leave tasks in quarantine out, in the new run and in the baseline.",
+    meaning="The rules file lists flaky tasks, with a reason and a last day for each task. All"
+    " verdicts of the suite leave out the tasks in quarantine, both in the new run and in the"
+    " baseline.",
     why="The gate does not detect a regression in a task in quarantine.",
     advice="Fix each flaky task before the last day of its quarantine. A row of the table shows how"
     " many attempts at tasks in quarantine passed.",
@@ -53,7 +54,7 @@ QUARANTINE_ENDED_WARNING = DiagnosticType(
     "the quarantine of task {task} ({reason}) ended on {until}, so the task is judged again",
     "renew the quarantine or remove its entry",
     meaning="The last day of the quarantine (in UTC) is over, so the gate judges the task again.",
-    why="If the task is still flaky, it can fail the gate.",
+    why="If the task is still flaky, it can make the gate fail.",
     advice="If the task is still flaky, set a later day in the rules file. If the task is not flaky"
     " any more, remove its entry.",
     example="warning[quarantine-over]: the quarantine of task t17 (flaky endpoint) ended on"
@@ -72,7 +73,9 @@ QUARANTINE_ABSENT_WARNING = DiagnosticType(
 
 @dataclass(frozen=True)
 class SuiteRun(JudgedRun):
-    """The run of a suite.  quarantined : tasks in quarantine, with their numbers of attempts."""
+    """The run of a suite.  quarantined_tasks : tasks in quarantine, with their numbers of
+    attempts.
+    """
 
     suite_entry: SuiteEntry = None  # type: ignore[assignment]
     quarantined_tasks: tuple[QuarantinedTask, ...] = ()
@@ -94,7 +97,9 @@ class SuiteRun(JudgedRun):
                 ) from None  # fmt: skip
 
         with entry.locate_errors():
-            context = entry.gate_runner.gate_context(entry.gate_runner.read_analysis(entry.shared_options, read_judged))
+            context = entry.gate_runner.gate_context(
+                entry.gate_runner.read_analysis(entry.shared_options, read_judged)
+            )
         quarantined, losses = [], runs[0].missing_outcomes
         tasks = [unit[0] for unit in losses.task_keys]
         for flaky in out:
@@ -122,7 +127,8 @@ class SuiteRun(JudgedRun):
         model = SeriesName(line.result.series)
         fields = {**line.template_fields, "model": model, "suite": self.suite_name}
         return replace(
-            line, subject_name=f"{self.suite_name}: {line.subject_name}" if several else self.suite_name,
+            line, subject_name=f"{self.suite_name}: {line.subject_name}"
+            if several else self.suite_name,
             result=replace(line.result, series=(model, self.suite_name)),
             finding_template="{suite}: " + line.finding_template, template_fields=fields,
         )  # fmt: skip
@@ -131,7 +137,10 @@ class SuiteRun(JudgedRun):
     def rows_not_judged(self) -> list[Judgement]:
         """Rows for rules that need a first baseline, and a row for the tasks in quarantine."""
         why, flaky = "no baseline yet", self.quarantined_with_attempts
-        rows = [row_without_number(words, (self.suite_name,), why) for words in self.gate_runner.names_awaiting_baseline]
+        rows = [
+            row_without_number(words, (self.suite_name,), why)
+            for words in self.gate_runner.names_awaiting_baseline
+        ]
         if not flaky:
             return rows
         count = CountEvidence(
@@ -140,7 +149,9 @@ class SuiteRun(JudgedRun):
         details = tuple(f"{t.task} passed {t.c:,} of {t.n:,}, until {t.until}: {t.reason}"
                         for t in flaky)  # fmt: skip
         words = f"{plural(len(flaky), 'task')} in quarantine"
-        row = row_without_number((words,), (self.suite_name,), str(count), count_evidence=count, detail_notes=details)
+        row = row_without_number(
+            (words,), (self.suite_name,), str(count), count_evidence=count, detail_notes=details
+        )
         return [*rows, replace(row, reason="")]
 
     @property
@@ -178,7 +189,9 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsReader) -> Report:
         if not any(gates):
             raise gate.first_run_error()
         pairs = zip(entries, gates, strict=True)
-        entries = tuple(replace(entry, gate_runner=first or entry.gate_runner) for entry, first in pairs)
+        entries = tuple(
+            replace(entry, gate_runner=first or entry.gate_runner) for entry, first in pairs
+        )
     runs, unread, errors = list[SuiteRun](), list[Judgement](), list[DataError]()
     for entry in entries:
         try:
@@ -199,14 +212,15 @@ def report_on_suites(gate: Any, book: Rulebook, read: CountsReader) -> Report:
     book = replace(
         book, level=runs[0].context.study.confidence.level,
         quarantined_task_count=sum(len(run.quarantined_with_attempts) for run in runs),
-        fallible_verdict_count=sum(rule.fallible_verdict_count(r.context) for r in runs for rule in r.gate_runner.active_rules),
+        fallible_verdict_count=sum(rule.fallible_verdict_count(r.context)
+            for r in runs for rule in r.gate_runner.active_rules),
     )  # fmt: skip
     runs = [run.judge(book.verdict_level) for run in runs]
     further_rows = [*unread, *_trend_rows(book.trend_entry, read, first_run=gate.first_run)]
     study = _combined_study([run.context.study for run in runs])
     report: Report = gate.report_of_runs(study, runs, book, further_rows)
     # Some options may have a different value in each suite, so the signature of the whole report
-    # does not show such options.
+    # leaves out these options.
     entry_of = {name: value for name, value in report.signature.items()
                 if name not in ("missing", "duplicates", "by")}  # fmt: skip
     return replace(report, make_signature=lambda: entry_of)
@@ -274,16 +288,20 @@ class SuiteTable(Section[SuiteEntry]):
 
     shown_when = "with --check"
     columns: ClassVar[tuple[Column, ...]] = (
-        Column("suite", meaning="Name of the suite.", cell_of_record=lambda entry: entry.suite.name),
-        Column("rules", meaning="The rules as options.", cell_of_record=lambda entry: _rules_as_options(entry)),
+        Column("suite", meaning="Name of the suite.",
+            cell_of_record=lambda entry: entry.suite.name),
+        Column("rules", meaning="The rules as options.",
+            cell_of_record=lambda entry: _rules_as_options(entry)),
         Column("runs", meaning="The files of the new run.",
                cell_of_record=lambda entry: ", ".join(map(str, entry.shared_options.files))),
         Column("baseline", meaning="The baseline of the suite.",
                cell_of_record=lambda entry: (
                    ", ".join(map(str, paths_in_data(entry.gate_runner.baseline)))
-                   or baseline_label(entry.gate.baseline)) if entry.gate_runner.baseline else ""),
+                   or baseline_label(entry.gate_runner.baseline)) if entry.gate_runner.baseline
+                   else ""),
         Column("quarantine", meaning="Tasks in quarantine today.",
-               cell_of_record=lambda entry: ", ".join(task.task for task in entry.suite.active_quarantine)),
+               cell_of_record=lambda entry: ", ".join(task.task
+                   for task in entry.suite.active_quarantine)),
     )  # fmt: skip
 
 
@@ -299,9 +317,10 @@ def _rules_as_options(entry: SuiteEntry) -> str:
 
 VALID_RULES_ANSWER = Answer(
     "valid-rules", lambda _: True,
-    "The rules file {name} is valid and contains {suites:suite}{?others|; {others:suite} not in"
-    " tier {tier}}. No data was read.",
-    lambda book: {"name": book.path, "suites": len(book.suite_entries), "others": len(book.other_suites),
+    "The rules file {name} is valid and contains {suites:suite}{?others|; {others:suite}"
+    " {others:is|are} not in tier {tier}}. No data was read.",
+    lambda book: {"name": book.path, "suites": len(book.suite_entries),
+        "others": len(book.other_suites),
                   "tier": book.tier},
 )  # fmt: skip
 

@@ -86,11 +86,11 @@ RUNS_POOLED_NOTE = DiagnosticType(
     "runs-pooled", NOTE,
     "the baseline pools the last {runs:run} of its history, and intervals include the variation"
     " between runs",
-    meaning="The baseline pools several runs of a history. For R runs, the variance of each"
-    " difference includes σ² (1 + 1/R), the variation between runs. passk estimates σ² from all"
-    " runs of the history.",
-    why="Without the variance between runs, intervals would be too narrow if runs differ by more"
-    " than chance within tasks explains.",
+    meaning="The baseline pools several runs of a history. If the baseline has R runs, the variance"
+    " of each difference includes σ² (1 + 1/R) for the variation between runs. passk estimates σ²"
+    " from all runs of the history.",
+    why="If runs differ by more than the random variation within tasks, intervals that ignore the"
+    " variance between runs are too narrow.",
     example="note[runs-pooled]: the baseline pools the last 5 runs of its history, and intervals"
     " include the variation between runs",
 )  # fmt: skip
@@ -99,9 +99,10 @@ FEW_HISTORY_RUNS_WARNING = DiagnosticType(
     "the history has only {runs:run}{?noun| with {noun}}, so intervals may be too narrow",
     "record further runs",
     meaning="passk estimates the variation between runs from fewer than five runs.",
-    why="An estimate from fewer than five runs is rough. If runs vary at least as much as chance"
-    " within tasks, 95 % intervals contained the truth in 91 to 96 % of simulated gates with two or"
-    " three runs, and in 95 to 97 % with twenty runs (benchmarks/trend.md).",
+    why="An estimate from fewer than five runs is rough. In simulations in which runs varied at"
+    " least as much as the random variation within tasks, 95 % intervals contained the truth in 91"
+    " to 96 % of gates with two or three runs, and in 95 to 97 % of gates with twenty runs"
+    " (benchmarks/trend.md).",
     advice="Record further runs with `passk record`.",
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"
     " record further runs",
@@ -111,7 +112,8 @@ ONE_HISTORY_RUN_WARNING = DiagnosticType(
     "the history has one run of a model, so intervals ignore the variation between runs",
     "record further runs",
     meaning="passk needs at least two runs of a model to estimate the variation between runs.",
-    why="If runs differ by more than chance within tasks, the intervals are too narrow.",
+    why="If runs differ by more than the random variation within tasks, the intervals are too"
+    " narrow.",
     advice="Record further runs with `passk record`.",
     example="warning[one-run-known]: the history has one run of a model, so intervals ignore the"
     " variation between runs; record further runs",
@@ -121,8 +123,8 @@ BASELINE_TASKS_NOT_RUN_WARNING = DiagnosticType(
     "{model} has no attempts at {lost} of the {tasks:baseline task}",
     meaning="With `--unpaired drop`, a gate compares only the tasks that both runs have, and the"
     " new run lacks some tasks of the baseline.",
-    why="Tasks without attempts have often crashed. If crashed tasks are left out, the new run"
-    " looks better than it is.",
+    why="If a task has no attempts, the reason is often a crash. If crashed tasks are left out, the"
+    " new run looks better than it is.",
     advice="Run the missing tasks. Without `--unpaired drop`, the gate fails if tasks are missing.",
     example="warning[baseline-tasks-not-run]: gpt-4o has no attempts at 3 of the 50 baseline"
     " tasks",
@@ -142,24 +144,24 @@ BASELINE_MODELS_NOT_RUN_WARNING = DiagnosticType(
 )  # fmt: skip
 OTHER_ATTEMPTS_NOTE = DiagnosticType(
     "other-attempts-than-baseline", NOTE,
-    "{models:model} {models:differs|differ} from {baseline} in tasks or numbers of attempts",
+    "the tasks or numbers of attempts of {models:model} differ from {baseline}",
     SuggestedFix({"--unpaired": "drop"}, "compares the tasks that both models have"),
-    meaning="All models are in one file, and some models have other tasks or numbers of attempts"
-    " than the baseline.",
+    meaning="All models are in one file, and some models differ from the baseline in their tasks or"
+    " numbers of attempts.",
     why="The gate fails if tasks or attempts differ, because lost attempts are often failed"
         " attempts.",
     advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
     " drop`. With `--unpaired drop`, the verdict reports the missing tasks and attempts.",
-    example="note[other-attempts-than-baseline]: 1 model differs from m1 in tasks or numbers of"
-    " attempts; --unpaired drop compares the tasks that both models have",
+    example="note[other-attempts-than-baseline]: the tasks or numbers of attempts of 1 model differ"
+    " from m1; --unpaired drop compares the tasks that both models have",
 )  # fmt: skip
 RENAMED_MODEL_WARNING = DiagnosticType(
     "renamed-model", WARNING,
     "{old} has no attempts, but {new} has the same tasks and similar pass rates",
     SuggestedFix({"--alias": {"{old}": "{new}"}}, "counts both as one model, if it was renamed"),
     meaning="A model of the baseline is not in the new run. A model of the new run has at least"
-    " nine tenths of the tasks of the missing model, and passes these tasks equally often, apart"
-    " from chance within tasks.",
+    " nine tenths of the tasks of the missing model, and the pass rates of the two models at these"
+    " tasks differ no more than expected by chance.",
     why="If the model was renamed, the gate does not compare it with its baseline.",
     advice="If the model was renamed, use `--alias OLD=NEW`, or the key aliases in a rules file."
     " The alias also applies to baselines and histories.",
@@ -189,8 +191,9 @@ NOT_COMPARED_WARNING = DiagnosticType(
 )  # fmt: skip
 GROUP_NOT_RUN_WARNING = DiagnosticType(
     "group-not-run", WARNING, "{model} has no attempts in the group {group}",
-    meaning="The model has no attempts in this group of `--by`, but other models have attempts.",
-    why="No rule judges the model in a group without attempts.",
+    meaning="The model has no attempts in the group of `--by` that the message names, but other"
+    " models have attempts in this group.",
+    why="No rule can judge a model in a group without attempts.",
     advice="Check whether the model was run in this group, and whether passk read all files.",
     example="warning[group-not-run]: m2 has no attempts in the group hard",
 )  # fmt: skip
@@ -223,8 +226,8 @@ RULE_CANNOT_DECIDE_WARNING = DiagnosticType(
     meaning="passk also judges the rule on a run in which every attempt passes, and on a run in"
     " which every attempt fails. With this number of tasks and attempts, the rule can never pass,"
     " or it can never fail.",
-    why="A rule that cannot fail does not protect you. A rule that cannot pass never reports"
-    " success.",
+    why="A rule that cannot fail does not protect you from regressions. A rule that cannot pass"
+    " never reports success.",
     advice="Use more tasks or attempts, or another limit. `--rehearse` shows what each rule"
     " detects.",
     example="warning[rule-cannot-decide]: pass@1 ≥ 0.9 cannot pass: the verdict is undecided even"
@@ -256,7 +259,8 @@ NO_BASELINE_YET_NOTE = DiagnosticType(
 
 LEADING_COLUMNS = (
     Column("suite", meaning="Name of the suite, with the model if the suite has several models.",
-           cell_of_record=lambda line: line.subject_name, exists_in_section=lambda section: section.rulebook),
+           cell_of_record=lambda line: line.subject_name,
+           exists_in_section=lambda section: section.rulebook),
     Column("model", meaning="Name of the model in the new run, with its groups.",
            cell_of_record=lambda line: line.subject_name,
            exists_in_section=lambda section: section.shows_subject_names and not section.rulebook),
@@ -278,17 +282,17 @@ JUDGEMENT_DATA_FIELDS = (
 
 
 @dataclass(frozen=True)
-class RuleFailures:
+class RuleFailureGroup:
     """The judgements of one rule that fail the gate with the same verdict.
 
-    who : the models in a few words, for example "12 of 24 models".
+    subjects_text : the models in a few words, for example "12 of 24 models".
     """
 
     judgements: Sequence[Judgement]
     subjects_text: str
 
     @classmethod
-    def from_judgements(cls, lines: Sequence[Judgement], noun: str) -> list[RuleFailures]:
+    def from_judgements(cls, lines: Sequence[Judgement], noun: str) -> list[RuleFailureGroup]:
         """Group the failing judgements by rule: first failures, then undecided rules, then errors.
 
         Among rules with the same verdict, rules about changes come first.
@@ -328,9 +332,11 @@ class GateVerdict:
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
-        self.groups = RuleFailures.from_judgements(lines, noun)
+        self.groups = RuleFailureGroup.from_judgements(lines, noun)
         self.undecided = [x for x in lines if x.verdict == UNDECIDED and not x.fails_gate]
-        self.covered = next((c for x in lines if (c := x.task_coverage) is not None and c.lost), None)
+        self.covered = next(
+            (c for x in lines if (c := x.task_coverage) is not None and c.lost), None
+        )
         measured = [line for line in lines if isinstance(line.evidence, Estimate)]
         single = len(measured) == 1 and self.covered is None
         # The first sentence of the report is about the worst result, the first undecided result,
@@ -347,7 +353,9 @@ class GateVerdict:
     @property
     def sentence_fields(self) -> dict[str, Any]:
         lines, covered, line = self.lines, self.covered, self.line
-        counts = [x.count_evidence for x in lines if x.rule_text == EVERY_ATTEMPT and x.count_evidence]
+        counts = [
+            x.count_evidence for x in lines if x.rule_text == EVERY_ATTEMPT and x.count_evidence
+        ]
         attempts = counts[0] if counts else None
         # If a rule passes with fewer attempts than the baseline has, the evidence is weaker, so
         # the report adds a note.
@@ -362,12 +370,15 @@ class GateVerdict:
         if self.groups:
             group = self.groups[0]
             fields |= {
-                "failing": sum(len(group.judgements) for group in self.groups), "who": group.subjects_text,
-                "rule": Phrase(group.judgements[0].rule_sentence), "models": [x.subject_name for x in group.judgements],
+                "failing": sum(len(group.judgements) for group in self.groups),
+                "who": group.subjects_text,
+                "rule": Phrase(group.judgements[0].rule_sentence), "models": [x.subject_name
+                    for x in group.judgements],
                 "why": group.judgements[0].reason.removeprefix(UNCHECKED_PREFIX),
             }  # fmt: skip
         if line is not None:
-            fields |= {"finding": Phrase(line.finding_sentence), "rule": line.rule_text, "model": line.subject_name,
+            fields |= {"finding": Phrase(line.finding_sentence), "rule": line.rule_text,
+                "model": line.subject_name,
                        "estimate": line.result.estimate}  # fmt: skip
         return fields
 
@@ -376,7 +387,9 @@ class GateVerdict:
         line_notes = [] if self.line is None else list(self.line.detail_notes)
         if not self.groups:
             return [*omitted, *line_notes], []
-        other_groups = sorted(self.groups[1:], key=lambda group: group.judgements[0].count_evidence is None)
+        other_groups = sorted(
+            self.groups[1:], key=lambda group: group.judgements[0].count_evidence is None
+        )
         total, failing = len(self.lines), sum(len(group.judgements) for group in self.groups)
         counts = [f"{failing} of {total} rules fail"] if len(self.groups) > 2 else []
         if undecided := len(self.undecided):
@@ -404,7 +417,8 @@ VERDICT_ANSWERS = (
            "FAIL: " + _UNDECIDED_AS_FAIL_PREFIX + "{rule} for {who}: {models}"),
     Answer("gate-judges-nothing", lambda verdict: not verdict.lines, "PASS: no rule is judged"),
     Answer("gate-undecided", lambda verdict: verdict.undecided and verdict.sentence_fields["holds"],
-           _PASS_PREFIX + "{holds} of {total} rules {holds:holds|hold}" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
+           _PASS_PREFIX + "{holds} of {total} rules"
+               " {holds:holds|hold}" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
     Answer("gate-all-undecided", lambda verdict: verdict.undecided,
            _PASS_PREFIX + "no rule fails" + _SHARED_TASKS_CLAUSE + _UNDECIDED_AS_PASS_CLAUSE),
     Answer("gate-passes-by", lambda verdict: verdict.line, _PASS_PREFIX + "{finding}"),
@@ -421,7 +435,7 @@ def with_notes(
     """Add to a sentence the notes that fit, the number of remaining notes, and counts.
 
     line : the judgement that the sentence is about. If the rule fails, its reason is the first
-        note. Otherwise its reason is the last note if there is room.
+        note. If the rule does not fail, its reason is the last note, provided that there is room.
     """
     text = "".join(
         piece if isinstance(piece, str) else " " * _NUMBER for piece in flatten_phrases(head)
@@ -449,8 +463,8 @@ def with_notes(
 class RuleTable(Section[Judgement]):
     """One row per rule and candidate, with the evidence and the verdict.
 
-    runs : the judged run, or one run per suite.  book : the rules file with the suites.
-    reasons : whether the table shows the reason next to the verdict.
+    judged_runs : the judged run, or one run per suite.  rulebook : the rules file with the suites.
+    shows_reasons : whether the table shows the reason next to the verdict.
     """
 
     shows_reasons: ClassVar[bool] = True
@@ -507,7 +521,11 @@ class RuleTable(Section[Judgement]):
         waiting = [f"{plural(later, 'rule')} not judged, no baseline yet"] if later else []
         if self.rulebook is None:
             return [*waiting, *_deviation_clauses(self.judged_runs[0].context)]
-        pairs = ((text, run.suite_name) for run in self.judged_runs for text in _deviation_clauses(run.context))
+        pairs = (
+            (text, run.suite_name)
+            for run in self.judged_runs
+            for text in _deviation_clauses(run.context)
+        )
         lacking = group_pairs(pairs)
         words = [f"{', '.join(names)}: {text}" for text, names in lacking.items()]
         return [*waiting, *self.rulebook.omission_notes, *words]
@@ -547,7 +565,9 @@ class RuleTable(Section[Judgement]):
                 n = counts.n[counts.slice_of_series(s)]
                 size = SampleSize(len(n), int(n.min()), int(n.max()))
                 sized.append(replace(context.empty_result(series), size=size))
-        return self.study.sizes_text(sized).replace(" task", " shared task" if shared else " task", 1)
+        return self.study.sizes_text(sized).replace(
+            " task", " shared task" if shared else " task", 1
+        )
 
     def _adjustment_text(self) -> str:
         tested = [line.result for line in self.judgements if line.result.p_adjusted is not None]
@@ -566,7 +586,10 @@ class RuleTable(Section[Judgement]):
         valued = [line.result for line in self.judgements if line.result.estimate.value is not None]
         kinds = {bool(fact.against) for fact in valued}
         if True in kinds:
-            yield f"differences: model − baseline ({self.judged_runs[0].context.baseline_match.baseline_label})"
+            yield (
+                f"differences: model − baseline"
+                f" ({self.judged_runs[0].context.baseline_match.baseline_label})"
+            )
         if kinds == {True}:
             yield self.difference_confidence.words()
         elif kinds:
@@ -577,7 +600,9 @@ class RuleTable(Section[Judgement]):
 
     @property
     def difference_confidence(self) -> Confidence:
-        facts = [line.result for line in self.judgements if line.result.against and line.result.method]
+        facts = [
+            line.result for line in self.judgements if line.result.against and line.result.method
+        ]
         methods = [(fact.name, fact.method) for fact in facts if fact.estimate.low is not None]
         return self.study.confidence.for_differences().with_methods_used(methods)
 
@@ -587,16 +612,21 @@ class RuleTable(Section[Judgement]):
             (message, run.suite_name) for run in self.judged_runs for message in _run_messages(run)
         ]
         for message, names in group_pairs(named_messages).items():
-            yield replace_options_with_keys(message).with_prefix(first_few(names)) if self.rulebook else message
+            yield (
+                replace_options_with_keys(message).with_prefix(first_few(names))
+                if self.rulebook
+                else message
+            )
 
     def tables(self) -> Iterator[Table]:
         """The tables for the screen, for --full, and for a comment on a pull request.
 
-        Failing rows come first, then undecided rows. The comment contains all rows that do not
-        pass, and all rows with an estimate.
+        Failing rows come first, followed by undecided rows. The comment contains all rows that do
+        not pass, and all rows with an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            not line.subject_name, not line.fails_gate, _VERDICT_ORDER.index(line.verdict) if line.subject_name else 0,
+            not line.subject_name, not line.fails_gate, _VERDICT_ORDER.index(line.verdict)
+            if line.subject_name else 0,
             line.fails_gate and not line.result.against,
         ))  # fmt: skip
         brief = _cut_lines(self._fold_passing(rows), _ROWS)
@@ -606,7 +636,9 @@ class RuleTable(Section[Judgement]):
             [line.subject_name for line in brief] * self.shows_subject_names,
         ]
         room = _SCREEN - sum(max(map(len, column), default=-2) + 2 for column in texts)
-        yield replace(self.table(self._with_reasons(brief, room - 12), self.title), visibility=BRIEF)
+        yield replace(
+            self.table(self._with_reasons(brief, room - 12), self.title), visibility=BRIEF
+        )
         yield replace(self.table(rows, self.title), visibility=FULL)
         telling = [line for line in rows
                    if line.verdict != PASS or self.title or not line.count_evidence]  # fmt: skip
@@ -618,16 +650,25 @@ class RuleTable(Section[Judgement]):
         for judged in group_by(lines, lambda line: line.rule_text).values():
             passing = [line for line in judged if line.count_evidence and line.verdict == PASS]
             if len(passing) > 1:
-                counts = list(dict.fromkeys(line.count_evidence for line in passing if line.count_evidence))
+                counts = list(
+                    dict.fromkeys(line.count_evidence for line in passing if line.count_evidence)
+                )
                 total = CountEvidence(sum(c.part for c in counts), sum(c.total for c in counts))
                 words = f"{counts[0]} each" if len(counts) == 1 else str(total)
-                names, all_pass = [line.subject_name for line in passing], len(passing) == len(judged)
+                names, all_pass = (
+                    [line.subject_name for line in passing],
+                    len(passing) == len(judged),
+                )
                 name = all_in_words(plural(len(passing), self.subject_noun))
                 name = name if all_pass else f"{len(passing)} other {self.subject_noun}s"
                 if self.rulebook:
                     name = ", ".join(names) if len(passing) < 4 else f"{len(passing)} rows"
                 rows[rows.index(passing[0])] = replace(
-                    passing[0], subject_name=name, reason="", detail_notes=(), count_evidence=CountEvidence(0, 0, words)
+                    passing[0],
+                    subject_name=name,
+                    reason="",
+                    detail_notes=(),
+                    count_evidence=CountEvidence(0, 0, words),
                 )
                 rows = [row for row in rows if row not in passing]
         return rows
@@ -656,7 +697,8 @@ class RuleTable(Section[Judgement]):
             n = np.concatenate([counts.n for counts in all_counts])
             return {
                 "rules": book.path, "rules_sha256": book.digest,
-                "level": book.level, "verdicts": book.fallible_verdict_count, "tier": book.tier or None,
+                "level": book.level, "verdicts": book.fallible_verdict_count,
+                "tier": book.tier or None,
                 "suites": ",".join(e.suite.name for e in book.suite_entries),
                 "tasks": sum(len({*counts.task_codes.tolist()}) for counts in all_counts),
                 "n": number_range(int(n.min()), int(n.max())).replace("–", "-"),
@@ -669,7 +711,9 @@ class RuleTable(Section[Judgement]):
         adjustments = filter(None, (str(fields.get("adjustment") or "") for fields in more))
         draws = tests or "seed" in study.confidence.signature()
         return {
-            "differences": self.difference_confidence.method_name if run.gate_runner.needs_baseline else None,
+            "differences": self.difference_confidence.method_name
+            if run.gate_runner.needs_baseline
+            else None,
             "test": names_of_tests(str(fields.get("test") or "") for fields in more) or None,
             "resamples": study.confidence.resamples if draws else None,
             "seed": study.confidence.seed if draws else None,
@@ -744,7 +788,11 @@ def _deviation_clauses(context: GateContext) -> list[str]:
 
 
 def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
-    context, sides, past = run.context, run.context.baseline_match, run.context.study.pooled_baseline
+    context, sides, past = (
+        run.context,
+        run.context.baseline_match,
+        run.context.study.pooled_baseline,
+    )
     baseline = sides.baseline
     yield from run.messages
     if run.gate_runner.names_awaiting_baseline:
@@ -760,10 +808,17 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
                 runs=fewest_runs, noun=AMOUNT_UNITS_AND_NOUNS[role][1] if role else ""
             )
     yield from reading_notes(context.study.counts)
-    pairs = [comparison_on_shared_tasks(*pair) for pair in context.paired_values(context.general_metrics[:1])]
+    pairs = [
+        comparison_on_shared_tasks(*pair)
+        for pair in context.paired_values(context.general_metrics[:1])
+    ]
     pairs = [pair for pair in pairs if not pair.reason]
     yield from benchmark_disagreement_warning(sides.counts, pairs)
-    if sides.baseline_is_other_file and baseline is not None and sides.baseline_label != SELF_BASELINE_LABEL:
+    if (
+        sides.baseline_is_other_file
+        and baseline is not None
+        and sides.baseline_label != SELF_BASELINE_LABEL
+    ):
         for diagnostic in reading_notes(baseline):
             yield diagnostic.with_prefix(f"baseline {sides.baseline_label}")
         # Messages about missing outcomes compare the new run with its baseline.
@@ -781,7 +836,9 @@ def _run_messages(run: JudgedRun) -> Iterator[Diagnostic]:
             if line.verdict == FAIL and line.rule_text in (EVERY, EVERY_ATTEMPT)}  # fmt: skip
     retried = any(map(context.retry_warning, shut & {*context.candidate_attempts[0]}))
     if shut and not (sides.baseline_is_other_file or run.suite_name or retried):
-        yield OTHER_ATTEMPTS_NOTE(models=len({series[0] for series in shut}), baseline=sides.baseline_label)
+        yield OTHER_ATTEMPTS_NOTE(
+            models=len({series[0] for series in shut}), baseline=sides.baseline_label
+        )
     compares, dropped = run.gate_runner.needs_baseline, context.unpaired_policy == "drop"
     models = {model for model, *_ in sides.series}
     gone = {s: coverage for s, coverage in sides.missing_series.items() if s[0] not in models}

@@ -55,11 +55,11 @@ class HorizonOptions:
     # fmt: off
     at: Annotated[tuple[float, ...], Option(
         "--at", "P,…", "Success rates of the horizons, such as 0.5,0.8.", parse=parse_rates,
-        detail="If the column with the lengths is not human_minutes, name it with --field"
-        " minutes=COLUMN. Name the column with the families of tasks with --cluster"
-        " COLUMN.")] = (0.5, 0.8)
+        detail="If the column with the lengths is not named human_minutes, use --field"
+        " minutes=COLUMN. Use --cluster COLUMN to name the column with the families of"
+        " tasks.")] = (0.5, 0.8)
     penalty: Annotated[float, Option(
-        "--penalty", "L", "Penalty L/2·slope² in the fit of the success curve.", low=0, high=1,
+        "--penalty", "L", "Fit the success curve with the penalty L/2·slope².", low=0, high=1,
         detail="The penalty keeps the slope of the curve finite. METR's reports until January 2026"
                " used L = 0.1.",
     )] = 1e-5
@@ -69,5 +69,6 @@ class HorizonOptions:
 COMMAND = Command(
     HorizonOptions, (Request, RequiredAttempts, Confidence),
     excluded_options=("interval", "bounds", "population", "short_tasks"), has_charts=True,
-    absent_option_reasons={"-k": "horizons are about single attempts", "k": "horizons are about single attempts"},
+    absent_option_reasons={"-k": "horizons are about single attempts",
+        "k": "horizons are about single attempts"},
     runner_path="passk_cli.commands.horizon.view:HorizonRunner")  # fmt: skip

@@ -33,8 +33,8 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import SeriesKey, attempts_of, cluster_codes
 
-# passk estimates a doubling time only from at least _MIN_GROWTH_MODELS models, because a line through two
-# models always fits.
+# passk estimates a doubling time only from at least _MIN_GROWTH_MODELS models, because a line
+# through two models always fits.
 _MIN_GROWTH_MODELS = 3
 _SECONDS_PER_DAY = 86_400.0
 
@@ -43,11 +43,14 @@ _SECONDS_PER_DAY = 86_400.0
 class ModelHorizon:
     """The horizons of a model.
 
-    x, rates, weights : log₂ of the length, success rate and weight of each task, (tasks,).
-    ends : length of the shortest and the longest task in minutes.  date : in days since 1970.
-    curve, draws : parameters a and b of the logistic curve, and of the curve of each resample.
-    shapes : shape of the curve → log₂ of the horizon at each success rate; infinite if the horizon
-        is beyond all tasks.
+    log2_task_lengths, task_success_rates, weights : log₂ of the length, success rate and weight of
+        each task, (tasks,).
+    task_length_range : length of the shortest and the longest task in minutes.  release_day : in
+        days since 1970.
+    curve_parameters, resampled_curve_parameters : parameters a and b of the logistic curve, and of
+        the curve of each resample.
+    log2_horizons_by_shape : maps each shape of the curve to log₂ of the horizon at each success
+        rate; infinite if the horizon is beyond all tasks.
     """
 
     series: SeriesKey
@@ -76,17 +79,22 @@ class ModelHorizon:
 
     @property
     def is_extrapolated(self) -> bool:
-        return self.first_horizon.value is not None and not self.log2_task_lengths.min() <= self.log2_first_horizon <= self.log2_task_lengths.max()
+        return (
+            self.first_horizon.value is not None
+            and not self.log2_task_lengths.min()
+            <= self.log2_first_horizon
+            <= self.log2_task_lengths.max()
+        )
 
 
 def finite_minutes(log2: float) -> float | None:
-    """The length in minutes, from log₂; None if it is not a finite number above 0."""
+    """The length in minutes, from log₂ of the length; None if it is not finite or not above 0."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
 
 def task_minutes(counts: Counts) -> Floats:
-    """The length of each task in minutes, or NaN; a DataError if a task has two lengths."""
+    """The length of each task in minutes, or NaN; DataError if a task has two lengths."""
     attempts = counts.attempts["minutes"]
     known = attempts.value > 0
     tasks, values = counts.task_codes[attempts.row_cell_indices[known]], attempts.value[known]
@@ -106,12 +114,18 @@ def task_minutes(counts: Counts) -> Floats:
 def sorted_model_horizons(
     study: Analysis, rates: Sequence[float], lengths: Floats, penalty: float
 ) -> list[ModelHorizon]:
-    """The horizons of each model with tasks of known length. The longest horizon comes first."""
+    """The horizons of each model with tasks of known length.
+
+    The model with the longest horizon comes first.
+    """
     places = items_with_progress(range(len(study.counts.series)), "computing", "models")
     models = [
         model for place in places for model in _model_horizon(study, rates, lengths, penalty, place)
     ]
-    return sorted(models, key=lambda m: (m.first_horizon.value is None, -(m.first_horizon.value or 0), m.series))
+    return sorted(
+        models,
+        key=lambda m: (m.first_horizon.value is None, -(m.first_horizon.value or 0), m.series),
+    )
 
 
 def _model_horizon(
@@ -135,7 +149,8 @@ def _model_horizon(
         share = weights / n
         blocks = resampled_counts(n, c, families, **confidence.resample_arguments)
         draws = np.concatenate([
-            np.stack(fit_curves(x, up * share, down * share, LOGISTIC_LINK, (a, b), penalty), axis=1)
+            np.stack(fit_curves(x, up * share, down * share, LOGISTIC_LINK, (a, b), penalty),
+                axis=1)
             for up, down in blocks
         ])  # fmt: skip
     shapes = {"logistic": [log2_horizons(a, b, rate).item() for rate in rates]}
@@ -210,7 +225,10 @@ def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) ->
     models on the frontier. The limits are percentiles over joint resamples of all models.
     """
     known = [model for model in rivals if model.first_horizon.value is not None]
-    dates, values = [model.release_day or 0.0 for model in known], [model.log2_first_horizon for model in known]
+    dates, values = (
+        [model.release_day or 0.0 for model in known],
+        [model.log2_first_horizon for model in known],
+    )
     leading = [known[place] for place in frontier_models(dates, values)]
     fact = Result(
         ("", *rivals[0].series[1:]), f"doubling@{rate:g}", None, Estimate(None, unit="days"),
@@ -218,11 +236,22 @@ def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) ->
     )  # fmt: skip
     days = np.array([model.release_day for model in leading])
     if len(leading) < _MIN_GROWTH_MODELS or days.max() == days.min():
-        reason = f"a doubling time needs {_MIN_GROWTH_MODELS} models on the frontier with different dates"
+        reason = (
+            f"a doubling time needs {_MIN_GROWTH_MODELS} models on the frontier with"
+            f" different dates"
+        )
         return HorizonGrowth(leading, replace(fact, estimate=replace(fact.estimate, reason=reason)))
-    slope = doublings_per_day(days, np.array([[model.log2_first_horizon for model in leading]])).item()
+    slope = doublings_per_day(
+        days, np.array([[model.log2_first_horizon for model in leading]])
+    ).item()
     draws = np.stack(
-        [log2_horizons(model.resampled_curve_parameters[:, 0], model.resampled_curve_parameters[:, 1], rate) for model in leading], axis=1
+        [
+            log2_horizons(
+                model.resampled_curve_parameters[:, 0], model.resampled_curve_parameters[:, 1], rate
+            )
+            for model in leading
+        ],
+        axis=1,
     )
     low, high = percentile_limits(doublings_per_day(days, draws), level)
     # If the horizon does not grow, the doubling time is infinite.
@@ -241,4 +270,10 @@ def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats,
     a, b = model.resampled_curve_parameters.T
     rates = LOGISTIC_LINK.rates_of_predictor(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return LOGISTIC_LINK.rates_of_predictor(model.curve_parameters[0] + model.curve_parameters[1] * x)[2], low, high
+    return (
+        LOGISTIC_LINK.rates_of_predictor(model.curve_parameters[0] + model.curve_parameters[1] * x)[
+            2
+        ],
+        low,
+        high,
+    )

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.horizon import HorizonOptions
 from passk_cli.commands.horizon.horizons import (
     HorizonGrowth,
@@ -23,6 +22,7 @@ from passk_cli.commands.horizon.horizons import (
     success_curve,
     task_minutes,
 )
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError
 from passk_cli.files.request import Request
@@ -43,9 +43,9 @@ from passk_cli.study.result import Result
 from passk_cli.study.section import GROUP_COLUMN, MODEL_COLUMN, Section, build_report, data_field
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# A curve in the chart has _DRAWN points, and bands appear only with at most _OBSERVED models.
-# Intervals are reliable only with at least _FEW_FAMILIES families. The bins of observed rates have
-# a width of _BIN log₂ minutes.
+# passk draws a curve through _DRAWN points, and draws bands only if there are at most _OBSERVED
+# models. Intervals are reliable only with at least _FEW_FAMILIES families. The bins of observed
+# rates have a width of _BIN log₂ minutes.
 _DRAWN, _OBSERVED, _FEW_FAMILIES, _BIN = 60, 3, 15, 2.0
 
 EXTRAPOLATED_HORIZONS_WARNING = DiagnosticType(
@@ -53,8 +53,8 @@ EXTRAPOLATED_HORIZONS_WARNING = DiagnosticType(
     "the {rate} horizon of {models} is outside the range of task lengths, so it depends on the"
     " shape of the success curve", "add tasks that are as long as the horizon",
     meaning="The horizon is longer than the longest task or shorter than the shortest task. A"
-    " horizon outside the range of task lengths comes from a part of the fitted curve without"
-    " attempts.",
+    " horizon outside the range of task lengths comes from a part of the fitted curve that no"
+    " attempt supports.",
     why="Curves of different shapes fit the attempts equally well, but they give different"
     " horizons.",
     advice="Add tasks that are as long as the horizon. `--full` shows the horizon for each shape of"
@@ -73,8 +73,8 @@ NO_TASK_LENGTH_WARNING = DiagnosticType(
     meaning="passk leaves out tasks that have no length in minutes, or a length that is not above"
     " 0. Horizons do not use the attempts at tasks without a length.",
     why="If the tasks without a length are unusually hard or easy, they would change the horizons.",
-    advice="Fill in the lengths, or name the column with the lengths with `--field"
-    " minutes=COLUMN`.",
+    advice="Fill in the lengths, or use `--field minutes=COLUMN` to name the column with the"
+    " lengths.",
 )  # fmt: skip
 FEW_FAMILIES_WARNING = DiagnosticType(
     "few-families", WARNING,
@@ -91,10 +91,11 @@ FEW_FAMILIES_WARNING = DiagnosticType(
 UNDATED_MODELS_WARNING = DiagnosticType(
     "undated-models", WARNING, "the doubling time leaves out {models} without a release date",
     "write dates like 2025-02-24",
-    meaning="The doubling time comes from a line through the horizons of models over their release"
-    " dates. Some models have no release date, or a release date that is not a valid date.",
+    meaning="passk computes the doubling time from a line that it fits to the horizons of the"
+    " models against their release dates. Some models have no release date, or a release date that"
+    " is not a valid date.",
     why="If a model without a date had the longest horizon at its release, its date would change"
-    " the line and the doubling time.",
+    " the fitted line and the doubling time.",
     advice="Write the release date of each model in the form 2025-02-24.",
 )  # fmt: skip
 
@@ -141,12 +142,18 @@ class LongestHorizon:
     @property
     def sentence_fields(self) -> dict[str, Any]:
         top, reasons = self.top_model, {model.first_horizon.reason for model in self.models}
-        rivals = [m.name for m in self.models[1:] if (m.first_horizon.high or 0) >= (top.first_horizon.low or 0)]
+        rivals = [
+            m.name
+            for m in self.models[1:]
+            if (m.first_horizon.high or 0) >= (top.first_horizon.low or 0)
+        ]
         low, high = _horizon_range_over_shapes(top)
         return {
-            "model": top.name, "rate": self.success_rate_text, "horizon": top.first_horizon, "rivals": rivals,
+            "model": top.name, "rate": self.success_rate_text, "horizon": top.first_horizon,
+            "rivals": rivals,
             "reason": reasons.pop() if len(reasons) == 1 else "", "count": len(rivals),
-            "shortest": duration_text(top.task_length_range[0]), "longest": duration_text(top.task_length_range[1]),
+            "shortest": duration_text(top.task_length_range[0]),
+            "longest": duration_text(top.task_length_range[1]),
             "own": len({model.log2_task_lengths.tobytes() for model in self.models}) > 1,
             "low": low, "high": high, "days": self.doubling_days, "group": " ".join(top.series[1:]),
         }  # fmt: skip
@@ -170,7 +177,9 @@ def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | N
 
     For an isotonic curve, passk may know only that the horizon is beyond all tasks.
     """
-    values = sorted(log2s[0] for log2s in model.log2_horizons_by_shape.values() if not math.isnan(log2s[0]))
+    values = sorted(
+        log2s[0] for log2s in model.log2_horizons_by_shape.values() if not math.isnan(log2s[0])
+    )
     if not values:
         return None, None
     low, high = values[0], values[-1]
@@ -188,7 +197,7 @@ def _shape_range_text(model: ModelHorizon) -> Cell:
 
 @dataclass(frozen=True)
 class HorizonTable(Section[ModelHorizon]):
-    """A row per model with its horizons. The longest horizon comes first."""
+    """A row per model with its horizons. The model with the longest horizon comes first."""
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
@@ -222,7 +231,8 @@ class HorizonTable(Section[ModelHorizon]):
         for model in self.records:
             facts += model.results
             facts += [
-                replace(fact, method="none", level=None, extra_fields={**fact.extra_fields, "shape": shape},
+                replace(fact, method="none", level=None, extra_fields={**fact.extra_fields,
+                    "shape": shape},
                         estimate=Estimate(finite_minutes(log2), unit="min", reason="" if
                                           finite_minutes(log2) else _horizon_text(log2,
                                           model) or ""))
@@ -237,7 +247,11 @@ class HorizonTable(Section[ModelHorizon]):
 
     def answer(self) -> Iterator[AnswerSentence]:
         group = self.records[0].series[1:]
-        days = [g.doubling_time.estimate for g in self.horizon_growths if g.doubling_time.series[1:] == group]
+        days = [
+            g.doubling_time.estimate
+            for g in self.horizon_growths
+            if g.doubling_time.series[1:] == group
+        ]
         longest = LongestHorizon(self.records, self.first_rate_text, days[0] if days else None)
         yield from first_true_sentence(LONGEST_HORIZON_ANSWERS, longest)
         yield from true_sentences(FURTHER_HORIZON_ANSWERS, longest)
@@ -253,11 +267,17 @@ class HorizonTable(Section[ModelHorizon]):
 
     def messages(self) -> Iterator[Diagnostic]:
         if self.tasks_without_length:
-            yield NO_TASK_LENGTH_WARNING(tasks=len(self.tasks_without_length), names=list(self.tasks_without_length))
+            yield NO_TASK_LENGTH_WARNING(
+                tasks=len(self.tasks_without_length), names=list(self.tasks_without_length)
+            )
         known = [model for model in self.records if model.first_horizon.value is not None]
-        lacking = group_by([m for m in self.records if m not in known], lambda m: m.first_horizon.reason)
+        lacking = group_by(
+            [m for m in self.records if m not in known], lambda m: m.first_horizon.reason
+        )
         for reason, models in lacking.items():
-            yield NO_HORIZON_WARNING(models=[m.name for m in models], rate=self.first_rate_text, reason=reason)
+            yield NO_HORIZON_WARNING(
+                models=[m.name for m in models], rate=self.first_rate_text, reason=reason
+            )
         if far := [model.name for model in known if model.is_extrapolated]:
             yield EXTRAPOLATED_HORIZONS_WARNING(models=far, rate=self.first_rate_text)
         few = [model for model in known if model.family_count < _FEW_FAMILIES]
@@ -273,12 +293,21 @@ class HorizonTable(Section[ModelHorizon]):
 
     def plots(self) -> tuple[Plot, ...]:
         drawn = [model for model in self.records if math.isfinite(model.curve_parameters[0])]
-        over_dates = [self._growth_plot(each) for each in self.horizon_growths if each.doubling_time.estimate.value]
+        over_dates = [
+            self._growth_plot(each)
+            for each in self.horizon_growths
+            if each.doubling_time.estimate.value
+        ]
         return (self._success_plot(drawn), *over_dates) if drawn else ()
 
     def _success_plot(self, drawn: Sequence[ModelHorizon]) -> Plot:
         few, nothing = len(drawn) <= _OBSERVED, {"low": None, "high": None}
-        ends = [end for model in drawn for end in (*model.task_length_range, model.first_horizon.value) if end]
+        ends = [
+            end
+            for model in drawn
+            for end in (*model.task_length_range, model.first_horizon.value)
+            if end
+        ]
         grid = np.linspace(math.log2(min(ends)), math.log2(max(ends)), _DRAWN)
         rows, points = list[dict[str, Any]](), list[dict[str, Any]]()
         for model in drawn:
@@ -288,13 +317,16 @@ class HorizonTable(Section[ModelHorizon]):
                 rows.append({"model": model.name, "minutes": 2.0**x, "success": rate, **limits})
             if few:
                 points += _observed_bins(model)
-        marks = [{"model": model.name, "minutes": model.first_horizon.value, "success": self.rates[0]}
+        marks = [{"model": model.name, "minutes": model.first_horizon.value,
+            "success": self.rates[0]}
                  for model in drawn if model.first_horizon.value is not None]  # fmt: skip
         rules = [ReferenceLine(y=self.rates[0], text=f"{self.first_rate_text} horizon")]
         if len(drawn) == len(marks) == 1:
             rules = [
                 ReferenceLine(y=self.rates[0]),
-                ReferenceLine(x=drawn[0].first_horizon.value, text=f"{self.first_rate_text} horizon"),
+                ReferenceLine(
+                    x=drawn[0].first_horizon.value, text=f"{self.first_rate_text} horizon"
+                ),
             ]
             marks = []
         chart = curves(
@@ -308,16 +340,26 @@ class HorizonTable(Section[ModelHorizon]):
 
     def _growth_plot(self, growth: HorizonGrowth) -> Plot:
         days = np.array([model.release_day for model in growth.frontier_models])
-        middle, mean = days.mean(), np.mean([model.log2_first_horizon for model in growth.frontier_models])
-        slope, nothing = 1 / (growth.doubling_time.estimate.value or math.inf), {"low": None, "high": None}
-        rows = [{"model": None, "line": "longest horizons", "year": _fractional_year(day), **nothing,
+        middle, mean = (
+            days.mean(),
+            np.mean([model.log2_first_horizon for model in growth.frontier_models]),
+        )
+        slope, nothing = (
+            1 / (growth.doubling_time.estimate.value or math.inf),
+            {"low": None, "high": None},
+        )
+        rows = [{"model": None, "line": "longest horizons", "year": _fractional_year(day),
+            **nothing,
                  "minutes": 2.0 ** (mean + slope * (day - middle))}
                 for day in (days.min(), days.max())]  # fmt: skip
-        points = [m.results[0].chart_point("minutes", year=_fractional_year(m.release_day)) for m in self.records
-                  if m.release_day is not None and m.series[1:] == growth.doubling_time.series[1:]]  # fmt: skip
+        points = [m.results[0].chart_point("minutes", year=_fractional_year(m.release_day))
+            for m in self.records
+                  if m.release_day is not None
+                  and m.series[1:] == growth.doubling_time.series[1:]]  # fmt: skip
         chart = curves(
             rows, x="year", y="minutes", low="low", high="high", colour="model", dash="line",
-            points=points, title=f"{self.first_rate_text} horizon by release date", x_title="release date",
+            points=points, title=f"{self.first_rate_text} horizon by release date",
+            x_title="release date",
             y_title="horizon (log scale)", log_x=False, log_y=True, y_domain=None,
         )  # fmt: skip
         return replace(chart, is_scatter_plot=True, x_unit="year", y_unit="min")
@@ -328,7 +370,10 @@ def _observed_bins(model: ModelHorizon) -> Iterator[dict[str, Any]]:
     for place in np.unique(bins):
         inside = bins == place
         weight = model.weights[inside] / model.weights[inside].sum()
-        minutes, rate = 2.0 ** (weight @ model.log2_task_lengths[inside]), weight @ model.task_success_rates[inside]
+        minutes, rate = (
+            2.0 ** (weight @ model.log2_task_lengths[inside]),
+            weight @ model.task_success_rates[inside],
+        )
         yield {"model": model.name, "minutes": float(minutes), "success": float(rate)}
 
 
@@ -338,7 +383,7 @@ def _fractional_year(days: float) -> float:
 
 
 class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
-    """A row per model and shape of the curve with the horizons."""
+    """One row per model and shape of the curve, with the horizons."""
 
     title = "Horizons by the shape of the curve"
     visibility = FULL
@@ -352,7 +397,9 @@ class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
                repeated_items=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
                                        for at, fact in enumerate(section.records[0][0].results)],
                example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
-               cell_of_record=lambda row, rate: _horizon_text(row[0].shapes[row[1]][rate[0]], row[0])),
+               cell_of_record=lambda row,
+               rate: _horizon_text(row[0].log2_horizons_by_shape[row[1]][rate[0]],
+                   row[0])),
     )  # fmt: skip
 
 
@@ -386,7 +433,9 @@ class HorizonRunner(CommandRunner, HorizonOptions):
         }  # fmt: skip
         return build_report(
             study,
-            [HorizonTable(study, models, rates=self.at, horizon_growths=grown, tasks_without_length=without),
-             CurveShapeTable(study, [(model, shape) for model in models for shape in model.log2_horizons_by_shape])],
+            [HorizonTable(study, models, rates=self.at, horizon_growths=grown,
+                tasks_without_length=without),
+             CurveShapeTable(study, [(model, shape) for model in models
+                 for shape in model.log2_horizons_by_shape])],
             messages=study.messages(()), **decided,
         )  # fmt: skip

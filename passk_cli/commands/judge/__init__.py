@@ -40,17 +40,17 @@ class JudgeOptions:
     to_label: Annotated[str | None, Option(
         "--list", "FILE", "Write attempts to label: .csv, .jsonl or .parquet.",
         parse="passk_cli.files.export:parse_output_file", file_use="written",
-        detail="The file contains the columns model, task and attempt, and an empty column truth."
+        detail="The file contains the columns model, task and attempt, and an empty column 'truth'."
         " passk draws attempts without a label at random (see --seed): at least ten per verdict"
-        " from tasks that mostly pass, and ten from other tasks. Fill in the column truth, and give"
-        " the file to --truth.")] = None
+        " from tasks that mostly pass, and ten from other tasks. Fill in the column 'truth', and"
+        " then give the file to --truth.")] = None
     number: Annotated[int | None, Option(
         "--number", "N", "Number of attempts to list per model.", low=1,
         detail="The default is the number of labels that --width needs, or 100 without --width.",
     )] = None
     each: Annotated[int, Option(
         "--each", "K", "List K attempts per listed task, for metrics up to k = K.", low=1,
-        detail="passk lists attempts at the same tasks for all models. Without this option, passk"
+        detail="passk lists attempts at the same tasks for all models. Without --each, passk"
         " scatters the listed attempts over all tasks, which is best for k = 1 but not enough for k"
         " of 3 or more.")] = 1
     # fmt: on

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.judge import JudgeOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.diagnostic import WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
@@ -47,7 +47,7 @@ CONCENTRATED_LABELS_WARNING = DiagnosticType(
     "the labels of {models} cover fewer than half as many tasks as randomly drawn labels would"
     " cover",
     meaning="The labelled attempts belong to only a few tasks.",
-    why="Corrected numbers and their intervals are correct only if you label randomly chosen"
+    why="Corrected estimates and their intervals are valid only if you label randomly chosen"
     " attempts, or at least k attempts at each of several randomly chosen tasks. A few selected"
     " tasks do not show how often the judge errs at all other tasks.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
@@ -59,7 +59,7 @@ CHOSEN_LABELS_WARNING = DiagnosticType(
     "chosen-labels", WARNING,
     "the share of labelled attempts of {models} depends on how often the judge passes the task",
     meaning="Labels are significantly more frequent at tasks that the judge often passes, or at"
-    " tasks that it often fails (p < 0.001).",
+    " tasks that the judge often fails (p < 0.001).",
     why="If you choose attempts to label because the verdict looks wrong or the task looks easy,"
     " the labels do not show how often the judge errs in general.",
     advice="Label randomly drawn attempts. `passk judge --list FILE` writes randomly drawn attempts"
@@ -69,23 +69,24 @@ CHOSEN_LABELS_WARNING = DiagnosticType(
 )  # fmt: skip
 _ERROR_KINDS = ("false passes", "false failures")
 _VERDICTS, _TRUTHS = ("judge fails", "judge passes"), ("truly fails", "truly passes")
-# If a p-value is below _MAX_LABEL_SELECTION_P, passk warns that labels were probably not drawn at random.
+# If a p-value is below _MAX_LABEL_SELECTION_P, passk warns that labels were probably not drawn at
+# random.
 _MAX_LABEL_SELECTION_P = 1e-3
-# By default, passk lists _DEFAULT_LABEL_COUNT attempts to label per model.
+# By default, passk lists _DEFAULT_LABEL_COUNT attempts per model that you should label.
 _DEFAULT_LABEL_COUNT = 100
-# passk lists at least _MIN_LABELS_PER_STRATUM attempts to label per stratum, so that both verdicts get
-# labels.
+# In each stratum, passk lists at least _MIN_LABELS_PER_STRATUM attempts that you should label, so
+# that attempts with both verdicts of the judge get labels.
 _MIN_LABELS_PER_STRATUM = 10
-# passk suggests a column as labels if its name contains a word in _LABEL_WORDS.
+# passk suggests that a column contains labels if its name contains a word in _LABEL_WORDS.
 _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator annotated".split())
 
 
 @dataclass(frozen=True)
 class JudgeErrorRates:
-    """The errors of the judge about one model, estimated from the labels of the model.
+    """The errors of the judge about one model, estimated from labelled attempts of the model.
 
-    p_alike : p-value of the hypothesis that the rates of false passes and of false failures equal
-        the rates for all rivals in the group, adjusted for all models (Holm).
+    p_equal_rates : p-value of the hypothesis that the rates of false passes and of false failures
+        equal the rates for all rivals in the group, adjusted for all models (Holm).
     """
 
     series: SeriesKey
@@ -105,7 +106,10 @@ class JudgeErrorRates:
             "p_together": self.error_clustering.p,
             "p_alike": self.p_equal_rates,
         }  # fmt: skip
-        return (replace(fact, extra_fields=more) for fact in (*self.rates, self.kappa, *self.confusion_shares))
+        return (
+            replace(fact, extra_fields=more)
+            for fact in (*self.rates, self.kappa, *self.confusion_shares)
+        )
 
 
 def _error_rate_result(
@@ -170,7 +174,8 @@ def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
     rows = [
         JudgeErrorRates(
             series, labels,
-            (_error_rate_result(study, series, labels, 0), _error_rate_result(study, series, labels, 1)),
+            (_error_rate_result(study, series, labels, 0), _error_rate_result(study, series, labels,
+                1)),
             error_clustering(labels, **draws), _kappa_result(study, series, labels),
             _confusion_shares(study, series, labels),
         )
@@ -192,7 +197,7 @@ def judge_error_rates(study: Analysis) -> list[JudgeErrorRates]:
 
 
 def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
-    """The p-value of the hypothesis that error rates are equal for a model and its rivals.
+    """The p-value of the hypothesis that a model and its rivals have equal error rates.
 
     The result is twice the smaller p-value of two Welch t-tests, one for false passes and one for
     false failures. The p-value is NaN if neither test has enough labels.
@@ -213,7 +218,7 @@ def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class CorrectedMetric(NamedTuple):
-    """One metric of one model: from the verdicts of the judge, and corrected by labels."""
+    """One metric of one model, computed from the judge's verdicts and then corrected by labels."""
 
     corrected_result: Result
     judged_result: Result
@@ -236,10 +241,17 @@ def _interval_width(fact: Result) -> float:
 
 
 def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
-    """All metrics of all models, from the verdicts and corrected by labels."""
+    """All metrics of all models, computed from verdicts and then corrected by labels."""
     all_values = study.task_values()
     plain = [
-        replace(v, values=v.uncorrected_values, hidden_variance=0.0, label_degrees_of_freedom=None, values_near_bound=None, labels=None)
+        replace(
+            v,
+            values=v.uncorrected_values,
+            hidden_variance=0.0,
+            label_degrees_of_freedom=None,
+            values_near_bound=None,
+            labels=None,
+        )
         for v in all_values
     ]
     judged = study.results(
@@ -251,7 +263,12 @@ def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMet
         values, need, labels = fact.values, None, None
         if values is not None and values.labels is not None and len(values.values) > 1:
             need = variance_by_label_count(values.metric, values.labels)
-            if width and values.label_degrees_of_freedom is not None and _interval_width(fact) and fact.se:
+            if (
+                width
+                and values.label_degrees_of_freedom is not None
+                and _interval_width(fact)
+                and fact.se
+            ):
                 labels = need.labels_for_variance((fact.se * width / _interval_width(fact)) ** 2)
         nothing = replace(fact, estimate=Estimate(None))
         rows.append(
@@ -275,20 +292,26 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         Column("kappa", "score", cell_of_record=lambda row: row.kappa.estimate,
                meaning="Cohen's κ: agreement of the judge with the labels beyond chance (1 is"
                " perfect)."),
-        Column("p (equal rates)", "p", cell_of_record=lambda row: row.p_equal_rates, field_name="p_alike",
+        Column("p (equal rates)", "p", cell_of_record=lambda row: row.p_equal_rates,
+            field_name="p_alike",
                meaning="p-value of the hypothesis that the judge has equal error rates for this"
                " model and for all other models, adjusted (Holm). If it is small, the judge errs"
                " differently about this model.",
                exists_in_section=lambda section: len(section.records) > 1),
-        Column("errors of one task", "count", cell_of_record=lambda row: row.error_clustering.error_pairs,
-               field_name="error_pairs", meaning="Number of pairs of errors of the judge at the same"
+        Column("errors of one task", "count",
+            cell_of_record=lambda row: row.error_clustering.error_pairs,
+               field_name="error_pairs",
+               meaning="Number of pairs of errors of the judge at the same"
                                            " task.",
                exists_in_section=lambda section: section.has_label_pairs),
-        Column("expected", "amount", True, cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
-               field_name="error_pairs_expected", exists_in_section=lambda section: section.has_label_pairs,
+        Column("expected", "amount", True,
+            cell_of_record=lambda row: row.error_clustering.expected_error_pairs,
+               field_name="error_pairs_expected",
+               exists_in_section=lambda section: section.has_label_pairs,
                meaning="Expected number of pairs of errors at the same task if errors did not"
                " depend on the task."),
-        Column("p (together)", "p", cell_of_record=lambda row: row.error_clustering.p, field_name="p_together",
+        Column("p (together)", "p", cell_of_record=lambda row: row.error_clustering.p,
+            field_name="p_together",
                meaning="p-value of the hypothesis that errors do not depend on the task. If it is"
                " small, errors cluster within tasks.",
                exists_in_section=lambda section: section.has_label_pairs),
@@ -302,14 +325,16 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
         return record.results
 
     answers = (
-        Answer("judge-errs", lambda section: section.models_with_error_rate and section.sentence_fields["failed"],
+        Answer("judge-errs", lambda section: section.models_with_error_rate
+            and section.sentence_fields["failed"],
                "The judge passes {passed} of the attempts of {model} that truly fail, and fails"
                " {failed} of the attempts that truly pass."),
         Answer("judge-passes-failures", lambda section: section.models_with_error_rate,
                "The judge passes {passed} of the attempts of {model} that truly fail."),
     )  # fmt: skip
     further_answers = (
-        Answer("judge-differs", lambda section: section.models_with_error_rate and section.models_with_different_rates,
+        Answer("judge-differs", lambda section: section.models_with_error_rate
+            and section.models_with_different_rates,
                "The judge makes different errors for {model} than for other models.",
                lambda section: {"model": section.name_of(section.models_with_different_rates[0]),
                                 "p": section.models_with_different_rates[0].p_equal_rates}),
@@ -324,7 +349,11 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
     @property
     def models_with_different_rates(self) -> list[JudgeErrorRates]:
         """The models with significantly different error rates, with the smallest p-value first."""
-        rows = [row for row in self.records if row.p_equal_rates is not None and row.p_equal_rates <= 0.05]
+        rows = [
+            row
+            for row in self.records
+            if row.p_equal_rates is not None and row.p_equal_rates <= 0.05
+        ]
         return sorted(rows, key=lambda row: row.p_equal_rates or 0.0)
 
     @property
@@ -338,8 +367,10 @@ class JudgeErrorTable(Section[JudgeErrorRates]):
 
     def messages(self) -> Iterator[Diagnostic]:
         for message, rows in (
-            (CONCENTRATED_LABELS_WARNING, [row for row in self.records if row.labels.is_concentrated]),
-            (CHOSEN_LABELS_WARNING, [row for row in self.records if row.labels.selection_p < _MAX_LABEL_SELECTION_P
+            (CONCENTRATED_LABELS_WARNING, [row for row in self.records
+                if row.labels.is_concentrated]),
+            (CHOSEN_LABELS_WARNING, [row for row in self.records
+                if row.labels.selection_p < _MAX_LABEL_SELECTION_P
                              and not row.labels.labels_per_task]),
         ):  # fmt: skip
             if rows:
@@ -377,30 +408,34 @@ class ConfusionTable(Section[ConfusionRow]):
     @classmethod
     def from_errors(cls, study: Analysis, errors: Sequence[JudgeErrorRates]) -> ConfusionTable:
         return cls(study, [
-            ConfusionRow(row.series, says, row.confusion_shares[2 * place], row.confusion_shares[2 * place + 1])
+            ConfusionRow(row.series, says, row.confusion_shares[2 * place],
+                row.confusion_shares[2 * place + 1])
             for row in errors for place, says in enumerate(_VERDICTS)
         ])  # fmt: skip
 
 
 @dataclass(frozen=True)
 class CorrectionTable(Section[CorrectedMetric]):
-    """A row per model and metric: values before and after correction, and labels for --width."""
+    """A row per model and metric: values with and without correction, and labels needed."""
 
     title = "Corrected"
     columns = (
         MODEL_COLUMN,
         GROUP_COLUMN,
-        Column("metric", cell_of_record=lambda row: row.corrected_result.name, meaning="Name of the metric."),
+        Column("metric", cell_of_record=lambda row: row.corrected_result.name,
+            meaning="Name of the metric."),
         Column("judged", "share", cell_of_record=lambda row: row.judged_result.estimate,
                meaning="The value computed from the verdicts of the judge."),
         Column("corrected", "share", cell_of_record=lambda row: row.corrected_result.estimate,
                meaning="The value corrected for the errors of the judge."),
         data_field("judged", "The value computed from the verdicts of the judge, uncorrected.",
                    lambda row: row.judged_result.estimate.value),
-        Column("times as wide", "amount", cell_of_record=lambda row: row.width_ratio, field_name="times_as_wide",
+        Column("times as wide", "amount", cell_of_record=lambda row: row.width_ratio,
+            field_name="times_as_wide",
                meaning="Width of the corrected interval divided by the width of the uncorrected"
                " interval."),
-        Column("for --width", cell_of_record=lambda row: _labels_for_width_text(row), exists_in_section=lambda s: s.width,
+        Column("for --width", cell_of_record=lambda row: _labels_for_width_text(row),
+            exists_in_section=lambda s: s.width,
                meaning='Total number of labels per model for an interval of this width, at'
                ' scattered attempts ("212 labels") or per task ("3 in each of 80 tasks").'),
         data_field("labels_needed", "Total number of labels per model for an interval of the width"
@@ -441,14 +476,17 @@ def attempts_to_label(
     """The attempts to label next, in the order of models and tasks.
 
     If `per_task` is 1, the attempts are scattered over tasks. A stratum contains the attempts with
-    one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets its share of
-    the attempts, and at least _MIN_LABELS_PER_STRATUM.
+    one verdict, either at tasks that mostly pass or at other tasks. Each stratum gets a number of
+    labels in proportion to its attempts, and at least _MIN_LABELS_PER_STRATUM.
     """
     attempts = []
-    for series, rows in group_by(counts.read_facts.unlabelled_attempts, lambda row: row.series).items():
+    for series, rows in group_by(
+        counts.read_facts.unlabelled_attempts, lambda row: row.series
+    ).items():
         target = number or labels_needed.get(series) or _DEFAULT_LABEL_COUNT
         if per_task > 1:
-            # Tasks with some labels come first, so that every labelled task gets enough labels.
+            # Tasks that already have some labels come first, so that every labelled task gets
+            # enough labels.
             open_ = [row for row in rows if row.position_in_task <= per_task - row.task_label_count]
             order = sorted({(row.task_label_count == 0, row.task_position) for row in open_})
             begun = sum(not new for new, _ in order)
@@ -477,7 +515,9 @@ def _label_file_columns(counts: Counts, attempts: Sequence[UnlabelledAttempt]) -
 
 
 def _no_labels_error(counts: Counts, *, numbered: bool = True) -> ParameterError:
-    unread = dict.fromkeys(column for file in counts.read_facts.file_readings for column in file.unused_columns)
+    unread = dict.fromkeys(
+        column for file in counts.read_facts.file_readings for column in file.unused_columns
+    )
     label_columns = [
         column for column in unread if {*normalized_column_name(column).split("_")} & _LABEL_WORDS
     ]
@@ -517,7 +557,7 @@ TO_LABEL_ANSWERS = (
     Answer("nothing-to-label", lambda fields: not fields["attempts"],
            "Every attempt has a label."),
     Answer("to-label", lambda fields: fields["attempts"],
-           "{file} contains {attempts:attempt} at {tasks:task} to label. Fill in the column truth"
+           "{file} contains {attempts:attempt} at {tasks:task} to label. Fill in the column 'truth'"
            " of the file, and then read the file with --truth."),
     Answer("more-to-label",
            lambda fields: 0 < fields["number"] * fields["models"] < fields["attempts"],
@@ -529,7 +569,9 @@ TO_LABEL_ANSWERS = (
 class JudgeRunner(CommandRunner, JudgeOptions):
     sections = (JudgeErrorTable, ConfusionTable, CorrectionTable)
     label_refusal = ""
-    missing_bounds_refusal = "passk judge compares labels with verdicts, and a missing outcome has no verdict"
+    missing_bounds_refusal = (
+        "passk judge compares labels with verdicts, and a missing outcome has no verdict"
+    )
 
     def request(self, options: SharedOptions) -> Request:
         raise_first_applicable_error("contradicting-options", (
@@ -547,7 +589,9 @@ class JudgeRunner(CommandRunner, JudgeOptions):
         counts = read(request)
         if self.to_label is None:
             try:
-                numbered = options.is_readable_only_once or bool(read(replace(request, labelling_seed=0)))
+                numbered = options.is_readable_only_once or bool(
+                    read(replace(request, labelling_seed=0))
+                )
             except DataError:
                 numbered = False
             raise _no_labels_error(counts, numbered=numbered)

@@ -43,8 +43,8 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import SeriesKey, attempts_of
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# If there are more than _MAX_POSITION_RANGES positions of attempts, passk groups the positions into ranges of
-# equal length.
+# If there are more than _MAX_POSITION_RANGES positions of attempts, passk groups the positions into
+# ranges of equal length.
 _MAX_POSITION_RANGES = 20
 _TASKS, _MIN_CONSTANT, _ATTEMPTS = 20, 5, 3
 STOPPED_AT_FIRST_PASS_REASON = "attempts were made until the first pass"
@@ -54,8 +54,8 @@ ALIKE, ALTERNATING = "correlated", "alternating"
 COPIES, AGREEING = "copies?", "pairs agree"
 NOT_SIGNIFICANT_VERDICTS = ("not significant", "not significant", "none found")
 UNTESTABLE = "cannot be tested"
-# The power of the test of neighbours is known only if there are at least _MIN_NEIGHBOUR_TEST_ATTEMPTS attempts per
-# task.
+# The power of the test of neighbours is known only if there are at least
+# _MIN_NEIGHBOUR_TEST_ATTEMPTS attempts per task.
 _MIN_NEIGHBOUR_TEST_ATTEMPTS = 8
 DEPENDENT, INDEPENDENT = "not independent", "none found"
 
@@ -96,7 +96,11 @@ class AttemptsInOrder:
     def stopped_at_first_pass(self) -> bool:
         """Whether the order shows that attempts at a task ended with the first pass."""
         end = detect_optional_stopping(self.n, self.c, last=self.passed[self.task_starts[1:] - 1])
-        return end is not None and end.kind == FIRST_PASS and end.chance_without_stopping < EVIDENCE_LEVEL
+        return (
+            end is not None
+            and end.kind == FIRST_PASS
+            and end.chance_without_stopping < EVIDENCE_LEVEL
+        )
 
 
 class FirstVersusPassAtK(NamedTuple):
@@ -131,7 +135,7 @@ class AgreeingPair(NamedTuple):
 
 
 class VerdictsOfTests(NamedTuple):
-    """The verdicts of the three tests: of the trend, of neighbouring attempts and of pairs."""
+    """The verdicts of the three tests: for a trend, for neighbouring attempts and for pairs."""
 
     trend: str
     neighbours: str
@@ -142,9 +146,10 @@ class VerdictsOfTests(NamedTuple):
 class OrderEvidence:
     """The evidence for or against exchangeable attempts of one model.
 
-    lag : correlation of neighbouring attempts.
-    lag_of_trend : correlation that a linear trend with this slope would cause.
-    trend, neighbours, pairs : tests with adjusted p-values.  alpha : largest significant p-value.
+    neighbour_correlation : correlation of neighbouring attempts.
+    correlation_from_trend : correlation that a linear trend with this slope would cause.
+    trend_test, neighbour_test, copies_test : tests with adjusted p-values.  alpha : largest
+        significant p-value.
     """
 
     attempts_in_order: AttemptsInOrder
@@ -182,7 +187,7 @@ class OrderEvidence:
 
     @property
     def has_constant_outcomes(self) -> bool:
-        """Whether so many tasks have only equal outcomes that attempts cannot be independent."""
+        """Whether too many tasks have only equal outcomes for attempts to be independent."""
         n, c = self.attempts_in_order.n, self.attempts_in_order.c
         often = n >= _ATTEMPTS
         always, ever = int((often & (c == n)).sum()), int((often & (c > 0)).sum())
@@ -191,7 +196,7 @@ class OrderEvidence:
 
     @cached_property
     def verdicts(self) -> VerdictsOfTests:
-        """The verdict of each test, or UNTESTABLE.
+        """The verdict of each test, which may be UNTESTABLE.
 
         The trend test assumes that all orders of the attempts are equally likely. If neighbouring
         attempts are correlated, a verdict of a trend also requires that the interval of the slope
@@ -216,22 +221,33 @@ class OrderEvidence:
     def detectable_effects(self, tests: int) -> tuple[float, float]:
         """The trend per attempt and the lag-1 correlation that the tests find with power 0.8.
 
-        Both are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step of Holm
-        with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
+        Both numbers are (z₁₋α/₂ₘ + z₀.₈) standard deviations over random orders, for the first step
+        of Holm with m tests. A correlation ρ leaves fewer tasks with both outcomes and has a larger
         variance, so the required correlation is ρ (1 + ρ). The result is NaN if half of the tasks
         have fewer than 8 attempts, because then hardly any task has both outcomes if attempts are
         correlated (benchmarks/order.md).
         """
         reach = STANDARD_NORMAL.inv_cdf(1 - self.alpha / (2 * tests)) + STANDARD_NORMAL.inv_cdf(0.8)
-        sizes = float(trend_scores_and_weights(self.attempts_in_order.task_starts, self.attempts_in_order.passed)[1].sum())
-        slope, neighbours, lag = reach * self.trend_test.null_sd / sizes, self.neighbour_test, math.nan
-        if neighbours.informative_tasks and np.median(self.attempts_in_order.n) >= _MIN_NEIGHBOUR_TEST_ATTEMPTS:
+        sizes = float(
+            trend_scores_and_weights(
+                self.attempts_in_order.task_starts, self.attempts_in_order.passed
+            )[1].sum()
+        )
+        slope, neighbours, lag = (
+            reach * self.trend_test.null_sd / sizes,
+            self.neighbour_test,
+            math.nan,
+        )
+        if (
+            neighbours.informative_tasks
+            and np.median(self.attempts_in_order.n) >= _MIN_NEIGHBOUR_TEST_ATTEMPTS
+        ):
             lag = reach * neighbours.null_sd / neighbours.null_mean
         return slope, lag * (1 + lag)
 
     @property
     def verdict(self) -> str:
-        """DEPENDENT if some test is significant, INDEPENDENT if no test is, or UNTESTABLE."""
+        """DEPENDENT if a test is significant, INDEPENDENT if none of them is, or UNTESTABLE."""
         if set(self.verdicts) - {UNTESTABLE, *NOT_SIGNIFICANT_VERDICTS}:
             return DEPENDENT
         return UNTESTABLE if set(self.verdicts) == {UNTESTABLE} else INDEPENDENT
@@ -254,8 +270,10 @@ class OrderEvidence:
             return []
         return [
             AgreeingPair(
-                self.series, self.attempts_in_order.name, (int(pairs.first_positions[i]) + 1, int(pairs.second_positions[i]) + 1),
-                int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]), float(pairs.expected_differing_tasks[i]),
+                self.series, self.attempts_in_order.name, (int(pairs.first_positions[i]) + 1,
+                    int(pairs.second_positions[i]) + 1),
+                int(pairs.compared_tasks[i]), int(pairs.differing_tasks[i]),
+                float(pairs.expected_differing_tasks[i]),
                 float(pairs.p[i]), float(pairs.adjusted[i]), bool(pairs.is_copy[i]),
             )
             for i in np.flatnonzero(pairs.adjusted <= self.alpha).tolist()
@@ -299,7 +317,10 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrde
 
 
 def order_evidence(study: Analysis) -> list[OrderEvidence]:
-    """The evidence for all models, the best model first. All p-values are adjusted together."""
+    """The evidence about the order of attempts for all models, the best model first.
+
+    The p-values of all models are adjusted together.
+    """
     confidence = study.confidence
     if confidence.population == THESE_TASKS and confidence.method == "percentile":
         raise ParameterError(
@@ -320,7 +341,9 @@ def order_evidence(study: Analysis) -> list[OrderEvidence]:
     adjusted = ADJUSTMENTS[study.comparison_options.adjustment_without_sign_flips()](raw).tolist()
     alpha = 1 - confidence.level + 1e-12
     return [
-        replace(model, adjusted_p=tuple(None if math.isnan(p) else p for p in p_values), alpha=alpha)
+        replace(
+            model, adjusted_p=tuple(None if math.isnan(p) else p for p in p_values), alpha=alpha
+        )
         for model, p_values in zip(evidence, adjusted, strict=True)
     ]
 
@@ -329,7 +352,9 @@ def _model_evidence(
     study: Analysis, order: AttemptsInOrder, facts: Sequence[Result], edges: Ints
 ) -> OrderEvidence:
     slope = _slope(study, order)
-    lag = neighbour_correlation(neighbour_changes(order.task_starts, order.passed), order.n, order.c)
+    lag = neighbour_correlation(
+        neighbour_changes(order.task_starts, order.passed), order.n, order.c
+    )
     of_trend = neighbour_correlation_of_trend(slope.estimate.value or 0.0, order.n, order.c)
     silent = order.stopped_at_first_pass or math.isnan(lag)
     if order.stopped_at_first_pass:
@@ -339,7 +364,8 @@ def _model_evidence(
     return OrderEvidence(
         order, tuple(_position_rates(study, order, edges)),
         tuple(_first_versus_any(study, order, *pair) for pair in pairs), slope,
-        trend_test(order.task_starts, order.passed), neighbour_test(order.task_starts, order.passed),
+        trend_test(order.task_starts, order.passed), neighbour_test(order.task_starts,
+            order.passed),
         None if silent else lag, None if silent else of_trend,
         copies_test(order.task_starts, order.passed),
     )  # fmt: skip
@@ -366,7 +392,9 @@ def _slope(study: Analysis, order: AttemptsInOrder) -> Result:
     if not several.any():
         nothing = Estimate(None, reason="one attempt per task")
         return Result(order.series, "trend", None, nothing, size=order.size)
-    scores, sizes = (values[several] for values in trend_scores_and_weights(order.task_starts, order.passed))
+    scores, sizes = (
+        values[several] for values in trend_scores_and_weights(order.task_starts, order.passed)
+    )
     n, c, scale = order.n[several], order.c[several], int(several.sum()) / sizes.sum()
     bound = float((n**2 // 4).max()) / 2 * scale
     slope = study.mean_result(

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from passk_cli.arrays import group_by
-from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.commands.order import OrderOptions
 from passk_cli.commands.order.evidence import (
     AGREEING,
@@ -29,6 +28,7 @@ from passk_cli.commands.order.evidence import (
     order_evidence,
     ordered_attempts,
 )
+from passk_cli.commands.runner import CommandRunner, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import ParameterError
 from passk_cli.files.request import Request
@@ -53,7 +53,8 @@ _MARKED_POSITIONS = range(1, 21)
 _P_VALUE_MEANING = (
     "p-value of the permutation test within tasks, adjusted for the number of tests or pairs."
 )
-# Maps each significant test to the reason that the answer gives.
+# _REASON_BY_VERDICT maps the verdict of each significant test to words that explain why attempts
+# are dependent. The answer of `passk order` contains these words.
 _REASON_BY_VERDICT = {
     DECLINING: "pass rates fall with later attempts",
     IMPROVING: "pass rates rise with later attempts",
@@ -67,9 +68,9 @@ ORDER_POWER_NOTE = DiagnosticType(
     "order-power", NOTE,
     "with power 0.8, the tests find a trend of {points} points per attempt{?lag| or a correlation"
     " of {lag} between neighbouring attempts}", "more tasks or attempts can show smaller effects",
-    meaning="With this number of tasks and attempts, the tests find effects of the size in the"
-    " message in four of five runs, after the adjustment for all tests. If there are several"
-    " models, the message contains the effect of the model with the largest detectable effect.",
+    meaning="With this number of tasks and attempts, the tests find an effect as large as the"
+    " effect in the message in four of five runs, after the adjustment for all tests. If there are"
+    " several models, the message reports the largest of the models' detectable effects.",
     why="A test that is not significant does not prove independence. There may be effects that are"
         " too small to detect.",
     advice="To find smaller effects, use more tasks or attempts.",
@@ -96,8 +97,8 @@ AGREEING_ATTEMPTS_NOTE = DiagnosticType(
     " expected{?more| ({more:more pair} {more:agrees|agree} more often than independent attempts"
     " would)}",
     meaning="The two attempts agree significantly more often than independent attempts would. passk"
-    " compares them on the tasks with both passes and failures. The expected number of different"
-    " outcomes is the mean over all orders of the outcomes of each task.",
+    " compares the two attempts on the tasks with both passes and failures. The expected number of"
+    " different outcomes is the mean over all orders of the outcomes of each task.",
     why="pass@k assumes that attempts are independent. If attempts agree more often than"
     " independent attempts would, pass@k is biased.",
     advice="Check what the two attempts have in common, for example a seed, a session or a cache."
@@ -121,11 +122,11 @@ CONSTANT_OUTCOMES_WARNING = DiagnosticType(
 ATTEMPTS_UNTIL_PASS_WARNING = DiagnosticType(
     "attempts-until-pass", WARNING,
     "attempts of {models} stop at the first pass, so their order cannot be tested",
-    meaning="At more tasks than chance explains, the last attempt is the only pass.",
+    meaning="At more tasks than expected by chance, the last attempt is the only pass.",
     why="If attempts stop at the first pass, the stopping rule decides the order of the outcomes."
     " pass@k is biased, but the number of attempts to the first success remains correct.",
     advice="Make the same number of attempts at all tasks. Until all tasks have the same number of"
-    " attempts, use the number of attempts to the first success, which `--full` shows.",
+    " attempts, report the number of attempts to the first success, which `--full` shows.",
     example="warning[attempts-until-pass]: attempts of m stop at the first pass, so their order"
     " cannot be tested",
 )  # fmt: skip
@@ -166,10 +167,10 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
 )  # fmt: skip
 COMPARED_ATTEMPTS_NOTE = DiagnosticType(
     "first-attempts", NOTE, "only the first {attempts} attempts were compared in pairs",
-    meaning="The test of pairs compares every two attempts of a model. With all attempts, there"
+    meaning="The test of pairs compares every pair of attempts of a model. With all attempts, there"
     " would be too many pairs.",
     why="The test does not find copies among later attempts.",
-    advice="If you suspect copies among later attempts, read the later attempts separately, for"
+    advice="If you suspect copies among later attempts, test the later attempts separately, for"
     " example with `--where`.",
     example="note[first-attempts]: only the first 1,000 attempts were compared in pairs",
 )  # fmt: skip
@@ -190,29 +191,39 @@ class VerdictTable(Section[OrderEvidence]):
         Column("points per attempt", "score",
                cell_of_record=lambda model: _percentage_points(model.slope.estimate),
                meaning="Change of the pass rate from one attempt to the next."),
-        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[0], meaning=_P_VALUE_MEANING),
-        Column("trend", stays_with_previous=True, visibility=FULL, cell_of_record=lambda model: model.verdicts.trend,
+        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[0],
+            meaning=_P_VALUE_MEANING),
+        Column("trend", stays_with_previous=True, visibility=FULL,
+            cell_of_record=lambda model: model.verdicts.trend,
                meaning="Verdict of the trend test. The verdict is unclear if p is significant, but"
                " neighbouring attempts are correlated and the interval of the slope includes 0."),
-        Column("neighbours", "score", cell_of_record=lambda model: Estimate(model.neighbour_correlation, signed=True,
+        Column("neighbours", "score",
+            cell_of_record=lambda model: Estimate(model.neighbour_correlation, signed=True,
                unit="score"), meaning="Lag-1 correlation of successive attempts at a task, which is"
                " near 0 if attempts are independent."),
-        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[1], meaning=_P_VALUE_MEANING),
-        Column("correlation", stays_with_previous=True, visibility=FULL, cell_of_record=lambda model: model.verdicts.neighbours,
+        Column("p", "p", True, visibility=FULL, cell_of_record=lambda model: model.adjusted_p[1],
+            meaning=_P_VALUE_MEANING),
+        Column("correlation", stays_with_previous=True, visibility=FULL,
+            cell_of_record=lambda model: model.verdicts.neighbours,
                meaning="Verdict of the test of successive attempts."),
-        Column("of the trend", "score", visibility=FULL, cell_of_record=lambda model: Estimate(model.correlation_from_trend,
+        Column("of the trend", "score", visibility=FULL,
+            cell_of_record=lambda model: Estimate(model.correlation_from_trend,
                signed=True, unit="score"),
                meaning="Lag-1 correlation that the trend causes if attempts are otherwise"
                " independent."),
-        Column("first@{0} − pass@{0}", "share", repeated_items=lambda section: section.middle_ks, example="K",
+        Column("first@{0} − pass@{0}", "share", repeated_items=lambda section: section.middle_ks,
+            example="K",
                meaning="Share of tasks that the first k attempts solve, minus pass@k. None of the"
                " three tests uses this difference.",
-               cell_of_record=lambda model, k: next(b.difference.estimate for b in model.first_versus_any
+               cell_of_record=lambda model, k: next(b.difference.estimate
+                   for b in model.first_versus_any
                                           if b.pass_at_k.k == k)),
         Column("repeats", visibility=FULL, cell_of_record=lambda model: model.verdicts.copies,
                meaning="Verdict of the test of pairs of attempts."),
-        Column("mixed tasks", visibility=FULL, cell_of_record=lambda model: f"{model.mixed_task_count} of"
-               f" {len(model.attempts_in_order.n)}", meaning="Number of tasks with both passes and failures."
+        Column("mixed tasks", visibility=FULL,
+            cell_of_record=lambda model: f"{model.mixed_task_count} of"
+               f" {len(model.attempts_in_order.n)}",
+               meaning="Number of tasks with both passes and failures."
                " Only these tasks can show dependence."),
         Column("verdict", repeated_items=lambda section: [section.middle_ks], example=[],
                cell_of_record=lambda model, shown: model.verdict,
@@ -234,30 +245,39 @@ class VerdictTable(Section[OrderEvidence]):
 
     @property
     def middle_ks(self) -> list[int]:
-        """The middle of the k's at which first@k and pass@k can differ; empty if there is none."""
+        """The middle of the k's at which first@k and pass@k can differ; else empty."""
         ks = sorted({
             int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
-            if b.difference.estimate.value is not None and b.difference.note != EQUAL_AT_ALL_ATTEMPTS_REASON
+            if b.difference.estimate.value is not None
+            and b.difference.note != EQUAL_AT_ALL_ATTEMPTS_REASON
         })  # fmt: skip
         return ks[len(ks) // 2 : len(ks) // 2 + 1]
 
     def results_of(self, record: OrderEvidence) -> Iterator[Result]:
         yield from _test_results(record)
-        size, shares = record.attempts_in_order.size, record.attempts_in_order.unsolved_share_by_attempt.tolist()
+        size, shares = (
+            record.attempts_in_order.size,
+            record.attempts_in_order.unsolved_share_by_attempt.tolist(),
+        )
         for pair in record.agreeing_pairs:
             yield Result(
                 record.series, "differences of a pair / expected", pair.attempt_numbers[0],
-                Estimate(pair.differing_task_count / pair.expected_differing_tasks), size=size._replace(tasks=pair.task_count),
-                p=pair.p, p_adjusted=pair.p_adjusted, extra_fields={"k_to": pair.attempt_numbers[1]},
+                Estimate(pair.differing_task_count / pair.expected_differing_tasks),
+                size=size._replace(tasks=pair.task_count),
+                p=pair.p, p_adjusted=pair.p_adjusted,
+                extra_fields={"k_to": pair.attempt_numbers[1]},
             )  # fmt: skip
         yield from record.position_rates
         for comparison in record.first_versus_any:
             yield from comparison
         numbers: list[tuple[str, int | None, float | None]]
-        numbers = [(f"attempts to solve {s:g}", None, attempts_for_share(record.attempts_in_order.unsolved_share_by_attempt, s))
+        numbers = [(f"attempts to solve {s:g}", None,
+            attempts_for_share(record.attempts_in_order.unsolved_share_by_attempt, s))
                    for s in SOLVED_SHARES]  # fmt: skip
         numbers += [("unsolved after", k, share) for k, share in enumerate(shares) if k]
-        numbers.append(("never solved", None, record.unsolved_task_count / len(record.attempts_in_order.n)))
+        numbers.append(
+            ("never solved", None, record.unsolved_task_count / len(record.attempts_in_order.n))
+        )
         for name, k, value in numbers:
             reason = f"more than {len(shares) - 1}" if value is None else ""
             yield Result(record.series, name, k, Estimate(value, reason=reason), size=size)
@@ -290,17 +310,22 @@ class VerdictTable(Section[OrderEvidence]):
         )
         return {
             "dependent": dependent, "untested": untested,
-            "reasons": ", ".join(r for verdict, r in _REASON_BY_VERDICT.items() if verdict in verdicts),
+            "reasons": ", ".join(r for verdict, r in _REASON_BY_VERDICT.items()
+                if verdict in verdicts),
             "independent": independent,
             "flaws": " or ".join(_reasons_untestable(names.get(UNTESTABLE, ()))),
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
         facts = [
-            Result(m.series, "", None, Estimate(None), size=m.attempts_in_order.size) for m in self.records
+            Result(m.series, "", None, Estimate(None), size=m.attempts_in_order.size)
+            for m in self.records
         ]
         yield f"{self.study.sizes_text(facts)} by {self.order_column}"
-        adjust, tests = self.study.comparison_options.adjustment_without_sign_flips(), plural(self.test_count, "test")
+        adjust, tests = (
+            self.study.comparison_options.adjustment_without_sign_flips(),
+            plural(self.test_count, "test"),
+        )
         if self.test_count:
             adjusted = adjust in ADJUSTMENT_NAMES
             yield f"{ADJUSTMENT_NAMES[adjust]} over {tests}" if adjusted else f"{tests}, unadjusted"
@@ -325,7 +350,11 @@ class VerdictTable(Section[OrderEvidence]):
             # If the order of attempts is the order of lines, messages about attempt numbers do not
             # apply.
             study = replace(study, counts=replace(study.counts, attempts={}))
-        decisive = [model.slope for model in self.records if not model.attempts_in_order.stopped_at_first_pass]
+        decisive = [
+            model.slope
+            for model in self.records
+            if not model.attempts_in_order.stopped_at_first_pass
+        ]
         comparisons = [row for model in self.records for row in model.first_versus_any]
         decisive += [b.difference for b in comparisons if b.pass_at_k.k in self.middle_ks]
         decisive = [fact for fact in decisive if fact.estimate.low is None]
@@ -340,7 +369,9 @@ class VerdictTable(Section[OrderEvidence]):
             lag_text = "" if math.isnan(sum(lag for _, lag in sizes)) else f"{lag:.2f}"
             yield ORDER_POWER_NOTE(points=f"{100 * slope:.1f}", lag=lag_text)
         # The interval of first@k − pass@k shows in which direction dependent attempts bias pass@k.
-        dependent = [m for m in self.records if m.verdict == DEPENDENT and not m.has_constant_outcomes]
+        dependent = [
+            m for m in self.records if m.verdict == DEPENDENT and not m.has_constant_outcomes
+        ]
         limits = [b.difference.estimate for model in dependent for b in model.first_versus_any
                   if b.pass_at_k.k in self.middle_ks]  # fmt: skip
         errors = {
@@ -354,7 +385,8 @@ class VerdictTable(Section[OrderEvidence]):
             for e, n in errors.items() if n
         )  # fmt: skip
         for message, models in (
-            (CONSTANT_OUTCOMES_WARNING, [model for model in self.records if model.has_constant_outcomes]),
+            (CONSTANT_OUTCOMES_WARNING, [model for model in self.records
+                if model.has_constant_outcomes]),
             (ATTEMPTS_UNTIL_PASS_WARNING,
              [model for model in self.records if model.attempts_in_order.stopped_at_first_pass]),
             (TREND_OF_THESE_TASKS_NOTE, [
@@ -365,23 +397,32 @@ class VerdictTable(Section[OrderEvidence]):
             if models:
                 yield message(models=[model.attempts_in_order.name for model in models])
         yield from self._agreement_messages()
-        if any(model.attempts_in_order.size.n_min != model.attempts_in_order.size.n_max for model in self.records):
+        if any(
+            model.attempts_in_order.size.n_min != model.attempts_in_order.size.n_max
+            for model in self.records
+        ):
             yield UNEQUAL_ATTEMPTS_NOTE()
-        if any(int(model.attempts_in_order.n.max()) > MAX_COMPARED_POSITIONS for model in self.records):
+        if any(
+            int(model.attempts_in_order.n.max()) > MAX_COMPARED_POSITIONS for model in self.records
+        ):
             yield COMPARED_ATTEMPTS_NOTE(attempts=MAX_COMPARED_POSITIONS)
 
     def _agreement_messages(self) -> Iterator[Diagnostic]:
         for message, pairs in (
-            (COPIED_ATTEMPTS_WARNING, [pair for model in self.records for pair in model.agreeing_pairs
+            (COPIED_ATTEMPTS_WARNING, [pair for model in self.records
+                for pair in model.agreeing_pairs
                                if pair.looks_copied]),
-            (AGREEING_ATTEMPTS_NOTE, [pair for model in self.records for pair in model.agreeing_pairs
+            (AGREEING_ATTEMPTS_NOTE, [pair for model in self.records
+                for pair in model.agreeing_pairs
                                  if not pair.looks_copied and model.verdicts.neighbours != ALIKE]),
         ):  # fmt: skip
             if pairs:
                 pair = min(pairs, key=lambda pair: pair.p)
                 yield message(
-                    pair="{} and {}".format(*pair.attempt_numbers), model=pair.model_name, more=len(pairs) - 1,
-                    tasks=pair.differing_task_count, expected=f"{pair.expected_differing_tasks:.3g}",
+                    pair="{} and {}".format(*pair.attempt_numbers), model=pair.model_name,
+                    more=len(pairs) - 1,
+                    tasks=pair.differing_task_count,
+                    expected=f"{pair.expected_differing_tasks:.3g}",
                 )  # fmt: skip
 
     def plots(self) -> tuple[Plot, ...]:
@@ -393,7 +434,8 @@ class VerdictTable(Section[OrderEvidence]):
         lags = [
             f"{model.neighbour_correlation:.2f}".replace("-", "−")
             for model in self.records
-            if model.neighbour_correlation is not None and model.verdicts.neighbours in (ALIKE, ALTERNATING)
+            if model.neighbour_correlation is not None
+            and model.verdicts.neighbours in (ALIKE, ALTERNATING)
         ]
         lag_note = f"neighbours correlated by {first_few(lags)}, not drawn" if lags else ""
         words = (next(self.footer_parts()), lag_note, self.study.confidence.words())
@@ -404,7 +446,8 @@ class VerdictTable(Section[OrderEvidence]):
             title="Pass rate by attempt",
             subtitle=" · ".join(filter(None, words)),
             marked=_MARKED_POSITIONS if len(self.records) == 1 else _MARKED_POSITIONS[4::5],
-            x_title="attempt" if self.order_column == "attempt" else f"attempt, by {self.order_column}",
+            x_title="attempt" if self.order_column == "attempt"
+            else f"attempt, by {self.order_column}",
             y_title="pass rate", log_x=False,
             rules=[ReferenceLine(x=min(fewest), text="beyond: fewer tasks")] if fewest else [],
         )  # fmt: skip
@@ -451,11 +494,14 @@ class PositionRateTable(Section[PositionRates]):
         Column("attempt", meaning="Position of the attempt among the attempts at a task.",
                cell_of_record=lambda at: number_range(*at.position_range)),
         Column("{0}", "share", meaning="Pass rate of the model at this attempt.", example="MODEL",
-               repeated_items=lambda section: dict.fromkeys(m for at in section.records for m in at.rate_by_model),
-               cell_of_record=lambda at, model: at.rate_by_model[model].estimate if model in at.rate_by_model
+               repeated_items=lambda section: dict.fromkeys(m for at in section.records
+                   for m in at.rate_by_model),
+               cell_of_record=lambda at, model: at.rate_by_model[model].estimate
+               if model in at.rate_by_model
                else Estimate(None, reason="no task has this attempt")),
         Column("tasks", meaning="Smallest and largest number of tasks with this attempt.",
-               cell_of_record=lambda at: number_range(min(r.size.tasks for r in at.rate_by_model.values()),
+               cell_of_record=lambda at: number_range(min(r.size.tasks
+                   for r in at.rate_by_model.values()),
                                     max(r.size.tasks for r in at.rate_by_model.values()))),
     )  # fmt: skip
 
@@ -487,11 +533,14 @@ class FirstSuccessTable(Section[OrderEvidence]):
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
         Column("{0:g} % solved", meaning="Number of attempts that solve {0:g} % of the tasks.",
-               repeated_items=lambda section: [100 * share for share in SOLVED_SHARES], example=50.0,
+               repeated_items=lambda section: [100 * share for share in SOLVED_SHARES],
+               example=50.0,
                cell_of_record=lambda model, percent: str(
-                   attempts_for_share(model.attempts_in_order.unsolved_share_by_attempt, percent / 100)
-                   or f"> {len(model.order.survival) - 1}")),
-        Column("never solved", meaning="Number of tasks that no attempt solves.", cell_of_record=lambda model:
+                   attempts_for_share(model.attempts_in_order.unsolved_share_by_attempt,
+                       percent / 100)
+                   or f"> {len(model.attempts_in_order.unsolved_share_by_attempt) - 1}")),
+        Column("never solved", meaning="Number of tasks that no attempt solves.",
+            cell_of_record=lambda model:
                f"{model.unsolved_task_count} of {plural(len(model.attempts_in_order.n), 'task')}"),
     )  # fmt: skip
 
@@ -515,8 +564,20 @@ def _test_results(model: OrderEvidence) -> Iterator[Result]:
     trend, lag, copies = zip(model.raw_p, model.adjusted_p, strict=True)
     for name, estimate, (p, adjusted), verdict, size in (
         ("trend", model.slope.estimate, trend, model.verdicts.trend, tested),
-        ("lag-1", Estimate(model.neighbour_correlation), lag, model.verdicts.neighbours, neighbours),
-        ("lag-1 of the trend alone", Estimate(model.correlation_from_trend), (0.0, None), "", tested),
+        (
+            "lag-1",
+            Estimate(model.neighbour_correlation),
+            lag,
+            model.verdicts.neighbours,
+            neighbours,
+        ),
+        (
+            "lag-1 of the trend alone",
+            Estimate(model.correlation_from_trend),
+            (0.0, None),
+            "",
+            tested,
+        ),
         ("copies", Estimate(None), copies, model.verdicts.copies, tested),
     ):
         fact = model.slope if name == "trend" else Result(model.series, name, None, estimate)
@@ -575,5 +636,7 @@ class OrderRunner(CommandRunner, OrderOptions):
         ]
         return build_report(
             study, answered, differences=None if differences == confidence.method else differences,
-            order=verdicts.order_column, adjust=study.comparison_options.adjustment_without_sign_flips(), tests=verdicts.test_count,
+            order=verdicts.order_column,
+            adjust=study.comparison_options.adjustment_without_sign_flips(),
+            tests=verdicts.test_count,
         )  # fmt: skip

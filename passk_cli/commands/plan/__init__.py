@@ -15,8 +15,8 @@ class PlanOptions(PlanParameters):
     """Plan the tasks and attempts of the next run.
 
     From a pilot file or from assumed success rates, the plan shows how many tasks you need to
-    detect a difference, which difference and interval width you get with other numbers of tasks
-    and attempts, and the best split of a budget.
+    detect a difference, which difference and interval width you get with other numbers of tasks and
+    attempts, and the best split of a budget.
 
     # find the number of tasks that detects a difference of 5 points
     passk plan sample_data/tau_airline.csv --detect 0.05

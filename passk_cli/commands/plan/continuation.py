@@ -21,9 +21,12 @@ NOTHING_MORE = "nothing more"
 class ContinuationStep:
     """A way to continue a run, with the size of the continued run.
 
-    way : what the budget is spent on, in words.  n : attempts per task of each model.
-    more : number of attempts to add.  cost : cost of the added attempts in dollars, if known.
-    error : standard error of the mean, or of the difference of two models, in the continued run.
+    way : what the budget is spent on, in words.  attempts_per_task : attempts per task of each
+        model.
+    added_attempts : number of attempts to add.  cost : cost of the added attempts in dollars, if
+        known.
+    standard_error : standard error of the mean, or of the difference of two models, in the
+        continued run.
     """
 
     way: str
@@ -49,15 +52,20 @@ def ways_to_spend(
     tasks or adds attempts at all tasks. Choosing tasks by outcomes would make the mean wrong.
 
     budget : for all models together, in dollars if there are prices, otherwise in attempts; None
-        for the cost of the existing run.  prices : model → cost of an attempt in dollars.
+        for the cost of the existing run.  prices : maps each model to the cost of an attempt in
+            dollars.
     """
     values = (components.planned_difference.first_model, components.planned_difference.second_model)
     pilots = [p for p in values if components.model_pair and isinstance(p, PilotEstimate)]
     if not pilots and isinstance(components.value_estimate, PilotEstimate):
         pilots = [components.value_estimate]
-    names = components.model_pair if components.model_pair and len(pilots) == 2 else (components.name,)
+    names = (
+        components.model_pair if components.model_pair and len(pilots) == 2 else (components.name,)
+    )
     between = (
-        components.planned_difference.between_variance if len(names) == 2 else pilots[0].between_variance
+        components.planned_difference.between_variance
+        if len(names) == 2
+        else pilots[0].between_variance
     )
     between += components.cluster_excess_variances[len(names) == 2]
     tasks, n = len(pilots[0].n), tuple(pilot.fewest_attempts for pilot in pilots)
@@ -92,7 +100,11 @@ def ways_to_spend(
         ways.append(
             step(f"attempts of {name}", 0, [affordable_attempts * weight for weight in weights])
         )
-    ways = [candidate for candidate in ways if candidate.added_attempts and not math.isnan(candidate.standard_error)]
+    ways = [
+        candidate
+        for candidate in ways
+        if candidate.added_attempts and not math.isnan(candidate.standard_error)
+    ]
     return [
         step(NOTHING_MORE, 0, zeros),
         *sorted(ways, key=lambda candidate: (candidate.standard_error, candidate.way)),
@@ -107,7 +119,7 @@ _ERROR_FALLS_CLAUSE = (
 
 @dataclass(frozen=True)
 class ContinuationTable(Section[ContinuationStep]):
-    """A row for the existing run and a row per way to continue the run, the best way first."""
+    """One row for the existing run, and one per way to continue the run, the best way first."""
 
     components: VarianceComponents
     has_costs: bool = False
@@ -115,13 +127,15 @@ class ContinuationTable(Section[ContinuationStep]):
     shown_when = "with --next"
     columns = (
         data_field("fact", "Kind of row: next.", lambda step: "next"),
-        Column("next", field_name="next", meaning="What the budget is spent on: new tasks, with the same"
+        Column("next", field_name="next",
+            meaning="What the budget is spent on: new tasks, with the same"
                " attempts per task as the existing tasks, or attempts at the existing tasks.",
                cell_of_record=lambda step: step.way),
         Column("tasks × attempts", meaning="Size of the continued run. If two models have different"
                " numbers of attempts per task, both numbers are shown.",
                cell_of_record=lambda step: step.size_text),
-        Column("more attempts", "count", field_name="attempts_in_all", meaning="Number of attempts to"
+        Column("more attempts", "count", field_name="attempts_in_all",
+            meaning="Number of attempts to"
                " add.",
                cell_of_record=lambda step: step.added_attempts),
         Column("cost", "$", field_name="cost", meaning="Cost of the added attempts.",
@@ -138,7 +152,8 @@ class ContinuationTable(Section[ContinuationStep]):
             (pair[0],) if pair[0] else components.series, components.metric.name,
             components.metric.k,
             Estimate(None), se=record.standard_error, against=pair[1],
-            size=SampleSize(record.tasks, min(record.attempts_per_task), max(record.attempts_per_task)),
+            size=SampleSize(record.tasks, min(record.attempts_per_task),
+                max(record.attempts_per_task)),
         )  # fmt: skip
 
     answers = (
@@ -146,7 +161,8 @@ class ContinuationTable(Section[ContinuationStep]):
                "The budget is too small for a new task or for one more attempt at all tasks.",
                lambda _: {}),
         Answer("new-tasks-next", lambda section: section.sentence_fields["new"],
-               "The best next step is to add {new:new task} ({more:attempt})." + _ERROR_FALLS_CLAUSE),
+               "The best next step is to add {new:new task}"
+               " ({more:attempt})." + _ERROR_FALLS_CLAUSE),
                Answer("attempts-next", lambda _: True,
                       "The best next step is to add {way} ({more:attempt})." + _ERROR_FALLS_CLAUSE),
     )  # fmt: skip

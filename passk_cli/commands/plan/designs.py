@@ -25,7 +25,7 @@ _USUAL_TASKS = (50, 200, 800)
 class DesignChoice:
     """A design of a run for one metric.
 
-    fact : planned result. The number of tasks is None if no number of tasks is enough.
+    result : the planned result; its number of tasks is None if no number is enough.
     remarks : how the design differs from the other designs, for example "best split".
     """
 
@@ -49,8 +49,8 @@ class DesignChoice:
 class Designs:
     """All planned designs: requested designs, best splits, and designs that detect --detect.
 
-    several : whether the pilot has several models.
-    cost : mean cost of an attempt in the pilot, if it was measured.
+    has_several_models : whether the pilot has several models.
+    mean_attempt_cost : mean cost of an attempt in the pilot, if it was measured.
     """
 
     variance_components: Sequence[VarianceComponents]
@@ -90,7 +90,7 @@ class Designs:
     def requested_designs(self) -> list[Result]:
         aims = self.parameters_with_defaults
         return [
-            self.plan_design(DESIGN, components, tasks, n)
+            self.result_for_design(DESIGN, components, tasks, n)
             for tasks in aims.tasks
             for n in aims.attempts
             for components in self.variance_components
@@ -101,7 +101,11 @@ class Designs:
         aims, metric_components = self.parameters_with_defaults, self.variance_components
         ks = sorted({components.metric.k for components in metric_components})
         options = sorted(
-            {s for k in ks for s in budget_splits(aims.affordable_attempts, k, aims.max_split_tasks)}
+            {
+                s
+                for k in ks
+                for s in budget_splits(aims.affordable_attempts, k, aims.max_split_tasks)
+            }
         )
         errors = {}
         for components in metric_components:
@@ -115,7 +119,7 @@ class Designs:
         best = best_splits(options, errors)
         goals = group_pairs((split, name) for name, split in best.items())
         return [
-            self.plan_design(SPLIT, components, tasks, n, ", ".join(names))
+            self.result_for_design(SPLIT, components, tasks, n, ", ".join(names))
             for (tasks, n), names in goals.items()
             for components in metric_components
         ]
@@ -136,10 +140,14 @@ class Designs:
         same_size = group_by(facts, lambda fact: (fact.name, fact.size.n_min or 0))
         for (name, n), group in same_size.items():
             tasks = [fact.size.tasks for fact in group if fact.size.tasks is not None]
-            interval_widths = metric_components[name].interval_widths(n, tasks, self.parameters_with_defaults.level)
+            interval_widths = metric_components[name].interval_widths(
+                n, tasks, self.parameters_with_defaults.level
+            )
             widths |= {(name, n, count): w for count, w in zip(tasks, interval_widths, strict=True)}
         return [
-            replace(fact, extra_fields={**fact.extra_fields, "width": widths.get((fact.name, n, tasks))})
+            replace(
+                fact, extra_fields={**fact.extra_fields, "width": widths.get((fact.name, n, tasks))}
+            )
             for fact in facts
             for tasks, n, _ in [fact.size]
         ]
@@ -148,13 +156,17 @@ class Designs:
     def reference_attempts(self) -> int:
         """The number of attempts per task in the answer.
 
-        The answer uses the number of attempts in the pilot, or the largest k without a pilot. If
-        this number is not requested, the answer uses the largest requested number.
+        The answer uses the number of attempts in the pilot. If there is no pilot, it uses the
+        largest k. If this number is not requested, the answer uses the largest requested number.
         """
         first = self.variance_components[0]
         largest_k = max(components.metric.k for components in self.variance_components)
         attempts = max(first.pilot.fewest_attempts, first.metric.k) if first.pilot else largest_k
-        return attempts if attempts in self.parameters_with_defaults.attempts else self.parameters_with_defaults.attempts[-1]
+        return (
+            attempts
+            if attempts in self.parameters_with_defaults.attempts
+            else self.parameters_with_defaults.attempts[-1]
+        )
 
     @property
     def correlation_sources_text(self) -> str:
@@ -176,8 +188,8 @@ class Designs:
         """The designs of the first metric that the main table shows.
 
         The table shows the requested designs, the best splits of a requested budget, and designs
-        that detect the difference. If no designs are requested, it shows the default designs with
-        the attempts of the pilot and at least the tasks of the pilot.
+        that detect the difference. If no designs are requested, the table shows the default designs
+        with the attempts of the pilot and at least the tasks of the pilot.
         """
         first, targets = self.variance_components[0], self.parameters
         least = len(first.pilot.n) if first.pilot else 0
@@ -230,7 +242,8 @@ class Designs:
                 f"{aims.budget_amount_text(remainder)} left": remainder > 0,
                 "fewest attempts": size == fewest and len(detecting) > 1,
                 "fewest tasks": detecting and size == min(detecting) != fewest,
-                "too many tasks": aims.max_split_tasks is not None and size[0] > aims.max_split_tasks,
+                "too many tasks": aims.max_split_tasks is not None
+                and size[0] > aims.max_split_tasks,
                 fact.note: bool(fact.note),
             }
             words = tuple(words for words, holds in remarks.items() if holds)
@@ -240,19 +253,22 @@ class Designs:
     def smallest_difference(
         self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
-        """The smallest difference that a design detects, or None with the reason."""
+        """The smallest difference that a design detects, or the reason why there is none."""
         if reason := components.reason_difference_unknown(n):
             return None, reason
         if components.largest_difference <= ROUNDING_TOLERANCE:
-            return None, f"two models with means of {components.value_estimate.expected:.4g} cannot differ"
-        difference = components.paired_test(n, self.parameters_with_defaults.level).detectable_difference(
-            tasks, self.parameters_with_defaults.power
-        )
+            return (
+                None,
+                f"two models with means of {components.value_estimate.expected:.4g} cannot differ",
+            )
+        difference = components.paired_test(
+            n, self.parameters_with_defaults.level
+        ).detectable_difference(tasks, self.parameters_with_defaults.power)
         if difference > components.largest_difference:
             return None, "too few tasks to detect any difference"
         return difference, ""
 
-    def plan_design(
+    def result_for_design(
         self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
         """The planned result of a metric in a design, with the smallest detected difference."""
@@ -261,7 +277,11 @@ class Designs:
 
     def detecting_design(self, components: VarianceComponents, n: int) -> Result:
         """The design with n attempts per task that detects the difference of --detect."""
-        aims, tasks, reason = self.parameters_with_defaults, None, components.reason_difference_unknown(n)
+        aims, tasks, reason = (
+            self.parameters_with_defaults,
+            None,
+            components.reason_difference_unknown(n),
+        )
         if not reason and aims.detect > components.largest_difference:
             mean = f"{components.value_estimate.expected:.4g}"
             reason = f"two models with means of {mean} cannot differ that much"
@@ -276,14 +296,18 @@ class Designs:
     ) -> Result:  # fmt: skip
         """The planned result of a metric in a design.
 
-        tasks : number of tasks; None if no number of tasks is enough.
+        tasks : number of tasks, or None if no number of tasks is enough.
         best_for : metrics for which a split is best, or "all".
         """
         metric, aims, se = components.metric, self.parameters_with_defaults, None
         if tasks is not None and not components.reason_unknown(n):
             se = math.sqrt(components.variances(n)[0] / tasks)
         total = None if tasks is None else tasks * n
-        ends = (self.mean_attempt_cost.low, self.mean_attempt_cost.high) if self.mean_attempt_cost else (None, None)
+        ends = (
+            (self.mean_attempt_cost.low, self.mean_attempt_cost.high)
+            if self.mean_attempt_cost
+            else (None, None)
+        )
         limits = [None if total is None or end is None else total * end for end in ends]
         return Result(
             components.series, metric.name, metric.k,
@@ -296,7 +320,8 @@ class Designs:
                 "left": None if total is None or kind != SPLIT else aims.budget_remainder(total),
                 "width": None, "difference": difference, "power": aims.power,
                 "correlation": components.correlation,
-                "correlation_source": components.correlation_source, "source": components.standard_error_source(n),
+                "correlation_source": components.correlation_source,
+                "source": components.standard_error_source(n),
             },
         )  # fmt: skip
 

@@ -27,13 +27,13 @@ class SuiteDesign(NamedTuple):
 
     @property
     def noise_floor(self) -> float:
-        """The difference between two runs of this design that chance rarely exceeds."""
+        """The difference between two runs of this design that is rarely exceeded by chance."""
         return self.series_noise.noise_floor(self.attempts_per_task)
 
 
 @dataclass(frozen=True)
 class FixedSuiteTable(Section[SuiteDesign]):
-    """A row per number of attempts, with the difference that chance causes between two runs."""
+    """One row per number of attempts, with the difference between two runs due to chance."""
 
     allowed_difference: float
 
@@ -43,17 +43,18 @@ class FixedSuiteTable(Section[SuiteDesign]):
         MODEL_COLUMN, GROUP_COLUMN,
         Column("attempts per task", "count", cell_of_record=lambda design: design.attempts_per_task,
                meaning="Number of attempts that each run makes at each task."),
-        Column("two runs differ by up to", "points", cell_of_record=lambda design: Estimate(design.noise_floor),
+        Column("two runs differ by up to", "points",
+            cell_of_record=lambda design: Estimate(design.noise_floor),
                meaning="Difference between the pass rates of two runs of one model at these tasks"
                " that chance exceeds with probability 1 − --level (by default 5 %)."),
     )  # fmt: skip
 
     answers = (
         Answer("attempts-of-suite", lambda _: True,
-               "With {needed:attempt} per task, two runs of {model} at {several:task} differ by up"
-               " to {floor:=points} by chance ({level}); with one attempt, by up to"
-               " {single:=points}.{?single_attempts| {single_attempts:task} with one attempt"
-               " {single_attempts:shows|show} no noise.}{?others| The other models need no more"
+               "With {needed:attempt} per task, two runs of {model} on {several:task} differ by up"
+               " to {floor:=points} by chance ({level}); with one attempt per task, by up to"
+               " {single:=points}.{?single_attempts| {single_attempts:task} with only one attempt"
+               " {single_attempts:does|do} not show any noise.}{?others| No other model needs more"
                " attempts.}{?silent| The pilot does not show the noise of {silent}.}"),
     )  # fmt: skip
 

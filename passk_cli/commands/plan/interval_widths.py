@@ -22,8 +22,9 @@ def guard_widths(
 ) -> Floats:  # fmt: skip
     """Widths of the guard intervals of runs with T tasks from a distribution of values.
 
-    The width is computed as if each value occurred at T·share tasks, even for a fraction of a task.
-    The mean width of random samples differs from this width by at most 10 % (benchmarks/plan.md).
+    The width is computed as if each value occurred at T·share tasks, even if T·share is not a whole
+    number. The mean width of random samples differs from this width by at most 10 %
+    (benchmarks/plan.md).
 
     values, shares : possible values of a task and their probabilities, (atoms,).
     tasks : numbers of tasks T > 0, (designs,).
@@ -66,7 +67,9 @@ def guard_widths(
 
 
 def _merge_atoms(values: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Merge neighbouring values with small probabilities until at most `_MAX_ATOMS` values remain."""
+    """Merge neighbouring values with small probabilities until at most `_MAX_ATOMS` values
+    remain.
+    """
     order = np.argsort(values, kind="stable")
     values, shares = values[order], shares[order] / shares.sum()
     before = np.cumsum(shares) - shares

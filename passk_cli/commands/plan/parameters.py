@@ -49,7 +49,7 @@ def parse_most_tasks(value: Any) -> str:
 
 
 def parse_budget(value: Any) -> str:
-    """Parse a budget above 0, perhaps with a unit, to a standard form.
+    """Parse a budget above 0, which may have a unit, and return it in a standard form.
 
     >>> [parse_budget(x) for x in (200, "$200", "0.5 usd", "200attempts")]
     ['200', '$200', '$0.5', '200 attempts']
@@ -111,8 +111,9 @@ class PlanParameters:
     """The options of a plan.
 
     tasks, attempts : numbers of tasks and of attempts per task; empty for the default numbers.
-    budget : budget for one model, in the form of `parse_budget`. Without a unit, it is in dollars
-        if attempts have a cost, otherwise in attempts. None for the default budget.
+    budget : budget for one model, in the form of `parse_budget`. A budget without a unit is in
+        dollars if attempts have a cost, otherwise in attempts. If `budget` is None, the plan uses
+        the default budget.
     """
 
     # fmt: off
@@ -121,27 +122,28 @@ class PlanParameters:
     spread: Annotated[float | None, Option(
         "--spread", "S", "Standard deviation of success rates, if you have no pilot.")] = None
     correlation: Annotated[float | None, Option(
-        "--correlation", "R", "Correlation of two models over tasks.", low=-1, high=1,
-        detail="The default is the correlation in a pilot with several models, or else"
-            " 0.5.")] = None
+        "--correlation", "R", "Correlation of two models' success rates over tasks.", low=-1,
+        high=1,
+        detail="If the pilot has several models, the default is their correlation in the pilot."
+            " Otherwise, the default is 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
-        "--tasks", "50,200", "Numbers of tasks. By default, passk derives these numbers from the"
-        " pilot.", parse=parse_tasks,
+        "--tasks", "50,200", "Numbers of tasks. By default, passk derives the numbers of tasks from"
+        " the pilot.", parse=parse_tasks,
     )] = ()
     attempts: Annotated[tuple[int, ...], Option(
-        "--attempts", "1,10", "Attempts per task. By default, passk derives these numbers from k"
-        " and the pilot.",
+        "--attempts", "1,10", "Attempts per task. By default, passk derives the numbers of attempts"
+        " from k and the pilot.",
         parse=parse_attempts,
     )] = ()
     budget: Annotated[str | None, Option(
         "--budget", "N", "Budget per model, in attempts or dollars ('$200').", parse=parse_budget,
-        detail="For dollars, write '$200' or 200usd. For attempts, write 200attempts. A number"
-        " without a unit means dollars if attempts have a cost (from --cost-per-attempt or the"
-        " pilot), and attempts otherwise.")] = None
+        detail="For a budget in dollars, write '$200' or 200usd. For a budget in attempts, write"
+        " 200attempts. A number without a unit means dollars if attempts have a cost (from"
+        " --cost-per-attempt or the pilot), and attempts otherwise.")] = None
     max_tasks: Annotated[str | None, Option(
         "--max-tasks", "N|pilot", "Maximum number of tasks.", parse=parse_most_tasks,
-        detail="The best split of the budget has at most N tasks (or, with pilot, at most as many"
-        " tasks as the pilot).")] = None
+        detail="The best split of the budget has at most N tasks. If you write 'pilot' instead of"
+        " N, the best split has at most as many tasks as the pilot.")] = None
     cluster: Annotated[str | None, Option(
         "--cluster", "COLUMN", "Column of the pilot that names groups of related tasks.",
         detail="Tasks are related if they share, for example, a repository or a passage. The plan"
@@ -151,29 +153,30 @@ class PlanParameters:
         "--population", help="Which tasks you plan for", choices=POPULATIONS,
         detail="With new-tasks, you plan for new tasks that are similar to the tasks of the pilot."
         " With these-tasks, you plan for the tasks of the pilot as a fixed suite. For a fixed"
-        " suite, the plan shows how many attempts keep the chance difference between two runs of"
-        " one model within --detect.",
+        " suite, the plan shows how many attempts you need so that two runs of one model differ by"
+        " at most --detect by chance.",
         )] = NEW_TASKS
     detect: Annotated[float, Option(
         "--detect", "X", "Difference to detect.", low=0, high=1, excludes_limits=True,
         detail="With --population these-tasks, X is the largest difference that chance may cause.",
         )] = 0.05
     power: Annotated[float, Option(
-        "--power", "P", "Probability of detecting the difference.", low=0, high=1, excludes_limits=True,
+        "--power", "P", "Probability of detecting the difference.", low=0, high=1,
+        excludes_limits=True,
         )] = 0.8
     level: Annotated[float, Option(
         "--level", "P", "Confidence level; tests use the significance level 1 − P.", low=0, high=1,
         excludes_limits=True)] = 0.95
     next: Annotated[bool, Option(
         "--next", help="Compare ways to extend the pilot run.",
-        detail="passk shows the standard error after spending the budget on new tasks, on more"
-        " attempts, or on more attempts of one model. With --next, --budget is for all models"
-        " together, and the default budget is the cost of the pilot.")] = False
+        detail="passk shows the standard error that you would get if you spent the budget on new"
+        " tasks, on more attempts, or on more attempts of one model. With --next, --budget is for"
+        " all models together, and the default budget is the cost of the pilot.")] = False
     cost_per_attempt: Annotated[str | None, Option(
         "--cost-per-attempt", "X|pilot", "Cost of an attempt in US dollars.", parse=parse_cost,
-        detail="With pilot, passk uses the mean cost of an attempt in the pilot, which is the"
-        " default for a --budget in dollars. If the cost column has another name, use --field"
-        " cost=COLUMN.")] = None
+        detail="If you write 'pilot' instead of X, passk uses the mean cost of an attempt in the"
+        " pilot. The mean cost is also the default for a --budget in dollars. If the cost column"
+        " has another name, use --field cost=COLUMN.")] = None
     # fmt: on
 
     def check(self) -> None:
@@ -199,7 +202,7 @@ class PlanParameters:
 
     @property
     def unit_cost(self) -> float | None:
-        """The cost of an attempt in dollars; None if it is unknown or still the word "pilot"."""
+        """The cost of an attempt in dollars; None if unknown, or if the value is "pilot"."""
         has_amount = self.cost_per_attempt not in (None, PILOT_KEYWORD)
         return float(str(self.cost_per_attempt)) if has_amount else None
 
@@ -220,7 +223,7 @@ class PlanParameters:
 
     @property
     def max_split_tasks(self) -> int | None:
-        """Maximum number of tasks in a split of the budget; None for no limit."""
+        """The maximum number of tasks in a split of the budget; None if there is no maximum."""
         return None if self.max_tasks is None else int(self.max_tasks)
 
     @property
@@ -234,9 +237,11 @@ class PlanParameters:
         return self.affordable_attempts - attempts
 
     def budget_amount_text(self, amount: float) -> str:
-        """An amount in the unit of the budget, for example "$200" or "2,000 attempts"."""
+        """A budget with its unit as text, for example "$200" or "2,000 attempts"."""
         return (
-            amount_text(amount, "$") if self.is_budget_in_dollars else plural(math.floor(amount), "attempt")
+            amount_text(amount, "$")
+            if self.is_budget_in_dollars
+            else plural(math.floor(amount), "attempt")
         )
 
     def cost_of_attempts(self, attempts: int | None) -> float | None:

@@ -47,12 +47,14 @@ class VarianceComponents:
 
     series : the model with its groups. If there are several models, the model with the most
         variable values.
-    pair : the two models with the most variable difference; None if the second model is assumed
-        to be similar to the first model.
-    ends : 95 % limits of the variance of true differences over tasks; None if not estimated.
-    excess : variance that clusters of tasks add to the value and to the difference at a task.
+    model_pair : the two models with the most variable difference; None if the second model is
+        assumed to be similar to the first model.
+    difference_variance_limits : 95 % limits of the variance of true differences over tasks; None if
+        not estimated.
+    cluster_excess_variances : variance that clusters of tasks add to the value and to the
+        difference at a task.
     cluster_size : number of tasks in the cluster of an average task; 1 without clusters.
-    clusters : cluster code per task of the pilot; empty without clusters.
+    cluster_codes : cluster code per task of the pilot; empty without clusters.
     correlation : correlation of the true values of two models over tasks; None if unknown.
     """
 
@@ -73,7 +75,7 @@ class VarianceComponents:
 
     @property
     def pilot(self) -> PilotEstimate | None:
-        """The estimate from the pilot; None without a pilot."""
+        """The estimate from the pilot; None if there is no pilot."""
         return self.value_estimate if isinstance(self.value_estimate, PilotEstimate) else None
 
     @property
@@ -85,7 +87,8 @@ class VarianceComponents:
     def with_difference_variance(self, between: float) -> VarianceComponents:
         """A copy with `between` as the variance of true differences over tasks."""
         return replace(
-            self, planned_difference=replace(self.planned_difference, estimated_between_variance=between)
+            self,
+            planned_difference=replace(self.planned_difference, estimated_between_variance=between),
         )
 
     @property
@@ -93,19 +96,25 @@ class VarianceComponents:
         """95 % limits of the correlation; None if the correlation was not estimated."""
         if self.difference_variance_limits is None or self.correlation is None:
             return None
-        high, low = (self.with_difference_variance(end).planned_difference.correlation for end in self.difference_variance_limits)
+        high, low = (
+            self.with_difference_variance(end).planned_difference.correlation
+            for end in self.difference_variance_limits
+        )
         return (low or 0.0), (high or 0.0)
 
     @property
     def standard_deviation(self) -> float | None:
-        """Standard deviation of the true values over tasks; None if unknown."""
+        """The standard deviation of the true values over tasks; None if unknown."""
         variance = self.value_estimate.between_variance
         return None if math.isnan(variance) else math.sqrt(variance)
 
     @property
     def is_near_bound(self) -> bool:
-        """Whether the mean of a model is so close to 0 or 1 that predicted power is rough."""
-        means = (self.planned_difference.first_model.expected, self.planned_difference.second_model.expected)
+        """Whether the mean of a model is so close to 0 or 1 that power is uncertain."""
+        means = (
+            self.planned_difference.first_model.expected,
+            self.planned_difference.second_model.expected,
+        )
         return not all(
             _ROUGH_POWER_DISTANCE <= mean <= 1.0 - _ROUGH_POWER_DISTANCE for mean in means
         )
@@ -121,7 +130,9 @@ class VarianceComponents:
         clusters = np.array(self.cluster_codes) if self.cluster_codes else None
         values = cluster_contributions(self.pilot.task_values[:, None], clusters)[:, 0]
         noun = "task" if clusters is None else "cluster"
-        return plural(len(values), noun), float(difference_distribution(values).base_error_uncertainty[0])
+        return plural(len(values), noun), float(
+            difference_distribution(values).base_error_uncertainty[0]
+        )
 
     def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
         """Whether designs with these numbers of attempts need an assumption of Beta rates."""
@@ -157,27 +168,34 @@ class VarianceComponents:
         odds = self.value_estimate.expected * (1.0 - self.value_estimate.expected)
         bend = 0.0 if self.model_pair or odds <= 0.0 else 1.0 / (4.0 * odds)
         step = (
-            half_lattice_distance(n, self.metric.k) if self.metric.family in _SUBSET_METRIC_FAMILIES else 0.0
+            half_lattice_distance(n, self.metric.k)
+            if self.metric.family in _SUBSET_METRIC_FAMILIES
+            else 0.0
         )
         return PairedTest(self.variances(n)[1], level, step, bend)
 
     def variances(self, n: int) -> tuple[float, float]:
-        """Variances of the value and of the difference at a task with n attempts.
+        """The variances of the value and of the difference at a task with n attempts.
 
         Each variance is T times the variance of a mean over T tasks, with the excess of clusters.
         More attempts do not reduce the excess, because tasks of a cluster have similar true values.
         """
         if n not in self._variance_cache:
-            sampling_variances = (self.value_estimate.variance(n), self.planned_difference.variance(n))
+            sampling_variances = (
+                self.value_estimate.variance(n),
+                self.planned_difference.variance(n),
+            )
             value, difference = (
                 0.0 if variance + excess <= _NO_VARIANCE else variance + excess
-                for variance, excess in zip(sampling_variances, self.cluster_excess_variances, strict=True)
+                for variance, excess in zip(
+                    sampling_variances, self.cluster_excess_variances, strict=True
+                )
             )
             self._variance_cache[n] = value, difference
         return self._variance_cache[n]
 
     def interval_widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """Widths of the default interval, per number of tasks; None if unknown."""
+        """The width of the default interval for each number of tasks; None if unknown."""
         if self.reason_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
         values, shares = self.value_estimate.distribution(n)
@@ -208,9 +226,9 @@ def similar_model_components(
 class PilotAnalysis:
     """The variance components that a pilot shows, and the metrics that cannot be planned.
 
-    unusable : reason → values that cannot be used for a plan for this reason.
-    clustering : factor by which clusters increase the number of tasks that the first metric needs;
-        None without clusters.
+    unusable_values : maps each reason to the values that cannot be used in a plan for this reason.
+    cluster_design_effect : factor by which clusters increase the number of tasks that the first
+        metric needs; None without clusters.
     """
 
     variance_components: list[VarianceComponents]
@@ -302,7 +320,10 @@ def _estimate_components(
     size = IntervalData(widest.values, clusters=clusters).guard_size
     codes = tuple(clusters.tolist())
     return replace(
-        components, cluster_excess_variances=(value_excess, difference_excess), cluster_size=size, cluster_codes=codes
+        components,
+        cluster_excess_variances=(value_excess, difference_excess),
+        cluster_size=size,
+        cluster_codes=codes,
     )
 
 

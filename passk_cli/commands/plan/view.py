@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.plan import PlanOptions
 from passk_cli.commands.plan.continuation import ContinuationTable, ways_to_spend
 from passk_cli.commands.plan.designs import DesignChoice, Designs, goal_metrics
@@ -22,6 +21,7 @@ from passk_cli.commands.plan.variance import (
     analyse_pilot,
     similar_model_components,
 )
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.diagnostic import NOTE, WARNING, Diagnostic, DiagnosticType
 from passk_cli.errors import DataError, ParameterError, raise_first_applicable_error
 from passk_cli.files.request import Request
@@ -59,8 +59,8 @@ _NEW_TASKS_OPTIONS = frozenset({
 _FEW_TASKS = 50
 # A warning appears if planned standard errors are uncertain by more than 20 %.
 _UNCERTAIN_ERROR_SHARE = 0.2
-# A note appears if different limits of the correlation change the number of tasks by a factor above
-# 1.5.
+# A note appears if the numbers of tasks at the two limits of the correlation differ by a factor
+# above 1.5.
 _UNCERTAIN_TASKS_FACTOR = 1.5
 _CURVE_POINTS = 20
 
@@ -77,16 +77,17 @@ UNPLANNED_METRICS_WARNING = DiagnosticType(
 )  # fmt: skip
 UNCERTAIN_CORRELATION_NOTE = DiagnosticType(
     "uncertain-correlation", NOTE,
-    "the correlation of {models:and} is uncertain at {metric}: detecting {points} points needs"
+    "the correlation of {models:and} is uncertain at {metric}: to detect {points} points, you need"
     " {few} to {many:task}", "a pilot with more tasks narrows this range",
     "The number of tasks that you need depends on the correlation between the true success rates of"
     " the two models over tasks. The pilot estimates the correlation between the two models. The"
     " message contains the numbers of tasks for the two ends of the 95 % interval of the"
     " correlation.",
-    why="If you plan with the estimate only, you may run too few tasks to detect the difference.",
+    why="If you plan with the estimated correlation only, you may run too few tasks to detect the"
+    " difference.",
     advice="Add tasks to the pilot, or plan with the larger number of tasks.",
     example="note[uncertain-correlation]: the correlation of alpha and beta is uncertain at pass@1:"
-    " detecting 5 points needs 210 to 640 tasks; a pilot with more tasks narrows this range",
+    " to detect 5 points, you need 210 to 640 tasks; a pilot with more tasks narrows this range",
 )  # fmt: skip
 CLUSTERED_PILOT_NOTE = DiagnosticType(
     "clustered-pilot", NOTE,
@@ -105,7 +106,7 @@ ONE_ATTEMPT_PILOT_WARNING = DiagnosticType(
     "one-attempt-pilot", WARNING,
     "the pilot has one attempt per task, so designs with more attempts are empty",
     "make two attempts per task",
-    "One attempt per task cannot separate chance from differences between tasks.",
+    "With one attempt per task, passk cannot separate chance from differences between tasks.",
     why="The pilot supports only plans with one attempt per task.",
     advice="Make two attempts at every task of the pilot.",
     example="passk plan sample_data/evalplus.csv.gz\n"
@@ -116,14 +117,16 @@ MODELLED_PILOT_NOTE = DiagnosticType(
     "modelled-pilot", NOTE,
     "with {n:attempt} per task in the pilot, some planned numbers of {metric} assume"
     " Beta-distributed success rates",
-    meaning="A pilot does not determine the standard error of designs with more attempts per task"
-    " than the pilot has. A pilot with fewer than 2k attempts per task does not determine"
-    " differences. passk computes undetermined numbers from a Beta distribution with the pilot's"
-    " mean and standard deviation.",
+    meaning="If a design has more attempts per task than the pilot, passk cannot estimate its"
+    " standard error from the pilot directly. To estimate which differences a design detects, passk"
+    " needs a pilot with at least 2·k attempts per task. If passk cannot estimate a number from the"
+    " pilot, passk computes the number from a Beta distribution with the pilot's mean and standard"
+    " deviation.",
     why="The Beta distribution gives wrong numbers if the true success rates have another"
     " distribution.",
-    advice="The column source of `--full` shows which numbers use the Beta distribution. If you"
-    " make more attempts in the pilot, passk uses data instead of a Beta distribution.",
+    advice="The column `source` in the output of `--full` shows which numbers use the Beta"
+    " distribution. If you make more attempts in the pilot, passk uses data instead of a Beta"
+    " distribution.",
     example="note[modelled-pilot]: with 4 attempts per task in the pilot, some planned numbers of"
     " pass@4 assume Beta-distributed success rates",
 )  # fmt: skip
@@ -138,24 +141,26 @@ NO_SPREAD_WARNING = DiagnosticType(
 )  # fmt: skip
 LARGEST_SPREAD_WARNING = DiagnosticType(
     "largest-spread", WARNING,
-    "{metrics}: tasks of the pilot differ as much as their mean allows; the plan uses this spread",
+    "{metrics}: tasks of the pilot differ as much as possible for their mean; the plan uses the"
+    " largest possible spread",
     meaning="The estimated variance of true values over tasks is above the largest possible"
-    " variance, which is m (1 − m) for a mean m. At the largest variance, each task always passes"
-    " or always fails. The plan uses the largest variance.",
+    " variance, which is m (1 − m) for a mean m. At the largest possible variance, each task always"
+    " passes or always fails. The plan uses the largest possible variance.",
     why="If the true spread is smaller, you need fewer tasks than the plan shows.",
     advice="Use a pilot with more tasks.",
     example="passk plan sample_data/counts.csv\n"
-    "warning[largest-spread]: pass^10: tasks of the pilot differ as much as their mean allows; the"
-    " plan uses this spread",
+    "warning[largest-spread]: pass^10: tasks of the pilot differ as much as possible for their"
+    " mean; the plan uses the largest possible spread",
 )  # fmt: skip
 UNCERTAIN_PLAN_WARNING = DiagnosticType(
     "uncertain-plan", WARNING,
     "with {units} in the pilot, planned standard errors of {metric} are uncertain by ±{error} %",
-    meaning="A pilot with few tasks estimates only roughly how much values vary. The percentage in"
-    " the message is the relative standard error of the planned standard error. The message shows"
-    " only the metric of the answer, and `--full` shows the percentages of all metrics.",
+    meaning="A pilot with few tasks shows only roughly how much the values of tasks vary. The"
+    " percentage in the message is the relative standard error of the planned standard error. The"
+    " message shows the percentage for only one metric, and `--full` shows the percentages for all"
+    " metrics.",
     why="The number of tasks that you need is uncertain by twice the percentage in the message.",
-    advice="Use a pilot with more tasks, or plan for more tasks than the answer names.",
+    advice="Use a pilot with more tasks, or plan for more tasks than the plan shows.",
     example="passk plan sample_data/counts.csv\n"
     "warning[uncertain-plan]: with 40 tasks in the pilot, planned standard errors of pass@1 are"
     " uncertain by ±27 %",
@@ -183,8 +188,8 @@ PILOT_MODELS_NOTE = DiagnosticType(
 PILOT_COST_NOTE = DiagnosticType(
     "pilot-cost", NOTE, "an attempt of {model} cost {cost} in the pilot{?others|; other models:"
     " {others}}",
-    meaning="The plan uses the mean cost of an attempt by the named model in the pilot. Every task"
-    " has the same weight in the mean cost.",
+    meaning="The plan uses the mean cost of an attempt in the pilot by the model that the message"
+    " names. Every task has the same weight in the mean cost.",
     why="The mean cost is uncertain, and the cost of a run varies around the mean. If you plan to"
     " spend exactly the budget, about half of all runs cost more than the budget.",
     advice="Keep a reserve, or give the upper limit of the mean cost with `--cost-per-attempt`.",
@@ -200,13 +205,13 @@ MONEY_BUDGET_NOTE = DiagnosticType(
     "A budget without a unit is in dollars if attempts have a cost, either in the files of the"
     " pilot or from --cost-per-attempt. If attempts have no cost, a budget without a unit is a"
     " number of attempts.",
-    why="A number of dollars and the same number of attempts lead to different plans.",
+    why="A budget in dollars and a budget of the same number of attempts lead to different plans.",
 )  # fmt: skip
 SMALL_BUDGET_WARNING = DiagnosticType(
     "small-budget", WARNING,
     "{metrics}: {attempts:attempt} {attempts:is|are} too few for 2 tasks × k attempts",
-    meaning="A split of the budget needs at least two tasks, and as many attempts per task as the"
-    " k of the metric.",
+    meaning="For a metric such as pass@k, a split of the budget needs at least two tasks and at"
+    " least k attempts per task.",
     why="If the budget is too small for a metric, passk shows no best split for this metric.",
     advice="Use a larger budget or a smaller k.",
     example="passk plan sample_data/tau_airline.csv --budget 3\n"
@@ -218,8 +223,8 @@ NEW_TASKS_FIRST_NOTE = DiagnosticType(
     "At k = 1, the best split of a budget has as many tasks as possible, with one attempt per"
     " task.",
     why="The best split may need more tasks than you have.",
-    advice="If you have only N tasks, use `--max-tasks N`. passk then splits the rest of the budget"
-    " into more attempts per task.",
+    advice="If you have only N tasks, use `--max-tasks N`. passk then spends the rest of the budget"
+    " on more attempts per task.",
     example="passk plan sample_data/tau_airline.csv --budget 5000\n"
     "note[more-tasks-first]: at k = 1, a new task narrows intervals more than another attempt;"
     " --max-tasks N limits the tasks",
@@ -233,7 +238,7 @@ TASKS_BY_OUTCOMES_NOTE = DiagnosticType(
     " repeat all tasks or none.",
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean no"
     " longer describes the same tasks. In simulations with tasks chosen by outcome, estimates were"
-    " off by up to 5 points, and errors were 1.1 to 2.7 times as large.",
+    " off by up to 5 points, and errors were 1.1 to 2.7 times as large as without such a choice.",
     advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"
@@ -255,7 +260,7 @@ _BEYOND_MAX_TASKS_CLAUSE = "{?beyond|, which is above the maximum number of task
 
 @dataclass(frozen=True)
 class DesignTable(Section[DesignChoice]):
-    """A row per design of a run, for the first metric."""
+    """One row per design of a run, with results for the first metric."""
 
     designs: Designs
 
@@ -264,8 +269,10 @@ class DesignTable(Section[DesignChoice]):
                cell_of_record=lambda choice: choice.design_text),
         Column("attempts", "count", meaning="Total number of attempts of one model.",
                cell_of_record=lambda choice: choice.attempts_per_model),
-        Column("cost", "$", meaning="Cost of these attempts.", cell_of_record=lambda choice: choice.cost,
-               exists_in_section=lambda section: section.designs.parameters_with_defaults.unit_cost is not None),
+        Column("cost", "$", meaning="Cost of these attempts.",
+            cell_of_record=lambda choice: choice.cost,
+               exists_in_section=lambda section:
+               section.designs.parameters_with_defaults.unit_cost is not None),
         Column("standard error", "share", visibility=FULL, meaning="Standard error of the metric.",
                cell_of_record=lambda choice: choice.result.se),
         Column("detects", "points", field_name="difference",
@@ -316,62 +323,89 @@ class DesignTable(Section[DesignChoice]):
                "{spend}{?pays| pays for {pays:attempt}}: too few for {metric}, which needs 2 tasks"
                " × {k:attempt}."),
         Answer("no-standard-error", lambda section: section.sentence_fields["reason"],
-               "No design has a standard error of {metric}: {reason}."),
+               "passk cannot compute a standard error of {metric} for any design: {reason}."),
         Answer("planned-error", lambda section: section.sentence_fields["untestable"],
                _BEST_SPLIT_CLAUSE + "{own} give {metric} a standard error of {error}."),
         Answer("detects-nothing",
-               lambda section: section.sentence_fields["sized"] and section.sentence_fields["difference"] is None,
-               _BEST_SPLIT_CLAUSE + "{own} detect no difference in {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
+               lambda section: section.sentence_fields["sized"]
+               and section.sentence_fields["difference"] is None,
+               _BEST_SPLIT_CLAUSE + "{own} detect no difference in"
+                   " {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
         Answer("detects", lambda section: section.sentence_fields["sized"],
-               _BEST_SPLIT_CLAUSE + "{own} detect {difference:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
+               _BEST_SPLIT_CLAUSE + "{own} detect {difference:=points} in"
+                   " {metric}" + _BETWEEN_MODELS_CLAUSE + "."),
     )  # fmt: skip
     further_answers = ((
         Answer("differences-not-planned",
-               lambda section: section.sentence_fields["planned"] and section.sentence_fields["untestable"],
-               "Differences cannot be planned from this pilot."),
+               lambda section: section.sentence_fields["planned"]
+               and section.sentence_fields["untestable"],
+               "This pilot is not enough to plan a test of differences."),
         Answer("nothing-detects",
-               lambda section: section.sentence_fields["planned"] and section.sentence_fields["tasks"] is None,
+               lambda section: section.sentence_fields["planned"]
+               and section.sentence_fields["tasks"] is None,
                "No design detects {wanted:=points} in {metric}: {why}."),
         Answer("needed-as-well",
-               lambda section: section.sentence_fields["planned"] and section.sentence_fields["sized"],
-               "To detect {wanted:=points}: {needed} per model" + _BEYOND_MAX_TASKS_CLAUSE),
+               lambda section: section.sentence_fields["planned"]
+               and section.sentence_fields["sized"],
+               "To detect {wanted:=points}, you need {needed} per"
+               " model" + _BEYOND_MAX_TASKS_CLAUSE),
         Answer("needed", lambda section: section.sentence_fields["planned"],
-               "To detect {wanted:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + ": {needed} per model"
+               "To detect {wanted:=points} in {metric}" + _BETWEEN_MODELS_CLAUSE + ", you need"
+                   " {needed} per model"
                + _BEYOND_MAX_TASKS_CLAUSE),
     ),)  # fmt: skip
 
     @cached_property
     def headline_design(self) -> Result | None:
-        """The design in the answer: best split of the budget, or largest requested design."""
+        """The design in the answer: the best split of the budget, or the largest design."""
         designs, name = self.designs, self.first_metric_components.metric.name
         if designs.parameters.budget is not None:
             return next(
-                (f for f in designs.best_split_results if f.name == name and name in goal_metrics(f)), None
+                (
+                    f
+                    for f in designs.best_split_results
+                    if f.name == name and name in goal_metrics(f)
+                ),
+                None,
             )
         same_attempts = [
-            f for f in designs.requested_designs if f.name == name and f.size.n_min == designs.reference_attempts
+            f
+            for f in designs.requested_designs
+            if f.name == name and f.size.n_min == designs.reference_attempts
         ]
         return same_attempts[-1] if same_attempts else None
 
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The budget, the design of the answer, and the design that detects --detect.
+        """The budget, the design of the answer, and the design for --detect.
 
-        planned : whether a design has a standard error.  sized : whether a size was requested.
+        planned : whether a design has a standard error.  sized : whether the user requested a
+            number of tasks.
         untestable : whether the standard error of differences is unknown.
         """
-        designs, components, headline = self.designs, self.first_metric_components, self.headline_design
-        aims, targets, budget = designs.parameters_with_defaults, designs.parameters, designs.parameters.budget is not None
+        designs, components, headline = (
+            self.designs,
+            self.first_metric_components,
+            self.headline_design,
+        )
+        aims, targets, budget = (
+            designs.parameters_with_defaults,
+            designs.parameters,
+            designs.parameters.budget is not None,
+        )
         n = (headline and headline.size.n_min) or designs.reference_attempts
         in_dollars, several = budget and aims.is_budget_in_dollars, designs.has_several_models
         reason, price = components.reason_unknown(n), aims.unit_cost or 0.0
         fields: dict[str, Any] = {
             "metric": components.metric.name, "k": components.metric.k, "reason": reason,
-            "spend": aims.budget_amount_text(aims.budget_amount) if budget else "", "pays": aims.affordable_attempts
+            "spend": aims.budget_amount_text(aims.budget_amount) if budget else "",
+            "pays": aims.affordable_attempts
             * in_dollars,
             "measured": price if in_dollars and designs.mean_attempt_cost else None,
-            "of_model": components.name if in_dollars and designs.mean_attempt_cost and several else "",
-            "price": amount_text(price, "$") if in_dollars and not designs.mean_attempt_cost else "",
+            "of_model": components.name if in_dollars and designs.mean_attempt_cost
+            and several else "",
+            "price": amount_text(price, "$") if in_dollars and not designs.mean_attempt_cost
+            else "",
             "unaffordable": budget and headline is None,
             "planned": not (budget and headline is None) and not reason,
             "untestable": headline is not None and bool(components.reason_difference_unknown(n)),
@@ -418,21 +452,37 @@ class DesignTable(Section[DesignChoice]):
         yield _pilot_or_rates_text(self.designs)
         if (pilot := self.first_metric_components.pilot) is not None:
             if pilot.fitted_beta_rates is not None:
-                yield f"{self.first_metric_components.name}: {_rates_words(pilot.fitted_beta_rates)}"
+                yield (
+                    f"{self.first_metric_components.name}: {_rates_words(pilot.fitted_beta_rates)}"
+                )
             units, error = self.first_metric_components.pilot_size_and_error
             other_errors = "".join(
-                f", of {components.metric.name} by ±{100 * components.pilot_size_and_error[1]:.2g} %"
+                f", of {components.metric.name} by"
+                f" ±{100 * components.pilot_size_and_error[1]:.2g} %"
                 for components in self.designs.variance_components[1:]
             )
             yield f"standard errors uncertain by ±{100 * error:.2g} % ({units}){other_errors}"
-        cost, amount = self.designs.mean_attempt_cost, self.designs.parameters_with_defaults.budget_amount
-        if self.designs.parameters_with_defaults.is_budget_in_dollars and cost and cost.low and cost.high:
+        cost, amount = (
+            self.designs.mean_attempt_cost,
+            self.designs.parameters_with_defaults.budget_amount,
+        )
+        if (
+            self.designs.parameters_with_defaults.is_budget_in_dollars
+            and cost
+            and cost.low
+            and cost.high
+        ):
             least, most = (math.floor(amount / cost_limit) for cost_limit in (cost.high, cost.low))
             yield (
-                f"{self.designs.parameters_with_defaults.budget_amount_text(amount)} pays for {number_range(least, most)} attempts"
-                f" ({100 * self.designs.parameters_with_defaults.level:g} % interval of the mean cost)"
+                f"{self.designs.parameters_with_defaults.budget_amount_text(amount)} pays for"
+                f" {number_range(least, most)} attempts"
+                f" ({100 * self.designs.parameters_with_defaults.level:g} % interval of the mean"
+                f" cost)"
             )
-        metric_components, aims = self.designs.variance_components, self.designs.parameters_with_defaults
+        metric_components, aims = (
+            self.designs.variance_components,
+            self.designs.parameters_with_defaults,
+        )
         if names := [o.metric.name for o in metric_components if o.uses_beta_rates(aims.attempts)]:
             yield f"planned partly from Beta rates: {', '.join(names)}"
         if names := [o.metric.name for o in metric_components if o.is_near_bound]:
@@ -464,14 +514,17 @@ class DesignTable(Section[DesignChoice]):
         if first.correlation_limits and first.difference_variance_limits and first.model_pair:
             n = designs.reference_attempts
             few, many = (
-                designs.detecting_design(first.with_difference_variance(end), n).size.tasks for end in first.difference_variance_limits
+                designs.detecting_design(first.with_difference_variance(end), n).size.tasks
+                for end in first.difference_variance_limits
             )
             if few and many and many > _UNCERTAIN_TASKS_FACTOR * few:
                 yield UNCERTAIN_CORRELATION_NOTE(
                     models=first.model_pair, metric=first.metric.name, few=few, many=many,
                     points=f"{100 * aims.detect:.3g}",
                 )  # fmt: skip
-        small = any((choice.result.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records)
+        small = any(
+            (choice.result.size.tasks or _FEW_TASKS) < _FEW_TASKS for choice in self.records
+        )
         if small or first.is_near_bound:
             places = [f"below {_FEW_TASKS} tasks"] * small
             places += [f"if {first.metric.name} is near 0 or 1"] * first.is_near_bound
@@ -486,13 +539,22 @@ class DesignTable(Section[DesignChoice]):
             yield NEW_TASKS_FIRST_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The smallest detected difference over the number of tasks, per number of attempts.
+        """The smallest detected difference over the number of tasks, for each number of attempts.
 
-        Requested designs are marked. Two straight lines cross at the design that detects --detect.
+        The designs that the user requested are marked. Two straight lines cross at the design that
+        detects the difference of --detect.
         """
-        designs, components, aims = self.designs, self.first_metric_components, self.designs.parameters_with_defaults
+        designs, components, aims = (
+            self.designs,
+            self.first_metric_components,
+            self.designs.parameters_with_defaults,
+        )
         headline = self.headline_design
-        n = designs.reference_attempts if headline is None else headline.size.n_min or designs.reference_attempts
+        n = (
+            designs.reference_attempts
+            if headline is None
+            else headline.size.n_min or designs.reference_attempts
+        )
         detecting = designs.detecting_design(components, n)
         sizes = (*aims.tasks, headline.size.tasks if headline else None, detecting.size.tasks)
         marked = {tasks for tasks in sizes if tasks is not None}
@@ -531,7 +593,8 @@ class VarianceTable(Section[VarianceComponents]):
     title = "Assumptions of the plan"
     visibility = FULL
     columns = (
-        Column("metric", meaning="The metric.", cell_of_record=lambda components: components.metric.name),
+        Column("metric", meaning="The metric.",
+            cell_of_record=lambda components: components.metric.name),
         Column("mean", "share", meaning="Expected value of the metric.",
                cell_of_record=lambda components: components.value_estimate.expected),
         Column("standard deviation", "share", meaning="Standard deviation of the true values over"
@@ -544,22 +607,25 @@ class VarianceTable(Section[VarianceComponents]):
         Column("tasks needed, relative to {0[0]}", "amount",
                meaning="Number of tasks that the metric needs for the standard error that {0[0]}"
                " has with one task, both with {0[1]} attempts per task.",
-               repeated_items=lambda section: section.reference_metric, example=("the first metric", "k"),
-               cell_of_record=lambda components, first: components.variances(first[1])[0] / first[2]),
+               repeated_items=lambda section: section.reference_metric, example=("the first metric",
+                   "k"),
+               cell_of_record=lambda components,
+               first: components.variances(first[1])[0] / first[2]),
         Column("model", meaning="The model with the most variable values.",
                exists_in_section=lambda section: bool(section.records[0].name),
                cell_of_record=lambda components: components.name),
         Column("pair", meaning="The two models of the planned difference: the pair with the most"
                " variable differences.",
                exists_in_section=lambda section: bool(section.records[0].name),
-               cell_of_record=lambda components: " − ".join(components.model_pair or ("two similar to it",))),
+               cell_of_record=lambda components: " − ".join(components.model_pair
+                   or ("two similar to it",))),
     )  # fmt: skip
 
     @property
     def reference_metric(self) -> list[tuple[str, int, float]]:
         """The first metric, the largest k, and the variance of this metric with k attempts.
 
-        The list is empty if there is only one metric.
+        This list is empty if the plan has only one metric.
         """
         first, n = self.records[0], max(components.metric.k for components in self.records)
         variance = first.variances(n)[0]
@@ -571,14 +637,17 @@ def _signature_entries(designs: Designs) -> dict[str, Any]:
     return {
         "level": aims.level, "power": aims.power, "difference": aims.detect,
         "correlation": designs.correlation_sources_text,
-        "budget": f"${aims.budget_amount:.12g}" if aims.is_budget_in_dollars else aims.affordable_attempts,
+        "budget": f"${aims.budget_amount:.12g}" if aims.is_budget_in_dollars
+        else aims.affordable_attempts,
         "max_tasks": aims.max_split_tasks, "cluster": aims.cluster, "cost": aims.unit_cost,
     }  # fmt: skip
 
 
 def _pilot_or_rates_text(designs: Designs) -> str:
     pilots = [
-        components.pilot for components in designs.variance_components if components.pilot is not None
+        components.pilot
+        for components in designs.variance_components
+        if components.pilot is not None
     ]
     if not pilots:
         return f"Beta success rates: {_rates_words(designs.parameters_with_defaults)}"
@@ -595,11 +664,13 @@ def _design_words(fact: Result) -> str:
 
 
 class PlanRunner(CommandRunner, PlanOptions):
-    """The question of `passk plan`."""
+    """Reads the pilot of `passk plan` and computes the report."""
 
     sections = (DesignTable, VarianceTable, ContinuationTable, FixedSuiteTable)
 
-    label_refusal: ClassVar[str] = "a plan uses the verdicts of attempts, which labels do not change"
+    label_refusal: ClassVar[str] = (
+        "a plan uses the verdicts of attempts, which labels do not change"
+    )
     missing_bounds_refusal: ClassVar[str] = "a plan needs a single success rate per task"
 
     def request(self, options: SharedOptions) -> Request:
@@ -656,15 +727,19 @@ class PlanRunner(CommandRunner, PlanOptions):
             OptionValue("--budget", self.budget),
              "without a pilot, the cost of an attempt is unknown",
              (SuggestedFix({"--cost-per-attempt": Placeholder("X")}, "sets the cost"),)),
-            (self.max_tasks == PILOT_KEYWORD, OptionValue("--max-tasks", PILOT_KEYWORD), number, ()),
-            (self.cost_per_attempt == PILOT_KEYWORD, OptionValue("--cost-per-attempt", PILOT_KEYWORD), number, ()),
+            (self.max_tasks == PILOT_KEYWORD, OptionValue("--max-tasks", PILOT_KEYWORD), number,
+                ()),
+            (self.cost_per_attempt == PILOT_KEYWORD, OptionValue("--cost-per-attempt",
+                PILOT_KEYWORD), number, ()),
             (read, "", "without a pilot, there is nothing to read; give the FILE of a pilot", ()),
         )  # fmt: skip
         metrics = tuple(dict.fromkeys(metrics)) or standard_metrics((1, 10))
         return self.report_from_assumptions(metrics)
 
     def _check_fixed_suite_options(self, options: SharedOptions) -> None:
-        useless_options = [name for name in changed_option_names(self) if name in _NEW_TASKS_OPTIONS]
+        useless_options = [
+            name for name in changed_option_names(self) if name in _NEW_TASKS_OPTIONS
+        ]
         useless_options += ["-k"] * (options.metric_options.k not in ((), (1,)))
         useless_options += ["-m"] * any(
             metric.name != "pass@1" for metric in options.metric_options.metrics
@@ -690,7 +765,9 @@ class PlanRunner(CommandRunner, PlanOptions):
         nothing = Analysis(Counts.from_cells([("", "", 1, 0)]), tuple(metrics))
         designs = Designs(metric_components, self)
         entries = {"mean": rates.mean, "spread": rates.spread, **_signature_entries(designs)}
-        return replace(_plan_report(nothing, designs), make_signature=lambda: signature(metrics, entries))
+        return replace(
+            _plan_report(nothing, designs), make_signature=lambda: signature(metrics, entries)
+        )
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         """Read the pilot, including costs if the budget may be in dollars.
@@ -704,10 +781,12 @@ class PlanRunner(CommandRunner, PlanOptions):
             if not self.has_unclear_budget_unit or options.is_readable_only_once:
                 raise
             refusal = error
-            pilot = super(PlanRunner, replace(self, budget=f"{self.budget} attempts")).read_analysis(
-                options, read
-            )
-        offered = any("cost" in file.requestable_columns for file in pilot.counts.read_facts.file_readings)
+            pilot = super(
+                PlanRunner, replace(self, budget=f"{self.budget} attempts")
+            ).read_analysis(options, read)
+        offered = any(
+            "cost" in file.requestable_columns for file in pilot.counts.read_facts.file_readings
+        )
         without = refusal and (refusal.name == "no-attempts" or refusal.problem == "no cost column")
         if refusal is not None and (offered or not without):
             raise refusal.with_changes(DataError, settles=[*refusal.fixes, self._attempts_fix])
@@ -729,7 +808,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         return replace(pilot, metrics=ends, attempts_hint=hint)
 
     def report(self, study: Analysis) -> Report:
-        """The plan from a pilot; ParameterError if the pilot cannot be used to plan any metric."""
+        """The plan from a pilot; ParameterError if the pilot allows a plan for no metric."""
         if self.population == THESE_TASKS:
             return self._suite_report(study)
         pilot = analyse_pilot(study, self.correlation)
@@ -741,7 +820,9 @@ class PlanRunner(CommandRunner, PlanOptions):
             study, metrics=tuple(components.metric for components in pilot.variance_components)
         )
         targets, cost = self, None
-        if self.uses_pilot_costs or (self.has_unclear_budget_unit and "cost" in study.counts.attempts):
+        if self.uses_pilot_costs or (
+            self.has_unclear_budget_unit and "cost" in study.counts.attempts
+        ):
             first, costs = pilot.variance_components[0], _mean_costs(study, self.level)
             cost = costs.pop(first.series)
             if not cost.value or cost.range_upper_end is not None:
@@ -762,7 +843,9 @@ class PlanRunner(CommandRunner, PlanOptions):
         return _plan_report(study, designs, (*study.messages(()), *messages))
 
     def _suite_report(self, study: Analysis) -> Report:
-        noises = [noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_task_count]
+        noises = [
+            noise for noise in noise_by_series(study.counts, self.level) if noise.flaky_task_count
+        ]
         if not noises:
             problem = "attempts at a task never differ, or numbers of attempts depend on outcomes"
             place = OptionValue("--population", self.population)

@@ -49,7 +49,7 @@ class RecordOptions:
     incomplete: Annotated[bool, Option(
         "--incomplete", help="Record a run that lacks tasks or attempts, and mark it as"
         " incomplete.",
-        detail="Without this option, passk stops with exit code 3 if the run has fewer tasks or"
+        detail="Without --incomplete, passk stops with exit code 3 if the run has fewer tasks or"
         " attempts than the last complete run of its suite and model. A run marked as incomplete"
         " stays in the history, but no baseline and no trend uses it.",
     )] = False
@@ -61,8 +61,9 @@ class RecordOptions:
     columns: Annotated[tuple[str, ...], Option(
         "--with", "NAME", "Also record cost, tokens, duration or turns.",
         parse="passk_cli.commands.record.view:parse_amounts",
-        detail="You can also record tokens_in and tokens_out. passk records a value per attempt,"
-        " for example for passk trend -m cost. Missing values stay missing. Repeatable.",
+        detail="You can also record tokens_in and tokens_out. passk records one value per attempt,"
+        " so that you can use, for example, passk trend -m cost. A missing value stays missing."
+        " Repeatable.",
     )] = ()
     # fmt: on
 

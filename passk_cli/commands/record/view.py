@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.record import RecordOptions
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.written_counts import (
     WrittenCountsTable,
     refuse_reserved_columns,
@@ -56,7 +56,7 @@ _RECORDED_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome
 
 
 def parse_date(text: Any) -> str:
-    """Parse the value of --date to ISO 8601 in UTC; ParameterError for text that is not a date.
+    """Convert the value of --date to ISO 8601 in UTC; ParameterError if it is not a date.
 
     >>> parse_date("2026-11-23T06:00+02:00"), parse_date("2026-11-23")
     ('2026-11-23T04:00:00.000Z', '2026-11-23T00:00:00.000Z')
@@ -73,7 +73,7 @@ def parse_date(text: Any) -> str:
 
 
 def parse_amounts(value: Any) -> tuple[str, ...]:
-    """Parse the value of --with, a list of amounts; ParameterError for an unknown amount.
+    """Parse the value of --with, a list of amounts; ParameterError if an amount is unknown.
 
     >>> parse_amounts(["cost,tokens"])
     ('cost', 'tokens')
@@ -85,20 +85,21 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
-# Maps each series to its runs. Each run in RunSizes is stored with the index of its series in the
+# RunsBySeries maps each series to its runs. Each run is stored with the index of its series in the
 # history.
 RunsBySeries = Mapping[SeriesKey, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL_WARNING = DiagnosticType(
     "new-model", WARNING,
-    "suite {suite} has no earlier run of {new:and}, but runs of {old:and}",
+    "suite {suite} has no earlier run of {new:and}, but it has runs of {old:and}",
     SuggestedFix({"--alias": "{alias}"}, "counts both as one model, if it was renamed"),
-    meaning="The history has complete runs of this suite, but none of the models of this run.",
-    why="A history treats runs of models with the same name as runs of one model. For a new name, a"
-    " gate has no baseline and a trend has no earlier runs.",
+    meaning="The history has complete runs of this suite, but no runs of the models in the new"
+    " run.",
+    why="A history treats runs of models with the same name as runs of one model. If a model has a"
+    " new name, a gate has no baseline and a trend has no earlier runs.",
     advice="If the model was renamed, use `--alias NEW=OLD`. If the model is new, you do not need"
     " to do anything.",
-    example="warning[new-model]: suite all has no earlier run of m2, but runs of m; --alias m2=m"
-    " counts both as one model, if it was renamed",
+    example="warning[new-model]: suite all has no earlier run of m2, but it has runs of m; --alias"
+    " m2=m counts both as one model, if it was renamed",
 )  # fmt: skip
 
 
@@ -122,8 +123,10 @@ class RecordedCountsTable(WrittenCountsTable):
         return {
             "run": run, "revision": revision if run != revision else "", "suite": suite,
             "models": len({record.series[0] for record in self.records}),
-            "tasks": len(counts.tasks), "amounts": [AMOUNT_UNITS_AND_NOUNS[role][1] for role in counts.attempts],
-            "incomplete": INCOMPLETE_SETTING_KEY in dict(self.study.signature_entries), "to": self.history_path,
+            "tasks": len(counts.tasks), "amounts": [AMOUNT_UNITS_AND_NOUNS[role][1]
+                for role in counts.attempts],
+            "incomplete": INCOMPLETE_SETTING_KEY in dict(self.study.signature_entries),
+            "to": self.history_path,
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
@@ -131,7 +134,7 @@ class RecordedCountsTable(WrittenCountsTable):
 
 
 class RecordRunner(CommandRunner, RecordOptions):
-    """The question of `passk record`."""
+    """Reads the data of `passk record` and adds the run to a history."""
 
     sections = (RecordedCountsTable,)
 
@@ -147,8 +150,8 @@ class RecordRunner(CommandRunner, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
-            # As with cp, the last of several files may be the destination, which is a history in
-            # this command.
+            # The last of several files may be a history to which passk adds the runs, like the last
+            # file of `cp` may be the destination.
             files = paths_in_data(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
@@ -235,7 +238,7 @@ class RecordRunner(CommandRunner, RecordOptions):
     def _missing_attempt_problems(
         self, counts: Counts, history: Counts, runs: RunsBySeries
     ) -> list[str]:
-        """One problem per model that lacks tasks or attempts of its last complete run."""
+        """One problem per model that lacks tasks or attempts that its last complete run had."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
@@ -301,7 +304,9 @@ class RecordRunner(CommandRunner, RecordOptions):
             run_columns | replace(counts, clusters=None).columns | _attempt_list_columns(counts)
         )
         place = to.rstrip("/") + "/" if is_folder_history(to) else to
-        added = RecordedCountsTable(study, written_counts_by_model(counts), history_path=place, run_description=run)
+        added = RecordedCountsTable(
+            study, written_counts_by_model(counts), history_path=place, run_description=run
+        )
         report = build_report(study, [added], messages=study.messages(()), interval=None)
         return replace(report, write_command_file=lambda: append_run(to, columns))
 
@@ -313,7 +318,7 @@ def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
 
 
 def _attempt_list_columns(counts: Counts) -> dict[str, Any]:
-    """Column → one list per model and task, with the values of passing attempts first."""
+    """Maps each column to one list per model and task, which has passing attempts first."""
     import numpy as np
 
     def column(values: Any) -> Any:

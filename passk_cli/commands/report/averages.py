@@ -30,7 +30,7 @@ from passk_cli.study.values import AVERAGE_GROUP, TaskValues
 class ModelRanking(NamedTuple):
     """The ranking of models by the macro average of one metric.
 
-    better : True if the model of the row is significantly better than the model of the column.
+    is_better : True if the model of the row is significantly better than the model of the column.
     """
 
     models: Sequence[str]
@@ -48,7 +48,7 @@ class ModelRanking(NamedTuple):
         return MetricRanks(ranks, dict(zip(self.models, names, strict=True)))
 
 
-# The answer names at most _MAX_NAMES models.
+# An answer about averages names at most _MAX_NAMES models.
 _MAX_NAMES = 3
 _OVER_GROUPS_CLAUSE = " over {groups:group} of {by:and}, with equal weights"
 
@@ -61,7 +61,8 @@ class MacroAverageTable(Section[SeriesRow]):
         Column("model", cell_of_record=lambda row: row.series[0]),
         Column("{}", cell_of_record=lambda row, metric: row.result_by_name[metric].estimate,
                repeated_items=lambda section: section.records[0].result_by_name,
-               kind_of_item=lambda section, metric: section.records[0].result_by_name[metric].estimate.unit),
+               kind_of_item=lambda section,
+               metric: section.records[0].result_by_name[metric].estimate.unit),
     )  # fmt: skip
 
     has_independent_groups: bool
@@ -137,7 +138,10 @@ def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
-        """A row per model and metric, like in `estimates`. The group is named `AVERAGE`."""
+        """A row per model and metric, like in `estimates`.
+
+        The group in these rows is named `AVERAGE`.
+        """
         table = tidy_rows(facts, counts.group_names, page.confidence.population)
         heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data_table))
         cells = (dict(zip(heads, row, strict=True)) for row in table.rows)
@@ -167,7 +171,9 @@ def _macro_result(
     elif not all(map(all_finite, limits)):
         low, high = (math.fsum(means) / groups for means in ends)
         reason = "no standard error or interval in some group"
-        number = Estimate(low, reason=reason, unit=unit, range_upper_end=high if high > low else None)
+        number = Estimate(
+            low, reason=reason, unit=unit, range_upper_end=high if high > low else None
+        )
     else:
         lowest, highest = (
             macro_average(means, *zip(*limits, strict=True), level=page.confidence.level,
@@ -175,11 +181,14 @@ def _macro_result(
             for means in ends
         )  # fmt: skip
         upper = highest.mean if highest.mean > lowest.mean else None
-        number = Estimate(lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, range_upper_end=upper)
+        number = Estimate(
+            lowest.mean, lowest.se, lowest.low, highest.high, unit=unit, range_upper_end=upper
+        )
     tasks, fewest, most = zip(*(fact.size for fact in facts), strict=True)
     return replace(
         facts[0], series=(facts[0].series[0], *[AVERAGE_GROUP] * len(page.counts.group_names)),
-        estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)), interval_flaw="",
+        estimate=number, se=number.se, size=SampleSize(sum(tasks), min(fewest), max(most)),
+        interval_flaw="",
         extra_fields={}, values=None,
     )  # fmt: skip
 
@@ -187,7 +196,9 @@ def _macro_result(
 def _rankings_by_metric(
     page: PageAnalysis, rows: Sequence[SeriesRow], independent: bool
 ) -> dict[str, ModelRanking]:
-    """Metric → ranking of the models by macro averages. Ratios of means are not ranked.
+    """Maps each metric to the ranking of the models by their macro averages.
+
+    Metrics that are ratios of means are not ranked.
 
     Two models differ significantly if the interval of their mean difference over groups excludes 0.
     The confidence level of this interval is 1 − α/pairs (Bonferroni).
@@ -195,7 +206,9 @@ def _rankings_by_metric(
     standings: dict[str, ModelRanking] = {}
     for metric, values in group_by(page.task_values(), lambda rates: rates.metric).items():
         numbers = {row.series[0]: row.result_by_name[metric.name].estimate.value for row in rows}
-        merits = {m: metric.better_sign * value for m, value in numbers.items() if value is not None}
+        merits = {
+            m: metric.better_sign * value for m, value in numbers.items() if value is not None
+        }
         models = sorted(merits, key=lambda model: -merits[model])
         pairs = list(combinations(range(len(models)), 2))
         if len(pairs) > MOST_PAIRS:
@@ -215,7 +228,9 @@ def _rank_models(
     groups = list(dict.fromkeys(series[1:] for series in by_series))
     group_comparisons = [
         [
-            comparison_on_shared_tasks(by_series[(models[i], *group)], by_series[(models[j], *group)])
+            comparison_on_shared_tasks(
+                by_series[(models[i], *group)], by_series[(models[j], *group)]
+            )
             for group in groups
         ]
         for i, j in pairs
@@ -233,7 +248,9 @@ def _rank_models(
         difference = _mean_difference(comparisons, intervals, level, independent)
         if difference is None or difference.low is None or difference.high is None:
             continue
-        ends = sorted(values[0].metric.better_sign * end for end in (difference.low, difference.high))
+        ends = sorted(
+            values[0].metric.better_sign * end for end in (difference.low, difference.high)
+        )
         better[i, j], better[j, i] = ends[0] > 0, ends[1] < 0
         if (i, j) == (0, 1):
             lead = replace(difference, value=abs(difference.value or 0.0), low=ends[0],

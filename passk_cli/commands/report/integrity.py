@@ -26,10 +26,12 @@ class PageIntegrityTable(IntegrityTable):
     def results_of(self, record: Submission) -> Iterator[Result]:
         for name, figure in record.remarks_by_name.items():
             share = Estimate(figure.observed_count / figure.total)
-            more = {"number": figure.observed_count, "of": figure.total, "expected": figure.expected,
+            more = {"number": figure.observed_count, "of": figure.total,
+                "expected": figure.expected,
                     "remark": figure.words if figure.is_remarkable else ""}  # fmt: skip
             yield Result(
-                record.series, name, None, share, against=figure.other_submission, p_adjusted=figure.p,
+                record.series, name, None, share, against=figure.other_submission,
+                p_adjusted=figure.p,
                 extra_fields=more,
             )  # fmt: skip
 

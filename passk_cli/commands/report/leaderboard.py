@@ -29,7 +29,7 @@ class MetricRanks(NamedTuple):
 
 
 def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
-    """Metric → ranks, from the ranking table of `passk compare`; empty with a baseline."""
+    """Maps each metric to the ranks from `passk compare`; empty if there is a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
         return {}

@@ -17,7 +17,8 @@ from passk_cli.study.flips import outcome_strips
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# A grid with more than 400,000 outcomes shows "2/3" instead of "++-" to keep the page small.
+# A grid with more than 400,000 outcomes shows texts such as "2/3" instead of "++-", to keep the
+# page small.
 _MAX_GRID_OUTCOMES = 400_000
 _LINK_FIELD_PATTERN = re.compile(r"\{([^{}]*)\}")
 _PAGE_LINK_FIELDS = ("model", "task", "attempt")
@@ -31,7 +32,7 @@ def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])
     >>> grid = task_grid(counts, ["o", "m"])
-    >>> grid.tasks, grid.results, [list(row) for row in grid.codes]
+    >>> grid.tasks, grid.distinct_results, [list(row) for row in grid.result_codes]
     (('a', 'b'), ('', '1/2', '2/2'), [[0, 1], [1, 2]])
     """
     order = sorted(range(len(counts.tasks)), key=lambda task: natural_key(counts.tasks[task]))
@@ -58,7 +59,9 @@ def _first_attempt_number(counts: Counts) -> int:
     if bag is not None and len(bag.value):
         numbers: Ints = np.asarray(bag.value)
         first = numbers.min()
-        within = np.arange(len(numbers)) - np.repeat(bag.cell_offsets[:-1], np.diff(bag.cell_offsets))
+        within = np.arange(len(numbers)) - np.repeat(
+            bag.cell_offsets[:-1], np.diff(bag.cell_offsets)
+        )
         if np.all(bag.count == 1) and np.array_equal(numbers - first, within):
             return int(first)
     raise ParameterError(

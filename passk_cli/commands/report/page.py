@@ -19,9 +19,10 @@ from passk_cli.study.analysis import Analysis
 class PageAnalysis(Analysis):
     """An analysis that can run other commands on its data.
 
-    separate_counts : command → counts that were read only for this command, or the reason why this
-        was not possible.
-    absent_parts : (title, reason) of a part that is not shown → sections without this part.
+    counts_by_command : maps each command to the counts that passk read only for this command, or to
+        the reason why passk could not read them.
+    absent_parts : maps the title and the reason of each part that is not shown to the sections
+        without this part.
     """
 
     shared_options: SharedOptions

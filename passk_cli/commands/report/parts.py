@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from passk_cli.commands.runner import CommandRunner
 from passk_cli.commands.compare.view import CompareWithoutPairsRunner
 from passk_cli.commands.report.page import PageAnalysis
+from passk_cli.commands.runner import CommandRunner
 from passk_cli.commands.tasks.view import BriefTasksRunner
 from passk_cli.errors import PasskError
 from passk_cli.outcomes.counts import Counts
@@ -30,7 +30,7 @@ class Part:
     max_models : number of models shown if there are more than MANY; None for all models.
     needs_repeats : whether some task must have several attempts.
     reason_absent : returns why the part cannot be computed from the counts, or "".
-    refusal : text that replaces an error of the command.
+    error_replacement_text : text that replaces an error of the command.
     """
 
     name: str
@@ -112,16 +112,17 @@ def leaderboard_metrics_option(page: PageAnalysis, counts: Counts) -> dict[str, 
 
 
 def reason_order_unknown(page: PageAnalysis, counts: Counts) -> str:
-    """Why the order of attempts cannot be tested; "" if it can."""
+    """Why the order of attempts cannot be tested; "" if it can be tested."""
     inputs = counts.read_facts.file_readings
-    # A list of attempts without numbers may not be in the order in which the attempts were made.
+    # If the attempts in a list have no numbers, the list may not be in the order in which the
+    # attempts were made.
     if "attempt" not in counts.attempts or any("attempt" not in file.roles for file in inputs):
         return "the data does not contain the order of attempts"
     return ""
 
 
 def reason_costs_unknown(page: PageAnalysis, counts: Counts) -> str:
-    """Why the page has no part about costs; "" if it has one."""
+    """Why the page has no part about costs; "" if the page has this part."""
     if "cost" in counts.attempts:
         return ""
     inputs = counts.read_facts.file_readings
@@ -146,7 +147,8 @@ DIFFERENCES = Part(
     "differences", "Differences",
     "A filled point is a significant difference. A hollow point is a tie.",
     "compare",
-    lambda page, counts: {"baseline": page.baseline_name, **leaderboard_metrics_option(page, counts)},
+    lambda page, counts: {"baseline": page.baseline_name, **leaderboard_metrics_option(page,
+        counts)},
     min_models=2, is_in_page_answer=True)
 CURVES = Part(
     "curves", "Curves over k",

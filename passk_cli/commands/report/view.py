@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from passk_cli.commands.command import load_command
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.compare.integrity import text_reader
 from passk_cli.commands.compare.view import PairTable
 from passk_cli.commands.report import ReportOptions
@@ -29,6 +28,7 @@ from passk_cli.commands.report.parts import (
     TEMPERATURE,
     Part,
 )
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.tasks.view import SUSPECT_TASK_ADVICE
 from passk_cli.diagnostic import Diagnostic
 from passk_cli.errors import (
@@ -57,7 +57,8 @@ _COST_METRIC = "cost"
 _RANKS_FOOTNOTE = "rank: possible ranks"
 # A page adjusts tests within each group, but `passk compare --by` adjusts tests over all groups.
 _ADJUSTED_IN_GROUP_FOOTNOTE = "tests adjusted within this group"
-# The commands in _COMMANDS_NEEDING_PASSES need passes and failures, even if all requested metrics use scores.
+# The commands in _COMMANDS_NEEDING_PASSES need passes and failures, even if all requested metrics
+# use scores.
 _COMMANDS_NEEDING_PASSES = ("curve", "order", "tasks")
 
 
@@ -80,7 +81,9 @@ class ReportRunner(CommandRunner, ReportOptions):
         ))  # fmt: skip
         if self.link:
             check_link(self.link, request.by)
-        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_model(self.baseline)
+        return replace(request, uses_attempt_order=request.missing != BOUNDS).with_model(
+            self.baseline
+        )
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> PageAnalysis:
         options = replace(options, confidence=options.confidence.require_intervals())
@@ -149,7 +152,9 @@ class ReportRunner(CommandRunner, ReportOptions):
             return self._report_with_page(
                 page, _add_macro_rows(estimates, macro), boards, len(groups)
             )
-        temperature = TEMPERATURE.panel(page, page.counts_by_command.get("temperature", page.counts))
+        temperature = TEMPERATURE.panel(
+            page, page.counts_by_command.get("temperature", page.counts)
+        )
         quality = QUALITY.panel(page, page.counts)
         if quality is not None:
             messages = dict.fromkeys((*quality.report.messages, *page.messages(())))
@@ -247,7 +252,9 @@ def _counts_by_command(
     requests: dict[str, Any] = {}
     if inputs and "solution" not in counts.attempts:
         requests["diversity"] = replace(options.request, attempts=("solution",))
-    if settings := [name for name in TEMPERATURE_NAMES if name in counts.read_facts.pooled_setting_columns]:
+    if settings := [
+        name for name in TEMPERATURE_NAMES if name in counts.read_facts.pooled_setting_columns
+    ]:
         by = tuple(dict.fromkeys((*options.request.by, settings[0])))
         requests["temperature"] = replace(options.request, by=by)
     counts_by_command = {
@@ -295,7 +302,8 @@ def _add_macro_rows(estimates: Report, macro: Panel | None) -> Report:
         return estimates
     data = estimates.data_table
     return replace(
-        estimates, make_data_rows=lambda: replace(data, rows=[*data.rows, *macro.report.data_table.rows])
+        estimates,
+        make_data_rows=lambda: replace(data, rows=[*data.rows, *macro.report.data_table.rows]),
     )
 
 
@@ -312,8 +320,8 @@ def _answer_sentences(
 def _page_messages(sections: Sequence[Chapter], groups: int) -> Iterator[Diagnostic]:
     """The messages of all panels without repeats, with warnings first.
 
-    A message that only some groups have begins with the names of these groups. If the same message
-    has different fixes in several panels, the message with the most fixes is used.
+    If only some groups have a message, the message begins with the names of these groups. If the
+    same message has different fixes in several panels, the message with the most fixes is used.
     """
     titles: dict[Diagnostic, dict[str, None]] = {}
     fullest: dict[Diagnostic, Diagnostic] = {}

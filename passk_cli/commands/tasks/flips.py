@@ -1,4 +1,4 @@
-"""Tasks that flip between two runs or models, and how many flips chance explains."""
+"""Tasks that flip between two runs or models, and how many flips are expected by chance."""
 
 from __future__ import annotations
 
@@ -46,12 +46,13 @@ UNSHARED_TASKS_WARNING = DiagnosticType(
     "tasks-of-one-side", WARNING,
     "tasks that only one model has are left out: {only} of {model} and {only_base} of"
     " {against}{?others|; {others} also have such tasks}",
-    meaning="A task can flip only if both runs or models have attempts at this task. passk leaves"
-    " tasks of only one run or model out of flips, expected flips and tests.",
+    meaning="A task can flip only if both runs or models have attempts at this task. If only one"
+    " run or model has attempts at a task, passk leaves the task out of flips, expected flips and"
+    " tests.",
     why="The result describes only the shared tasks, which may be easier or harder than the tasks"
     " that are left out.",
     advice="Run the missing tasks. If the same tasks have different names in the two files, rename"
-    " them.",
+    " the tasks in one file.",
     example="warning[tasks-of-one-side]: tasks that only one model has are left out: 8 of"
     " claude-opus-4-7 and 18 of gpt-5.5; 2 other pairs also have such tasks",
 )  # fmt: skip
@@ -68,18 +69,18 @@ NO_TASK_SIGNIFICANT_WARNING = DiagnosticType(
 )  # fmt: skip
 SIGNIFICANT_TOGETHER_NOTE = DiagnosticType(
     "significant-together", NOTE,
-    "with {attempts:attempt} per task, no change is significant unless {alone:task} change"
-    " completely",
+    "with {attempts:attempt} per task, no change is significant unless {alone:task}"
+    " change from only passes to only failures or the reverse",
     meaning="passk tests every task and adjusts the p-values for all tests (Benjamini and"
     " Hochberg). A task changes completely if all attempts passed in one run and all attempts"
-    " failed in the other run. With few attempts, even a complete change is not significant at a"
-    " single task. The message gives the number of tasks that must change completely to be"
+    " failed in the other run. With few attempts, even a complete change at a single task is not"
+    " significant. The message gives the number of tasks that must change completely to be"
     " significant.",
     why="If fewer tasks change completely, the table reports no task as significant.",
     advice="Make more attempts per task, or compare fewer models or fewer tasks.",
     example="passk tasks sample_data/agents.jsonl --against gpt-5.5\n"
     "note[significant-together]: with 3 attempts per task, no change is significant unless 79 tasks"
-    " change completely",
+    " change from only passes to only failures or the reverse",
 )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def _passes_text(fact: Result, side: int) -> str:
 
 
 class FlippedPairTable(Section[Flips]):
-    """A row per pair of models: the number of flipped tasks, and of flips expected by chance."""
+    """One row per pair of models: flipped tasks, and flips that are expected by chance."""
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -144,12 +145,19 @@ class FlippedPairTable(Section[Flips]):
         )
 
     def messages(self) -> Iterator[Diagnostic]:
-        lacking = [flips for flips in self.records if flips.only_in_series_count or flips.only_in_baseline_count]
+        lacking = [
+            flips
+            for flips in self.records
+            if flips.only_in_series_count or flips.only_in_baseline_count
+        ]
         if lacking:
-            most = max(lacking, key=lambda flips: flips.only_in_series_count + flips.only_in_baseline_count)
+            most = max(
+                lacking, key=lambda flips: flips.only_in_series_count + flips.only_in_baseline_count
+            )
             other_pairs = plural(len(lacking) - 1, "other pair") if len(lacking) > 1 else ""
             yield UNSHARED_TASKS_WARNING(
-                only=most.only_in_series_count, model=most.name, only_base=most.only_in_baseline_count, against=most.baseline_name,
+                only=most.only_in_series_count, model=most.name,
+                only_base=most.only_in_baseline_count, against=most.baseline_name,
                 others=other_pairs,
             )  # fmt: skip
         tests = sum(len(flips.tasks) for flips in self.records)
@@ -172,7 +180,7 @@ class FlippedPairTable(Section[Flips]):
 
 @dataclass(frozen=True)
 class FlippedTaskTable(Section[Result]):
-    """A row per task that flipped, or that has significantly different pass rates."""
+    """One row per task that flipped, or that has significantly different pass rates."""
 
     rows_requested: bool = False
 
@@ -181,7 +189,8 @@ class FlippedTaskTable(Section[Result]):
         Column("model", cell_of_record=lambda fact: SeriesName(fact.series),
                exists_in_section=lambda section: section.has_several_pairs,
                meaning="The model or agent whose task flipped."),
-        Column("against", cell_of_record=lambda fact: fact.against, exists_in_section=lambda section: section.has_several_pairs,
+        Column("against", cell_of_record=lambda fact: fact.against,
+            exists_in_section=lambda section: section.has_several_pairs,
                meaning="The model or run with which this model is compared."),
         Column("task", field_name="task", cell_of_record=lambda fact: fact.extra_fields["task"],
                meaning="Name of the task."),
@@ -235,7 +244,9 @@ class FlippedTaskTable(Section[Result]):
     def results_of(self, record: Result) -> Iterator[Result]:
         names = ("task", "passes", "passes_against", "flip")
         if has_changed(record):
-            yield replace(record, level=None, extra_fields={name: record.extra_fields[name] for name in names})
+            yield replace(
+                record, level=None, extra_fields={name: record.extra_fields[name] for name in names}
+            )
 
     def tables(self) -> Iterator[Table]:
         if changes := self.shown_tasks:
@@ -307,7 +318,11 @@ def _expected_flips_text(flips: Flips) -> str:
     if flips.has_single_attempts.all():
         return f"0 to {flips.max_expected_single_attempt_flips:.0f}"
     several = f"{flips.expected_chance_flips:.1f} ({number_range(*flips.chance_flip_range)})"
-    return f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}" if flips.has_single_attempts.any() else several
+    return (
+        f"{several} + 0 to {flips.max_expected_single_attempt_flips:.0f}"
+        if flips.has_single_attempts.any()
+        else several
+    )
 
 
 def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
@@ -319,7 +334,7 @@ def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
 
 
 class FlipTotals:
-    """The flips of all pairs of models, and the pairs with more flips than chance explains."""
+    """The flips of all pairs of models, and the pairs with more flips than expected."""
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]
@@ -349,8 +364,10 @@ def _pair_fields(flips: Flips) -> dict[str, Any]:
     return {
         "model": flips.name, "against": flips.baseline_name, "flips": flips.flip_count,
         "tasks": len(flips.tasks), "gains": gains, "losses": losses,
-        "most": round(flips.max_expected_single_attempt_flips), "several": int((~flips.has_single_attempts).sum()),
-        "repeated": flips.repeated_task_flip_count, "expected": f"{flips.expected_chance_flips:.1f}",
+        "most": round(flips.max_expected_single_attempt_flips),
+        "several": int((~flips.has_single_attempts).sum()),
+        "repeated": flips.repeated_task_flip_count,
+        "expected": f"{flips.expected_chance_flips:.1f}",
         "range": number_range(*flips.chance_flip_range),
     }  # fmt: skip
 
@@ -364,21 +381,23 @@ FLIP_ANSWERS = (
     Answer("flips-of-pairs", lambda totals: len(totals.pairs) > 1,
            "{pairs:pair} of models {pairs:has|have} {all_flips:flip}."),
     Answer("flips-of-single-attempts", lambda totals: totals.first.has_single_attempts.all(),
-           _FLIPPED_CLAUSE + "0 to {most} flips are expected if no task changed, because each task has one"
+           _FLIPPED_CLAUSE + "0 to {most} flips are expected if no task changed, because each"
+               " task has one"
                       " attempt."),
     Answer("flips-of-some-single-attempts", lambda totals: totals.first.has_single_attempts.any(),
-           _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped, " + _EXPECTED_CLAUSE),
+           _FLIPPED_CLAUSE + "of {several:task} with several attempts, {repeated} flipped,"
+               " " + _EXPECTED_CLAUSE),
     Answer("flips", lambda _: True, _FLIPPED_CLAUSE + _EXPECTED_CLAUSE),
 )  # fmt: skip
 BEYOND_CHANCE_ANSWERS = (
     Answer("flips-beyond-chance", lambda totals: totals.beyond and len(totals.pairs) == 1,
-           "Chance does not explain this number of flips."),
+           "More tasks flipped than expected by chance."),
     Answer("pairs-beyond-chance", lambda totals: totals.beyond,
            "Chance does not explain all flips: {model} against {against} ({repeated:flip},"
            " {expected} expected){?more| and"
            " {more:more pair}}.", lambda totals: totals.beyond_chance_fields),
     Answer("no-pair-beyond-chance", lambda totals: len(totals.pairs) > 1,
-           "No pair has more flips than chance explains."),
+           "No pair has more flips than expected by chance."),
 )  # fmt: skip
 CHANGED_TASK_ANSWERS = (
     Answer("no-task-changed", lambda totals: not totals.sentence_fields["changed"],
@@ -399,7 +418,8 @@ def _loss_sort_key(fact: Result) -> tuple[bool, float]:
 def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[ChangedTasks]:
     """The changes of each pair for the log of a pipeline, with one line per changed task.
 
-    failed : whether the gate failed. Then the log also lists changes that are not significant.
+    failed : whether the gate failed. If the gate failed, the log also lists changes that are not
+        significant.
     """
     for flips in pairs:
         answer = " ".join("".join(map(str, sentence)) for sentence in flips_answer([flips]))
@@ -407,7 +427,8 @@ def changed_tasks_by_pair(pairs: Sequence[Flips], *, failed: bool) -> Iterator[C
             not (failed or fact.verdict), *_loss_sort_key(fact),
         ))  # fmt: skip
         lines = [
-            f"{fact.extra_fields['task']}: {_passes_text(fact, 1)} passed, now {_passes_text(fact, 0)}"
+            f"{fact.extra_fields['task']}: {_passes_text(fact, 1)} passed, now"
+            f" {_passes_text(fact, 0)}"
             f" ({fact.verdict or 'not significant'}, p {p_text_with_sign(fact.p_adjusted or 0.0)})"
             for fact in changes[:_LINES]
         ]

@@ -29,9 +29,9 @@ class ItemRestCorrelations:
         pass rate at all other tasks; NaN if undefined.
     low, high : limits of the correlation.
     p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
-    smallest : smallest p-value that the test of this task can have.
-    share : share of the task in the variance between the models' means. Shares add up to 1 if every
-        model has every task.
+    smallest_p : smallest p-value that the test of this task can have.
+    variance_share : share of the task in the variance between the models' means. Shares add up to 1
+        if every model has every task.
     """
 
     correlation: Floats
@@ -44,18 +44,18 @@ class ItemRestCorrelations:
 
 
 def item_rest_correlations(rates: Floats, level: float = 0.95) -> ItemRestCorrelations:
-    """Measure for each task whether better models pass it more often.
+    """Measure for each task whether better models pass the task more often.
 
     rates : (models × tasks), pass rates in [0, 1]; NaN if a model has no attempts.
 
     x is the rate of each of M models at a task, and r is the mean rate of each model at all other
-    tasks. The correlation ρ is Pearson's correlation of the ranks of x and r. Ties have their mean
-    rank. The interval is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).
+    tasks. The correlation ρ is Pearson's correlation of the ranks of x and r. Models that tie get
+    the mean of their ranks. The interval is tanh(artanh ρ ± z √((1 + ρ²/2)/(M − 3))).
 
     The null hypothesis is that x does not depend on r, or that better models pass more often. If x
-    does not depend on r, all M! orders are equally likely. Up to 7 models, p is computed from all
-    orders. With more models, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of freedom, and p is at
-    least Π ties! / M!, the smallest possible p-value. Models are assumed to be independent.
+    does not depend on r, all M! orders are equally likely. With up to 7 models, p is computed from
+    all orders. With more models, t = ρ √((M − 2)/(1 − ρ²)) has M − 2 degrees of freedom, and p is
+    at least Π ties! / M!, the smallest possible p-value. Models are assumed to be independent.
 
     The correlation is undefined if fewer than 4 models have attempts, or if x or r is constant. The
     share of a task is cov(x, S) / Σ cov, with the mean S of each model over all tasks. The share is
@@ -129,7 +129,10 @@ def _correlation_tests(
 
 
 def _smallest_possible_p(ranks: Floats, models: int) -> float:
-    """The smallest possible p-value, Π ties! / M!. Models with equal ranks can be swapped."""
+    """The smallest possible p-value for M models, Π ties! / M!.
+
+    Models with equal ranks can swap places without changing the result.
+    """
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
     if absent:

@@ -30,7 +30,7 @@ from passk_cli.suggested_fix import Placeholder, SuggestedFix
 TASK_CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# A task has one of the findings in KINDS, which follow from the pass rates of all models.
+# A task has one of the findings in TASK_FINDINGS, which follow from the pass rates of all models.
 TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
@@ -40,7 +40,7 @@ TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 class TaskRateMatrix:
     """The matrix of the pass rates of all models of one group at the tasks of the group.
 
-    cells : index of the row of Counts of each model and task; −1 without attempts.
+    cell_indices : index of the row of Counts of each model and task; −1 if there are no attempts.
     """
 
     counts: Counts
@@ -57,7 +57,7 @@ class TaskRateMatrix:
         return tuple(self.counts.series[s][0] for s in self.series_indices)
 
     def as_matrix(self, values: NDArray[Any], missing: Any) -> NDArray[Any]:
-        """Arrange values of the rows of Counts as a matrix (models × tasks)."""
+        """Arrange one value per row of the Counts as a matrix (models × tasks)."""
         return np.where(self.cell_indices < 0, missing, values[self.cell_indices])
 
     @cached_property
@@ -93,7 +93,8 @@ class TaskRateMatrix:
             range(len(means)), key=lambda t: (-means[t], -pattern[t], natural_key(self.tasks[t]))
         )
         return replace(
-            self, series_indices=self.series_indices[best], tasks=tuple(self.tasks[t] for t in hard),
+            self, series_indices=self.series_indices[best], tasks=tuple(self.tasks[t]
+                for t in hard),
             cell_indices=self.cell_indices[best][:, hard],
         )  # fmt: skip
 
@@ -103,10 +104,10 @@ def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
 
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [("m", "a", 2, 0), ("m", "b", 2, 2), ("o", "a", 2, 1), ("o", "b", 2, 2)]
-    >>> (rates,) = task_rates(Counts.from_cells(cells))
-    >>> rates.rates.tolist(), [CLASSES[code] for code in rates.class_codes[0]]
+    >>> (rates,) = task_rate_matrices(Counts.from_cells(cells))
+    >>> rates.rates.tolist(), [TASK_CLASSES[code] for code in rates.class_codes[0]]
     ([[0.0, 1.0], [0.5, 1.0]], ['failed every attempt', 'passed every attempt'])
-    >>> rates.ordered().models, rates.ordered().tasks
+    >>> rates.sorted_by_rate().models, rates.sorted_by_rate().tasks
     (('o', 'm'), ('b', 'a'))
 
     Errors: ParameterError if a matrix is large and nearly all of its cells are empty.
@@ -134,7 +135,7 @@ def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
 
 @dataclass(frozen=True, eq=False)
 class LazyResults(Sequence[Result]):
-    """Results that are computed when they are first used."""
+    """Results of the matrix that are computed when they are first used."""
 
     length: int
     make: Callable[[int], Result]
@@ -150,10 +151,11 @@ class LazyResults(Sequence[Result]):
 def results_by_task(
     study: Analysis, rate: float | None = None, *, by_name: bool = False
 ) -> Sequence[Result]:
-    """A result per model and task.
+    """One result per model and task.
 
-    With --always, the results are sorted by the number of further passes that are needed. Then
-    flaky tasks come first, pass rates near 0.5 before other rates, and many attempts before few.
+    With --always, the results are sorted by the number of further passes that are needed.
+    Otherwise, flaky tasks come first, then rates near 0.5 before other rates, and tasks with many
+    attempts before tasks with few.
 
     rate : the rate of --always, or None.  by_name : whether to sort by the names of tasks.
     """
@@ -169,7 +171,8 @@ def results_by_task(
         if rate is not None:
             missing_passes = further_passes_needed(group.n, group.c, rate, level)
         columns = (
-            group.series_indices[:, None], np.array([rank_of[task] for task in group.tasks]), group.n,
+            group.series_indices[:, None], np.array([rank_of[task] for task in group.tasks]),
+            group.n,
             group.c, group.as_matrix(low, 0.0), group.as_matrix(high, 1.0), group.class_codes,
             group.as_matrix(strips, ""),
             missing_passes,
@@ -189,7 +192,8 @@ def results_by_task(
         return Result(
             counts.series[s], "pass rate", None,
             Estimate(c / n if n else None, low=lowest, high=highest), size=SampleSize(1, n, n),
-            method="clopper-pearson", level=level, interval_flaw="" if n else "no attempts", extra_fields=fields,
+            method="clopper-pearson", level=level, interval_flaw="" if n else "no attempts",
+            extra_fields=fields,
         )  # fmt: skip
 
     order = np.lexsort(keys)
@@ -201,8 +205,9 @@ class SuspectTask(NamedTuple):
     """One task with its item–rest correlation over the models of a group.
 
     n, c : number of attempts and of passes of all models at the task.
-    correlation, low, high, p, smallest, share : fields of `ItemRestCorrelations`, or None for NaN.
-    adjusted : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
+    correlation, low, high, p, smallest_p, variance_share : fields of `ItemRestCorrelations`, or
+        None for NaN.
+    adjusted_p : p-value adjusted by Benjamini and Hochberg over all tasks of all groups.
     """
 
     groups: SeriesKey
@@ -232,7 +237,7 @@ def find_suspects(counts: Counts, level: float = 0.95) -> list[SuspectTask]:
     >>> from passk_cli.outcomes.counts import Counts
     >>> cells = [(f"m{i}", t, 1, int(i > 2)) for i in range(5) for t in "abc"]
     >>> first, *_ = find_suspects(Counts.from_cells(cells))
-    >>> first.task, first.correlation, first.kind
+    >>> first.task, first.correlation, first.finding
     ('a', 1.0, '')
     """
     groups = task_rate_matrices(counts)

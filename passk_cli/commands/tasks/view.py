@@ -82,17 +82,18 @@ _WIDE, _MOST_ROWS = 50, 11
 # By default, a table with one row per task shows _DEFAULT_ROWS rows.
 _DEFAULT_ROWS = 12
 _SCREEN, _NAME, _TASK = 100, 16, 24
-# A heat map has at most _ACROSS cells per row and about _IN_ALL cells in total, but can have at
-# least _FEWEST cells per row.
+# A row of a heat map has at most _ACROSS cells, and a heat map has about _IN_ALL cells in total. A
+# heat map with many rows may have more cells, because each row can have _FEWEST cells.
 _ACROSS, _IN_ALL, _FEWEST = 160, 8_000, 50
 SUSPECT_TASK_ADVICE = "look at the task's checker"
 
 FEW_MODELS_WARNING = DiagnosticType(
     "few-models", WARNING,
     "item–rest correlations need at least {fewest} models, but a group has only {models}",
-    meaning="passk computes the item–rest correlation of a task over models. An item–rest"
+    meaning="passk computes the item–rest correlation of a task across models. An item–rest"
     " correlation needs at least four models.",
-    why="The tasks of a group with fewer than four models have no correlation and no test.",
+    why="If a group has fewer than four models, passk computes no correlation and no test for the"
+    " tasks of this group.",
     advice="Add results of more models to the small group, or leave out --by.",
     example="warning[few-models]: item–rest correlations need at least 4 models, but a group has"
     " only 3",
@@ -191,7 +192,8 @@ class PassCountTable(Section[PassCountGroup]):
                Column("tasks", "count", cell_of_record=lambda passes: len(passes.task_names),
                       meaning="Number of tasks with this number or share of passes."),
         Column("true rate", "share", cell_of_record=lambda passes: passes.rate_limits,
-               exists_in_section=lambda section: all(passes.rate_limits for passes in section.records),
+               exists_in_section=lambda section: all(passes.rate_limits
+                   for passes in section.records),
                meaning="Range of pass rates that the attempts do not rule out (Clopper–Pearson)."),
         Column("which", cell_of_record=lambda passes: names_that_fit(passes.task_names, _WIDE),
                meaning="Names of the tasks with this number or share of passes."),
@@ -278,27 +280,33 @@ class FlakinessTable(Section[ModelTaskClasses]):
     shown_when = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
         MODEL_COLUMN, GROUP_COLUMN,
-        Column("tasks", "count", cell_of_record=lambda model: model.number,
-               exists_in_section=lambda section: len({model.task_count for model in section.records}) > 1,
+        Column("tasks", "count", cell_of_record=lambda model: model.task_count,
+               exists_in_section=lambda section: len({model.task_count
+                   for model in section.records}) > 1,
                meaning="Number of tasks with attempts of at least one model of the group."),
         Column("flaky", "count", cell_of_record=lambda model: len(model.tasks_by_class[FLAKY]),
                meaning="Number of tasks with attempts that passed and attempts that failed."),
-        Column("passed every attempt", "count", cell_of_record=lambda model: len(model.tasks_by_class[PASSED]),
+        Column("passed every attempt", "count",
+            cell_of_record=lambda model: len(model.tasks_by_class[PASSED]),
                meaning="Number of tasks at which every attempt passed."),
-        Column("failed every attempt", "count", cell_of_record=lambda model: len(model.tasks_by_class[FAILED]),
+        Column("failed every attempt", "count",
+            cell_of_record=lambda model: len(model.tasks_by_class[FAILED]),
                meaning="Number of tasks at which every attempt failed."),
-        Column("missing", "count", cell_of_record=lambda model: len(model.tasks[MISSING]),
-               exists_in_section=lambda section: any(model.tasks_by_class[MISSING] for model in section.records),
+        Column("missing", "count", cell_of_record=lambda model: len(model.tasks_by_class[MISSING]),
+               exists_in_section=lambda section: any(model.tasks_by_class[MISSING]
+                   for model in section.records),
                meaning="Number of tasks with attempts of other models only."),
-        Column("flaky tasks", cell_of_record=lambda model: names_that_fit(model.tasks_by_class[FLAKY] or [""], 30),
+        Column("flaky tasks",
+            cell_of_record=lambda model: names_that_fit(model.tasks_by_class[FLAKY] or [""], 30),
                meaning="Names of the flaky tasks."),
     )  # fmt: skip
 
     answers = (
-        Answer("equally-flaky", lambda section: section.sentence_fields["least"] == section.sentence_fields["most"],
+        Answer("equally-flaky",
+            lambda section: section.sentence_fields["least"] == section.sentence_fields["most"],
                "Each of the {models} models has {most:flaky task} among its {tasks} tasks."),
         Answer("flakiest", lambda _: True,
-               "{least}–{most} of {tasks} tasks per model are flaky, with the most for"
+               "{least}–{most} of {tasks} tasks per model are flaky, most for"
                " {flakiest}."),
     )  # fmt: skip
     further_answers = (AGREEMENT_ANSWERS,)
@@ -310,7 +318,9 @@ class FlakinessTable(Section[ModelTaskClasses]):
     @cached_property
     def sentence_fields(self) -> Mapping[str, Any]:
         flaky = [len(model.tasks_by_class[FLAKY]) for model in self.records]
-        flakiest = [model for model in self.records if len(model.tasks_by_class[FLAKY]) == max(flaky)]
+        flakiest = [
+            model for model in self.records if len(model.tasks_by_class[FLAKY]) == max(flaky)
+        ]
         groups = self.study.counts.group_names
         return {
             "models": len(self.records), "least": min(flaky), "most": max(flaky),
@@ -335,12 +345,14 @@ class TaskList(Section[Result]):
         replace(GROUP_COLUMN, exists_in_section=lambda section: section.has_several_models),
         Column("task", field_name="task", cell_of_record=lambda fact: fact.extra_fields["task"],
                meaning="Name of the task."),
-        Column("passed", cell_of_record=lambda fact: f"{fact.extra_fields['passes']:,} of {fact.size.n_min:,}",
+        Column("passed",
+            cell_of_record=lambda fact: f"{fact.extra_fields['passes']:,} of {fact.size.n_min:,}",
                meaning="Number of attempts at the task that passed, and number of all attempts at"
                " the task."),
         Column("attempts", "strip", field_name="attempts",
                cell_of_record=lambda fact: shorten_strip(fact.extra_fields["attempts"]),
-               exists_in_section=lambda section: section.is_attempt_order_known and section.always_rate is None,
+               exists_in_section=lambda section: section.is_attempt_order_known
+               and section.always_rate is None,
                meaning="Outcomes of the attempts in the order in which they were made: + for"
                " passed, - for failed."),
         Column("pass rate", "share", cell_of_record=lambda fact: fact.estimate,
@@ -349,13 +361,16 @@ class TaskList(Section[Result]):
                exists_in_section=lambda section: section.always_rate is None,
                meaning="flaky (some attempts passed and some failed), passed every attempt, failed"
                " every attempt, or missing (only another model has attempts)."),
-        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate:g}"] if section.always_rate else [],
-               cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"] else "not shown",
+        Column("above {0}", repeated_items=lambda section: [f"{section.always_rate:g}"]
+            if section.always_rate else [],
+               cell_of_record=lambda fact, rate: "shown" if fact.extra_fields["above_shown"]
+               else "not shown",
                example="0.95",
                meaning="Whether the attempts show that the true pass rate of the task is above this"
                " rate."),
         Column("more passes", exists_in_section=lambda section: section.always_rate is not None,
-               cell_of_record=lambda fact: "many" if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
+               cell_of_record=lambda fact: "many"
+               if fact.extra_fields["passes_needed"] >= MAX_FURTHER_ATTEMPTS // 2
                else f"{fact.extra_fields['passes_needed']:,}",
                meaning="Number of further attempts that, if all of them pass, would show that the"
                " true pass rate is above the rate."),
@@ -393,7 +408,8 @@ class TaskList(Section[Result]):
         return {
             "shown": sum(bool(fact.extra_fields["above_shown"]) for fact in self.records),
             "pairs": plural(len(self.records), noun), "rate": f"{self.always_rate:g}",
-            "needed": int(further_passes_needed(0, 0, self.always_rate, self.study.confidence.level)),
+            "needed": int(further_passes_needed(0, 0, self.always_rate,
+                self.study.confidence.level)),
         }  # fmt: skip
 
     def footer_parts(self) -> Iterator[str]:
@@ -402,14 +418,22 @@ class TaskList(Section[Result]):
             yield f"shown: one-sided {100 * self.study.confidence.level:g} % limit"
 
     def full_footer_parts(self) -> Iterator[str]:
-        yield "attempts in their order" if self.is_attempt_order_known else "the order of attempts is unknown"
+        yield (
+            "attempts in their order"
+            if self.is_attempt_order_known
+            else "the order of attempts is unknown"
+        )
 
     def tables(self) -> Iterator[Table]:
         title = self.title if self.always_rate is None else ""
-        yield replace(self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL)
+        yield replace(
+            self.table(self.records, title), visibility=ALWAYS if self.rows_without_full else FULL
+        )
 
     def plots(self) -> tuple[Plot, ...]:
-        return heat_maps(self.study) if self.has_several_models or self.always_rate is not None else ()
+        return (
+            heat_maps(self.study) if self.has_several_models or self.always_rate is not None else ()
+        )
 
 
 def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: bool) -> Report:
@@ -423,7 +447,9 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
         sections.append(PassCountTable(study, pass_count_groups(study)))
     if not brief:
         first = rows or (_DEFAULT_ROWS if rate else 0)
-        sections.append(TaskList(study, results_by_task(study, rate), rate, rows_without_full=first))
+        sections.append(
+            TaskList(study, results_by_task(study, rate), rate, rows_without_full=first)
+        )
     return build_report(
         study, sections, messages=study.messages(()), interval="clopper-pearson", level=level,
         population=THESE_TASKS, always=rate,
@@ -431,12 +457,14 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
 
 
 def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
-    """The tasks of each model by class. The best model comes first."""
+    """The tasks of each model by class. The best model is the first model."""
     models: dict[int, ModelTaskClasses] = {}
     for group in task_rate_matrices(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
         names = np.array(group.tasks, dtype=object)[order]
-        for s, codes in zip(group.series_indices.tolist(), group.class_codes[:, order], strict=True):
+        for s, codes in zip(
+            group.series_indices.tolist(), group.class_codes[:, order], strict=True
+        ):
             classes = {
                 name: names[codes == code].tolist() for code, name in enumerate(TASK_CLASSES)
             }
@@ -464,11 +492,14 @@ class MatrixTable(Section[MatrixRow]):
     shown_when = "with --matrix"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUP_COLUMNS,
-        Column("task", field_name="task", cell_of_record=lambda row: row.task, meaning="Name of the task."),
+        Column("task", field_name="task", cell_of_record=lambda row: row.task,
+            meaning="Name of the task."),
         Column("models' mean", "share", cell_of_record=lambda row: row.mean,
                meaning="Mean of the models' pass rates at the task. The easiest task comes first."),
-        Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row, model: row.rates_by_model.get(model[0]),
-               repeated_items=lambda section: section.model_headers[slice(*section.model_slice)], example=("", "MODEL"),
+        Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row,
+            model: row.rates_by_model.get(model[0]),
+               repeated_items=lambda section: section.model_headers[slice(*section.model_slice)],
+               example=("", "MODEL"),
                meaning="Pass rate of this model at the task. The best model comes first."),
     )  # fmt: skip
 
@@ -501,7 +532,9 @@ class MatrixTable(Section[MatrixRow]):
     @property
     def brief_table(self) -> MatrixTable:
         long = any(len(header) > _NAME for _, header in self.model_headers)
-        return replace(self, max_header_length=_NAME) if len(self.model_slices) > 1 or long else self
+        return (
+            replace(self, max_header_length=_NAME) if len(self.model_slices) > 1 or long else self
+        )
 
     answers = AGREEMENT_ANSWERS
 
@@ -512,7 +545,10 @@ class MatrixTable(Section[MatrixRow]):
 
     def tables(self) -> Iterator[Table]:
         full_parts = [(self, part, FULL) for part in self.model_slices]
-        for section, part, shown in [(self.brief_table, self.brief_table.model_slices[0], BRIEF), *full_parts]:
+        for section, part, shown in [
+            (self.brief_table, self.brief_table.model_slices[0], BRIEF),
+            *full_parts,
+        ]:
             table = replace(section, model_slice=part).table(self.records, self.title)
             yield replace(table, visibility=shown)
 
@@ -577,7 +613,8 @@ class SuspectTable(Section[SuspectTask]):
     shown_when = "with --suspects"
     columns: ClassVar[tuple[Column, ...]] = (
         _GROUP_COLUMNS,
-        Column("task", field_name="task", cell_of_record=lambda task: task.task, meaning="Name of the task."),
+        Column("task", field_name="task", cell_of_record=lambda task: task.task,
+            meaning="Name of the task."),
         data_field("metric", "", lambda task: "item-rest correlation"),
         Column("pass rate", "share", cell_of_record=lambda task: task.mean,
                meaning="Mean of the models' pass rates."),
@@ -593,7 +630,8 @@ class SuspectTable(Section[SuspectTask]):
         data_field("level", "", lambda task: task.level),
         Column("p", "p", field_name="p", cell_of_record=lambda task: task.p, visibility=FULL,
                meaning="One-sided p-value of the hypothesis that the correlation is at least 0."),
-        Column("adjusted p", "p", field_name="p_adjusted", cell_of_record=lambda task: task.adjusted_p,
+        Column("adjusted p", "p", field_name="p_adjusted",
+            cell_of_record=lambda task: task.adjusted_p,
                meaning="p-value adjusted by Benjamini and Hochberg over all tasks."),
         Column("finding", field_name="verdict", cell_of_record=lambda task: task.finding,
                meaning="Finding about the task, for example that weaker models pass"
@@ -603,7 +641,8 @@ class SuspectTable(Section[SuspectTask]):
         data_field("n", "Number of attempts of all models at the task.", lambda task: task.n),
         data_field("c", "Number of passes of all models at the task.", lambda task: task.c),
         data_field("mean_rate", "Mean of the models' pass rates.", lambda task: task.mean),
-        Column("contribution", "share", field_name="contribution", cell_of_record=lambda task: task.variance_share,
+        Column("contribution", "share", field_name="contribution",
+            cell_of_record=lambda task: task.variance_share,
                visibility=FULL,
                meaning="Share of the task in the variance between the models' means. Shares add up"
                " to 1. A share is negative if better models pass the task less often."),
@@ -717,12 +756,19 @@ class TasksRunner(CommandRunner, TasksOptions):
                 options, lambda request, source=None: read(request.with_model(self.against), source)
             )
             return replace(study, signature_entries={"against": self.against})
-        study = super().read_analysis(options, lambda request, source=None: read(request, runs.files))
+        study = super().read_analysis(
+            options, lambda request, source=None: read(request, runs.files)
+        )
         request = self.request(options)
         baseline = select_models(runs.read_baseline(read, request), request)
         names = [distinguishing_name(path, options.files) for path in paths_in_data(self.against)]
         label = ", ".join(names) or baseline_label(self.against)
-        return replace(study, baseline=baseline, reading_messages=runs.notes, signature_entries={"against": label})
+        return replace(
+            study,
+            baseline=baseline,
+            reading_messages=runs.notes,
+            signature_entries={"against": label},
+        )
 
     def report(self, study: Analysis) -> Report:
         first = self.rows or _DEFAULT_ROWS

@@ -16,7 +16,10 @@ from passk_cli.suggested_fix import OptionValue
 
 
 def parse_spreads(value: Any) -> tuple[float, ...]:
-    """Parse spreads such as "4,16". A ParameterError names a value that is not a number."""
+    """Parse spreads such as "4,16".
+
+    Errors: ParameterError, which names a value that is not a number.
+    """
     parts = split_at_commas([str(spread) for spread in value])
     try:
         return tuple(dict.fromkeys(map(float, parts)))
@@ -30,9 +33,9 @@ def parse_spreads(value: Any) -> tuple[float, ...]:
 class TemperatureOptions:
     """Find the best temperature for each k.
 
-    A low temperature is often best for one attempt, and a higher temperature for many attempts.
-    For each model and k, the command tests the best temperature against all other temperatures. It
-    also compares the models with each other. The toy model needs no data.
+    A low temperature is often best for one attempt, and a higher temperature for many attempts. For
+    each model and k, the command tests the best temperature against all other temperatures. It also
+    compares the models with each other. The toy model needs no data.
 
     # find the best temperature for 1 and for 10 attempts
     passk temperature sample_data/cruxeval.jsonl.gz -k 1,10
@@ -73,5 +76,6 @@ class TemperatureOptions:
 
 COMMAND = Command(
     TemperatureOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
-    excluded_options=("test", "family", "margin", "unpaired"), file_requirement="optional", has_charts=True,
+    excluded_options=("test", "family", "margin", "unpaired"), file_requirement="optional",
+    has_charts=True,
     runner_path="passk_cli.commands.temperature.view:TemperatureRunner")  # fmt: skip

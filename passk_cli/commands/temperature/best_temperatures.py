@@ -35,11 +35,11 @@ from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# The power law of T* is fitted at _POWER_LAW_K_COUNT values of k, which are spaced logarithmically.
+# passk fits a power law to the best temperature T* at _POWER_LAW_K_COUNT values of k, which are
+# spaced logarithmically.
 _POWER_LAW_K_COUNT = 64
-# passk reports an interval only if a power law can be fitted in at least a share of _MIN_FITTED_SHARE of the
-# resamples. If fewer resamples have a power law, an interval from only these resamples would be
-# biased.
+# passk reports an interval for a power law only if a power law can be fitted in at least the share
+# _MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
 _MIN_FITTED_SHARE = 0.95
 # A difference between two means that is smaller than 1e-12 is a rounding error.
 _EQUAL_TOLERANCE = 1e-12
@@ -50,8 +50,8 @@ _PLAIN_NUMBER_PATTERN = re.compile(r"\d+(\.\d*)?|\.\d+")
 def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
     """The counts with the values of `column` as temperatures in the first group.
 
-    Temperatures are written in their shortest form, for example "0.20" as "0.2". Counts with equal
-    temperatures are added up.
+    Temperatures are written in their shortest form, for example "0.20" as "0.2". The counts of
+    equal temperatures are added up.
     Errors: DataError for a temperature that is not a number of at least 0.
     """
     place = 1 + counts.group_names.index(column)
@@ -66,7 +66,8 @@ def regrouped_by_temperature(counts: Counts, column: str) -> Counts:
         raise ParameterError(
             OptionValue("--by", TEMPERATURE_COLUMN),
             f"the output already has a column with this name, which contains {column}",
-            name="reserved-column", settles=[settle] * all(map(_PLAIN_NUMBER_PATTERN.fullmatch, values)),
+            name="reserved-column", settles=[settle] * all(map(_PLAIN_NUMBER_PATTERN.fullmatch,
+                values)),
         )  # fmt: skip
     other_groups = [i for i in range(1, 1 + len(counts.group_names)) if i != place]
     return counts.with_renamed_series(
@@ -107,9 +108,9 @@ def _parse_temperature(column: str, text: str) -> float:
 class BestTemperatureVerdict:
     """The best temperature T* of a model at one metric, and its lead over other temperatures.
 
-    The ranked temperatures begin with T*. `against` contains the comparisons of T* with all other
-    temperatures, the second-best temperature first. The shares of resamples in which a temperature
-    is first are None if the number of attempts differs between temperatures.
+    The ranked temperatures begin with T*. `comparisons_with_best` contains the comparisons of T*
+    with all other temperatures, the second-best temperature first. The shares of resamples in which
+    a temperature is first are None if the number of attempts differs between temperatures.
     """
 
     ranked_temperatures: Sequence[TaskValues]
@@ -125,7 +126,9 @@ class BestTemperatureVerdict:
     @property
     def best_temperatures(self) -> list[str]:
         """The temperatures with the highest mean, in increasing order."""
-        differences = ((temperature_text(c.second), c.difference) for c in self.comparisons_with_best)
+        differences = (
+            (temperature_text(c.second), c.difference) for c in self.comparisons_with_best
+        )
         equal = [
             temperature
             for temperature, d in differences
@@ -141,7 +144,8 @@ class BestTemperatureVerdict:
     def tied_temperatures(self) -> list[str]:
         """The temperatures that are not significantly worse than T*, in increasing order."""
         return sorted(
-            (temperature_text(c.second) for c in self.comparisons_with_best if c.verdict != BETTER), key=float
+            (temperature_text(c.second) for c in self.comparisons_with_best if c.verdict != BETTER),
+            key=float,
         )
 
 
@@ -163,7 +167,8 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
     """Rank the temperatures of each model at each metric, if two or more temperatures have values.
 
     T* is the temperature with the highest mean on the tasks that all temperatures share. If means
-    are equal, the lowest temperature is T*. The remaining temperatures follow by their means.
+    are equal, the lowest temperature is T*. The remaining temperatures follow in the order of their
+    means.
     """
     estimable = filter(lambda rates: rates.has_values, values)
     cells = group_by(estimable, lambda rates: (without_temperature(rates.series), rates.metric))
@@ -181,7 +186,7 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Two models of one group, compared at equal temperatures and each at its own T*."""
+    """Two models of one group, compared at equal temperatures and at their own best ones."""
 
     first: SeriesKey
     second: SeriesKey
@@ -222,7 +227,7 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """Group comparisons by pair of models. The pairs in which the better model changes come
+    """Group the comparisons by pair of models. The pairs in which the better model changes come
     first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
@@ -251,7 +256,7 @@ def model_comparisons(
 class BestTemperaturePowerLaw:
     """The power law T* = factor · k^exponent of one model, or the reason why there is none.
 
-    `best` contains the temperatures that are T* at some k up to `k_max`.
+    `best_temperatures` contains the temperatures that are T* at some k up to `k_max`.
     """
 
     series: SeriesKey
@@ -265,8 +270,8 @@ def fit_power_laws(
 ) -> list[BestTemperaturePowerLaw]:
     """Fit the power law of T* for pass@k, for each model with two or more temperatures.
 
-    T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's.
-    Temperatures with only one attempt at some task are left out.
+    T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's. A
+    temperature is left out if some task has only one attempt.
     """
     models: dict[SeriesKey, dict[str, TaskValues]] = {}
     for rates in values:
@@ -378,11 +383,14 @@ def analyze_temperatures(
         at for at, (first, second) in enumerate(temperature_pairs) if leads.get(id(first)) is second
     ]
     answers = dict(
-        zip(primary, compare_pairs([pairs[at] for at in primary], confidence, study.comparison_options),
+        zip(primary, compare_pairs([pairs[at] for at in primary], confidence,
+            study.comparison_options),
             strict=True)
     )  # fmt: skip
     secondary = [at for at in range(len(pairs)) if at not in answers]
-    other_comparisons = compare_pairs([pairs[at] for at in secondary], confidence, study.comparison_options)
+    other_comparisons = compare_pairs(
+        [pairs[at] for at in secondary], confidence, study.comparison_options
+    )
     answers |= {
         at: c.with_changes(family=SECONDARY)
         for at, c in zip(secondary, other_comparisons, strict=True)
@@ -407,15 +415,24 @@ def _estimates_with_first_shares(
 ) -> list[Result]:
     """Add to each estimate the share of resamples in which its temperature is first.
 
-    The estimates of T* get a verdict, and a mark if T* is significantly better than all others.
+    The estimates of T* get a verdict, and a mark if T* is significantly better than all other
+    temperatures.
     """
-    shares = {(v.lead_over_second.name, series): s for v in verdicts for series, s in v.first_place_shares.items()}
-    is_sole_best = {(v.lead_over_second.name, v.ranked_temperatures[0].series): not v.tied_temperatures for v in verdicts}
+    shares = {
+        (v.lead_over_second.name, series): s
+        for v in verdicts
+        for series, s in v.first_place_shares.items()
+    }
+    is_sole_best = {
+        (v.lead_over_second.name, v.ranked_temperatures[0].series): not v.tied_temperatures
+        for v in verdicts
+    }
     words = {None: "", False: "best", True: "best, alone"}
     marks = [(fact, is_sole_best.get((fact.name, fact.series))) for fact in facts]
     return [
         replace(
-            fact, estimate=replace(fact.estimate, is_significantly_best=bool(mark)), verdict=words[mark],
+            fact, estimate=replace(fact.estimate, is_significantly_best=bool(mark)),
+            verdict=words[mark],
             extra_fields={"fact": "estimate", "leads": shares.get((fact.name, fact.series))},
         )
         for fact, mark in marks

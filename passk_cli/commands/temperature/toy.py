@@ -35,8 +35,8 @@ DEFAULT_SPREADS = (16.0,)
 DEFAULT_GAMMA = 2.0
 # Without --full, the table has at most _MAX_K_COLUMNS columns for k.
 _MAX_K_COLUMNS = 5
-# _ARTICLE_FITS contains the power law of T* as printed in the article: the factor, the exponents of k
-# and s, and R².
+# _ARTICLE_FITS contains the power law of the best temperature T* from the article "Scaling Laws for
+# pass@k and temperature" (2025): the factor, the exponents of k and s, and R².
 _ARTICLE_FITS = {
     "gaussian": PowerLawFit(0.264, 0.728, 1.283, 0.9996, None),
     "exponential": PowerLawFit(0.117, 1.054, 0.957, 0.9989, None),
@@ -86,13 +86,13 @@ POWER_LAW_GRID_NOTE = DiagnosticType(
     "power-law-grid", NOTE,
     "for power-law tasks, the regression uses only k > {k} and {spreads} of {all} spreads of the"
     " grid",
-    meaning="The article about the toy model finds no power law of T* for small k. A power law of"
-    " tasks that is cut off can have only some standard deviations.",
-    why="The regression for the power law uses fewer points than the regressions for gaussian and"
-    " exponential tasks. The article contains no regression for the power law that you could use"
-    " for comparison.",
+    meaning="The article about the toy model finds no power law of T* for small k. If a power law"
+    " of tasks is cut off, only some standard deviations are possible.",
+    why="The regression for the power law of tasks uses fewer points than the regressions for"
+    " gaussian and exponential tasks. The article contains no regression for the power law, so you"
+    " cannot compare the result with the article.",
     advice="You do not need to do anything. The rows of csv and json list all points, and the"
-    " column kept marks the points of the regression.",
+    " column `kept` marks the points of the regression.",
     example="passk temperature --toy power-law --fit\n"
     "note[power-law-grid]: for power-law tasks, the regression uses only k > 20 and 10 of 10"
     " spreads of the grid",
@@ -105,7 +105,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
     shown_when = "with --toy"
     columns = (
         Column("tasks", meaning=_FAMILY_MEANING, cell_of_record=lambda points: points[0].family),
-        Column("spread", "count", meaning=_SPREAD_MEANING, cell_of_record=lambda points: points[0].spread),
+        Column("spread", "count", meaning=_SPREAD_MEANING,
+            cell_of_record=lambda points: points[0].spread),
         Column("T* at k = {0:,}", "number", meaning="Best temperature for {0:,} attempts.",
                repeated_items=lambda section: section.column_ks, example=1,
                cell_of_record=lambda points, k: next(p.temperature for p in points if p.k == k)),
@@ -130,7 +131,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
         Answer("t-star-over-k", lambda _: True,
                "T* is {low:=number} at k = {low_k} and {high:=number} at k = {high_k} for"
                " {high_tasks} tasks with spread {high_spread}.",
-               lambda section: _extreme_point_fields(sorted(section.points_with_best, key=lambda p: p.k))),
+               lambda section: _extreme_point_fields(sorted(section.points_with_best,
+                   key=lambda p: p.k))),
     )  # fmt: skip
 
     @property
@@ -239,7 +241,8 @@ class RegressionTable(Section[Regression]):
     title = "T* = factor · k^power · s^power"
     columns = (
         data_field("fact", "With --fit: regression or point."),
-        Column("tasks", field_name="family", meaning=_FAMILY_MEANING, cell_of_record=lambda line: line.family),
+        Column("tasks", field_name="family", meaning=_FAMILY_MEANING,
+            cell_of_record=lambda line: line.family),
         data_field("gamma", "Exponent γ of the power law of tasks."),
         data_field("largest", "Largest |c| of the power law of tasks."),
         data_field("spread", _SPREAD_MEANING),
@@ -258,7 +261,8 @@ class RegressionTable(Section[Regression]):
                cell_of_record=lambda line: line.fit.spread_exponent),
         Column("R²", "number", field_name="r2", cell_of_record=lambda line: line.fit.r2,
                meaning="Share of the variance of log T* that the power law explains."),
-        Column("points", "count", field_name="points", meaning="Number of points in the regression.",
+        Column("points", "count", field_name="points",
+            meaning="Number of points in the regression.",
                cell_of_record=lambda line: line.fit.point_count),
         data_field("note", "Reason why a value is missing."),
     )  # fmt: skip
@@ -283,11 +287,16 @@ EMPTY_ANALYSIS = Analysis(Counts.from_cells([("", "", 1, 0)]))
 
 def _point_row(p: BestTemperaturePoint) -> dict[str, Any]:
     lost = "" if p.temperature is not None else "every task passes at the best temperatures"
-    return {**p._asdict(), "note": lost}
+    return {
+        "family": p.family, "gamma": p.gamma, "largest": p.largest_task, "spread": p.spread,
+        "k": p.k, "temperature": p.temperature, "pass_at_k": p.pass_at_k, "note": lost,
+    }  # fmt: skip
 
 
 def _cutoff_messages(all_points: Sequence[BestTemperaturePoint]) -> Iterator[Diagnostic]:
-    cut = sorted({(p.largest_task, p.spread, p.gamma) for p in all_points if p.largest_task is not None})
+    cut = sorted(
+        {(p.largest_task, p.spread, p.gamma) for p in all_points if p.largest_task is not None}
+    )
     if cut:
         ends, between = (cut, ", ") if len(cut) < 4 else ((cut[0], cut[-1]), " to ")
         yield CUT_POWER_LAW_NOTE(
@@ -301,13 +310,20 @@ def _toy_model_report(
     rows: Sequence[Mapping[str, Any]], messages: Sequence[Diagnostic], options: Mapping[str, str],
 ) -> Report:  # fmt: skip
     gamma = next((f"{p.gamma:g}" for p in points if p.gamma is not None), None)
-    fields = [c.field_name for c in RegressionTable.columns if any(c.field_name in row for row in rows)]
+    fields = [
+        c.field_name for c in RegressionTable.columns if any(c.field_name in row for row in rows)
+    ]
     table = Table(tuple(map(Column, fields)), [tuple(map(row.get, fields)) for row in rows])
     report = build_report(
         EMPTY_ANALYSIS, sections, context=(_TOY_MODEL_FOOTNOTE,), messages=messages
     )
     signature = {**VERSION_SIGNATURE_ENTRIES, **options, **({"gamma": gamma} if gamma else {})}
-    return replace(report, make_data_rows=lambda: table, make_signature=lambda: signature, make_methods_text=None)
+    return replace(
+        report,
+        make_data_rows=lambda: table,
+        make_signature=lambda: signature,
+        make_methods_text=None,
+    )
 
 
 def toy_report(
@@ -360,8 +376,14 @@ def fit_report(families: Sequence[str], gamma: float) -> Report:
                 Regression(family, family_points[0].gamma, "article", _ARTICLE_FITS[family])
             )
     rows: list[dict[str, Any]] = [
-        {"fact": "regression", "note": "", **line._asdict(), **line.fit._asdict()} for line in lines
-    ]
+        {
+            "fact": "regression", "note": "", "family": line.family, "gamma": line.gamma,
+            "source": line.source, "factor": line.fit.factor, "k_exponent": line.fit.k_exponent,
+            "s_exponent": line.fit.spread_exponent, "r2": line.fit.r2,
+            "points": line.fit.point_count,
+        }
+        for line in lines
+    ]  # fmt: skip
     rows += [
         {**_point_row(p), "fact": "point", "kept": p.is_in_fit, "source": ""} for p in all_points
     ]

@@ -130,7 +130,9 @@ class BestColumn(NamedTuple):
         if v is None:
             return Estimate(None, reason="no two temperatures have this metric")
         if self.cell_kind == "share":
-            return replace(v.lead_over_second.estimate, verdict_sign="" if v.has_significant_lead else "~")
+            return replace(
+                v.lead_over_second.estimate, verdict_sign="" if v.has_significant_lead else "~"
+            )
         value = Estimate(v.ranked_temperatures[0].mean, unit=self.metric.unit)
         return Phrase((value, f" at {', '.join(v.best_temperatures)}"))
 
@@ -157,8 +159,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     columns = (
         MODEL_COLUMN, _OTHER_GROUPS_COLUMN,
-        Column("{0.header}", meaning="{0.meaning}", cell_of_record=lambda choice, part: part.cell(choice),
-               repeated_items=lambda section: section.metric_columns, kind_of_item=lambda section, part: part.cell_kind,
+        Column("{0.header}", meaning="{0.meaning}", cell_of_record=lambda choice,
+            part: part.cell(choice),
+               repeated_items=lambda section: section.metric_columns, kind_of_item=lambda section,
+               part: part.cell_kind,
                example=BestColumn(
                    "METRIC: best", 'The highest estimate and its temperature. The column "ahead by"'
                    " contains the difference to the second-best temperature.", Metric("pass@", 1),
@@ -192,7 +196,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     def table_verdicts(self) -> list[BestTemperatureVerdict]:
         names = [metric.name for metric in self.metrics]
         return [
-            choice.verdict_by_metric[n] for n in names for choice in self.records if n in choice.verdict_by_metric
+            choice.verdict_by_metric[n]
+            for n in names
+            for choice in self.records
+            if n in choice.verdict_by_metric
         ]
 
     answers = (
@@ -201,7 +208,8 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
                "{?models| for {models}}" + _SIGNIFICANT_LEADS_CLAUSE),
         Answer("two-best-temperatures", lambda section: section.has_two_best_temperatures,
                "T {best:and} {count:is|are} best at {?plain|k = }{metrics:and} and T {second} at"
-               " {?plain|k = }{second_metrics:and}{?models| for {models}}" + _SIGNIFICANT_LEADS_CLAUSE),
+               " {?plain|k = }{second_metrics:and}{?models| for"
+               " {models}}" + _SIGNIFICANT_LEADS_CLAUSE),
         Answer("best-temperatures", lambda _: True,
                "Best temperatures: {places}" + _SIGNIFICANT_LEADS_CLAUSE),
     )  # fmt: skip
@@ -222,8 +230,11 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def has_two_best_temperatures(self) -> bool:
-        """Whether two temperatures are best, for the same number of models."""
-        return len(self.metrics_by_best_temperature) == 2 and len({place[1:] for place in self.metrics_by_best_temperature}) == 1
+        """Whether two temperatures are each best for the same number of models."""
+        return (
+            len(self.metrics_by_best_temperature) == 2
+            and len({place[1:] for place in self.metrics_by_best_temperature}) == 1
+        )
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
@@ -234,12 +245,15 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
         several = len(self.records) > 1
         return {
             "best": list(first.temperatures), "count": len(first.temperatures), "plain": plain,
-            "metrics": self.metrics_by_best_temperature[first], "models": first.models_text if several else "",
+            "metrics": self.metrics_by_best_temperature[first], "models": first.models_text
+            if several else "",
             "second": " or ".join(other_places[0].temperatures) if other_places else "",
-            "second_metrics": self.metrics_by_best_temperature[other_places[0]] if other_places else [],
+            "second_metrics": self.metrics_by_best_temperature[other_places[0]]
+            if other_places else [],
             "places": [
                 f"{' or '.join(place.temperatures)} at {'k = ' * plain}{', '.join(metrics)}"
-                + f" ({place.models_text})" * several for place, metrics in self.metrics_by_best_temperature.items()
+                + f" ({place.models_text})" * several for place,
+                metrics in self.metrics_by_best_temperature.items()
             ],
             "significant": significant, "leads": len(verdicts),
             "which": _count_of_total_text(significant, len(verdicts), "lead"),
@@ -249,7 +263,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
     def footer_parts(self) -> Iterator[str]:
         yield self.study.sizes_text(self.estimates)
         level = f"{100 * self.study.confidence.level:g}"
-        yield f"{level} % intervals, {self.lead_adjustment.words.removesuffix(' and their intervals')}"
+        yield (
+            f"{level} % intervals,"
+            f" {self.lead_adjustment.words.removesuffix(' and their intervals')}"
+        )
         if not all(v.has_significant_lead for v in self.table_verdicts):
             yield "~: not significant"
 
@@ -271,7 +288,9 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
             tasks.setdefault(without_temperature(fact.series), set()).update(fact_tasks)
         parts = []
         for series, verdicts in self.records:
-            shared = min(len(on_shared_tasks(v.ranked_temperatures)[0].tasks) for v in verdicts.values())
+            shared = min(
+                len(on_shared_tasks(v.ranked_temperatures)[0].tasks) for v in verdicts.values()
+            )
             if shared < len(tasks[series]):
                 parts.append(f"{SeriesName(series)} {shared:,} of {len(tasks[series]):,}")
         if parts:
@@ -285,7 +304,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
             yield UNEQUAL_ATTEMPTS_NOTE(models=unequal)
         if lone := tasks.keys() - {series for series, _ in self.records}:
             yield NO_BEST_TEMPERATURE_NOTE(models=[SeriesName(m) for m in tasks if m in lone])
-        if fields := self.lead_adjustment.disagreement_fields or self.other_tests_adjustment.disagreement_fields:
+        if (
+            fields := self.lead_adjustment.disagreement_fields
+            or self.other_tests_adjustment.disagreement_fields
+        ):
             yield VERDICT_DISAGREEMENT(**fields)
 
     def plots(self) -> tuple[Plot, ...]:
@@ -328,7 +350,8 @@ class ByTemperatureTable(SeriesMetricTable):
     columns = (
         MODEL_COLUMN, GROUP_COLUMN, METRIC_COLUMN,
         Column("first in resamples: {0.name}", "share", meaning=_FIRST_SHARE_MEANING,
-               cell_of_record=lambda row, number: row.result_by_name[number.name].extra_fields["leads"],
+               cell_of_record=lambda row,
+               number: row.result_by_name[number.name].extra_fields["leads"],
                repeated_items=lambda section: section.metric_columns,
                example=MetricColumn("METRIC", "", "share")),
     )  # fmt: skip
@@ -449,7 +472,9 @@ def _temperatures_and_ks_text(
     same = group_pairs((", ".join(ks), temperature) for temperature, ks in ks_of.items())
     where = {ks: f"T {', '.join(temperatures)}" for ks, temperatures in same.items()}
     own_ks = ", ".join(
-        _short_metric_name(m, plain) for m, c in lead.at_best_temperatures.items() if c.verdict == verdict
+        _short_metric_name(m, plain)
+        for m, c in lead.at_best_temperatures.items()
+        if c.verdict == verdict
     )
     if with_best and own_ks:
         where[own_ks] = " and own T*".join((where[own_ks], "")) if own_ks in where else "own T*"
@@ -495,12 +520,17 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
     )
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report of the toy model; a ParameterError if options contradict the toy model."""
+        """The report of the toy model; ParameterError if options contradict the model."""
         options_set = changed_option_names(self)
         needless = ["[FILE...]"] * options.has_data + ["--temperature"] * (
             "--temperature" in options_set
         )
-        for group in (options.request, options.comparison_options, options.confidence, options.metric_options):
+        for group in (
+            options.request,
+            options.comparison_options,
+            options.confidence,
+            options.metric_options,
+        ):
             needless += changed_option_names(group)
         toy_options = [name for name in options_set if name not in ("-k", "--temperature")]
         away = SuggestedFix({name: None for name in needless if name.startswith("-")})
@@ -532,7 +562,9 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
 
     def selected_metrics(self, options: SharedOptions, counts: Counts) -> tuple[Metric, ...]:
         metrics = options.metric_options.choose(counts)
-        return tuple(m for m in metrics if m.family == "pass@" or m in options.metric_options.metrics)
+        return tuple(
+            m for m in metrics if m.family == "pass@" or m in options.metric_options.metrics
+        )
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
         confidence = options.confidence.require_intervals()
@@ -544,9 +576,13 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         try:
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
-            # A pipe cannot be read a second time, so passk tries only one column as the
-            # temperature.
-            if not further or options.is_readable_only_once or error.problem != f"no column {first!r}":
+            # passk cannot read a pipe a second time. If the data comes from a pipe, passk tries
+            # only one column as the temperature.
+            if (
+                not further
+                or options.is_readable_only_once
+                or error.problem != f"no column {first!r}"
+            ):
                 raise
             [column] = further
             try:

@@ -12,7 +12,7 @@ from passk_cli.study.confidence import Confidence
 
 SKIP_RUN_OPTION = Annotated[tuple[str, ...], Option(
     "--skip-run", "REVISION", "Leave out a run of the history.",
-    detail="Name the run or its revision. Repeatable.",
+    detail="Write the name or the revision of the run. Repeatable.",
 )]  # fmt: skip
 
 
@@ -42,20 +42,21 @@ class TrendOptions:
     )] = "pass@1"  # fmt: skip
     fail: Annotated[bool, Option(
         "--fail", help="Exit with code 1 if the newest runs are worse.",
-        detail="A change for the worse fails the command until --acknowledge names its first run or"
-        " a later run, or until at least half of the change is gone. passk gate compares only with"
-        " the last runs, so it does not detect a lasting drop.",
+        detail="After a change for the worse, the command fails until --acknowledge names the first"
+        " run with the change or a later run, or until at least half of the change is gone. passk"
+        " gate compares only with the last runs, so it does not detect a lasting drop.",
     )] = False  # fmt: skip
     acknowledge: Annotated[str | None, Option(
         "--acknowledge", "REVISION", "Accept the changes up to this run.",
-        detail="Name the run or its revision. Use --acknowledge together with --fail.",
+        detail="Write the name or the revision of the run. Use --acknowledge together with --fail.",
     )] = None  # fmt: skip
     skip_run: SKIP_RUN_OPTION = ()
 
 
 COMMAND = Command(
     TrendOptions, (Request, Confidence), has_charts=True, gives_verdict=True,
-    excluded_options=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome", "records",
+    excluded_options=("threshold", "missing", "price", "duplicates", "skip_bad", "outcome",
+        "records",
              "path", "bounds"),
     absent_option_reasons={
         **dict.fromkeys(("--price", "price"), "set prices when you record runs with passk record"),

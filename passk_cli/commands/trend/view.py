@@ -67,10 +67,10 @@ from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# passk estimates the variation between runs from at most the last _MAX_EFFECT_RUNS runs, to limit the
-# time.
+# passk estimates the variation between runs from at most the last _MAX_EFFECT_RUNS runs, to limit
+# the time.
 _MAX_EFFECT_RUNS = 60
-# A chart marks about _MAX_POINTS runs as points, and leaves out the points of other runs.
+# A chart draws points for about _MAX_POINTS runs, and no points for the other runs.
 _MAX_POINTS = 50
 _ALPHA_BY_LEVEL = {0.9: 0.1, 0.95: 0.05, 0.99: 0.01}
 _PASS_AT_1 = Metric("pass@", 1)
@@ -79,8 +79,8 @@ TWO_RUN_DIFFERENCE_NOTE = DiagnosticType(
     "two-runs", NOTE,
     "two single runs of {model} differ significantly if they differ by at least {points} points",
     meaning="At the default confidence level of 0.95, two runs of the same setup differ by more"
-    " points than the message names in 5 % of comparisons. The number of points includes chance"
-    " within tasks and the run effect, for both runs.",
+    " points than the message names in 5 % of comparisons. passk computes this number from the"
+    " random variation within tasks and from the run effects of both runs.",
     why="Smaller differences between two runs are not evidence of a change.",
     advice="Compare a new run with several runs, for example with `passk gate`, or make more"
     " attempts per run.",
@@ -95,7 +95,7 @@ SAMPLING_FLIPS_NOTE = DiagnosticType(
     meaning="The first number in the message counts the tasks on which two attempts of different"
     " runs have different outcomes. The second number in the message counts the tasks on which two"
     " attempts of one run have different outcomes. The first number is not significantly larger"
-    " than the second number. The test permutes the attempts at each task over the runs.",
+    " than the second number. The test randomly reassigns the attempts at each task to the runs.",
     why="If outcomes change from run to run, the cause is random sampling, and not a difference"
     " between the runs.",
     advice="Use more tasks or attempts. A steadier machine does not reduce random sampling.",
@@ -120,8 +120,9 @@ ONE_ATTEMPT_NOTE = DiagnosticType(
     "runs of {models:and} with one attempt per task do not show whether outcomes differ by chance",
     "record runs with two attempts per task",
     meaning="All runs of the models in the message have one attempt per task.",
-    why="Only two attempts at a task within a run show how often outcomes differ by chance. passk"
-    " can estimate the run effect on the mean from single attempts.",
+    why="At least two attempts at a task within a run are needed to measure how often outcomes"
+    " differ by chance. passk can estimate the run effect on the mean from runs with one attempt"
+    " per task.",
     advice="Record runs with at least two attempts per task.",
     example="note[one-attempt]: runs of agent with one attempt per task do not show whether"
     " outcomes differ by chance; record runs with two attempts per task",
@@ -134,9 +135,10 @@ FEW_RUNS_NOTE = DiagnosticType(
     ),
     meaning="passk estimates the run effect from at least two runs since the last change. To find a"
     " change, passk needs at least five runs.",
-    why="With fewer runs, passk cannot distinguish a change or a run effect from chance.",
+    why="With fewer runs, passk cannot distinguish a change or a run effect from random variation.",
     advice="Record more runs. A history treats runs of models with the same name as runs of one"
-    " model. `passk record agent=FILE` sets the name, and `--alias NEW=OLD` joins two names.",
+    " model. `passk record agent=FILE` records the run under the name agent, and `--alias NEW=OLD`"
+    " joins two names of a model.",
     example="note[few-runs]: passk needs at least 5 runs of agent to find a change",
 )  # fmt: skip
 MIXED_SETTINGS_WARNING = DiagnosticType(
@@ -153,13 +155,13 @@ MIXED_SETTINGS_WARNING = DiagnosticType(
 )  # fmt: skip
 NO_RUN_EFFECT_NOTE = DiagnosticType(
     "effect-of-passes", NOTE,
-    "passk tests whether runs differ by more than chance only for pass@1",
-    meaning="The test of the run effect permutes passes over runs, so it needs pass@1. passk finds"
-    " changes of costs without this test.",
+    "for metrics other than pass@1, passk does not test whether runs differ by more than chance",
+    meaning="The test of the run effect randomly reassigns passes to runs, so it works only for"
+    " pass@1. passk finds changes of costs without this test.",
     why="The report contains no run effect and no p-value for a metric other than pass@1.",
     advice="Use `-m pass@1` to test whether runs differ.",
-    example="note[effect-of-passes]: passk tests whether runs differ by more than chance only for"
-    " pass@1",
+    example="note[effect-of-passes]: for metrics other than pass@1, passk does not test whether"
+    " runs differ by more than chance",
 )  # fmt: skip
 NO_RATIO_CHANGES_NOTE = DiagnosticType(
     "changes-of-parts", NOTE,
@@ -183,8 +185,8 @@ CORRELATED_RUNS_WARNING = DiagnosticType(
     meaning="The lag-1 correlation of the run means since the last change is more than two standard"
     " errors above 0.",
     why="Correlated runs cause more false alarms, although the search for changes allows for"
-    " correlation. In simulations without a change, 13 to 17 % of the years had a false"
-    " alarm at a correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
+    " correlation. In simulated years without a change, 13 to 17 % of the years had a false alarm"
+    " at a correlation of 0.7, and 31 to 49 % at a correlation of 0.9 (benchmarks/trend.md).",
     advice="Look at the chart (`--chart trend.svg`) before you act on a change. Look for something"
     " that drifts, such as a service or the load of a machine.",
     example="warning[correlated-runs]: successive runs of agent have a correlation of 0.62; a"
@@ -195,8 +197,8 @@ WORSE_THAN_BEFORE_NOTE = DiagnosticType(
     SuggestedFix({"--acknowledge": "{run}"}, "accepts the new level"),
     meaning="The newest runs are worse than earlier runs, and nobody has acknowledged this change."
     " At least half of the change is still present.",
-    why="With `--fail`, passk trend exits with 1 on every run until the change is acknowledged or"
-    " mostly gone.",
+    why="With `--fail`, `passk trend` exits with code 1 every time until the change is acknowledged"
+    " or mostly gone.",
     advice="Look for the cause of the change at the run that the message names. If the change is"
     " intended, acknowledge it with `--acknowledge REVISION`.",
     example="passk trend sample_data/nights.parquet --fail\n"
@@ -273,7 +275,7 @@ EFFECT_ANSWERS = (
            "Runs of {models} differ by more than chance: standard deviation"
            " {deviation:=share points}{?more| for {model}}, p {relation}.", itemgetter("effect")),
     Answer("runs-alike", lambda fields: "effect" in fields,
-           "{?changed|Otherwise runs}{?unchanged|Runs} differ no more than chance explains:"
+           "{?changed|Otherwise runs}{?unchanged|Runs} differ no more than expected by chance:"
            " {?several|smallest }p {relation}.", itemgetter("effect")),
 )  # fmt: skip
 
@@ -281,7 +283,7 @@ EFFECT_ANSWERS = (
 def parse_history_metric(name: str) -> str:
     """Parse the value of --metric; ParameterError for a metric that a history does not contain.
 
-    >>> history_metric_name("Median-Cost")
+    >>> parse_history_metric("Median-Cost")
     'median-cost'
     """
     if "," in name:
@@ -300,9 +302,10 @@ def parse_history_metric(name: str) -> str:
 class LevelChange(NamedTuple):
     """A change in the level of a metric.
 
-    first : index of the first run after the change.
-    detected_at : index of the run at which the change became significant.
-    size : after − before or, for costs, the ratio of geometric means.
+    first_run_index : index of the first run after the change.
+    detection_run_index : index of the run at which the change became significant.
+    size : the metric after the change minus the metric before it or, for costs, the ratio of
+        geometric means.
     """
 
     first_run_index: int
@@ -320,12 +323,13 @@ class LevelChange(NamedTuple):
 class RunSeries:
     """The runs of one setup, with the metric per run, the changes, and the run effect.
 
-    effect_start : index of the first run that the estimate of the run effect uses.
+    effect_start_index : index of the first run that the estimate of the run effect uses.
     effect : the run effect, or None for one run and for costs.
-    detectable_change : smallest change that the runs can show.  For costs, its logarithm.
+    detectable_change : smallest change that the runs can show;  for costs, the logarithm of this
+        change.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
     p_adjusted : p-value of the run effect, adjusted for the number of setups (Holm).
-    verdict : whether the newest runs are worse, or None without --fail.
+    verdict : whether the newest runs are worse, or None if --fail is not set.
     """
 
     run_group: RunGroup
@@ -342,10 +346,15 @@ class RunSeries:
     def worsening_since(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
-        The result is None if at least half of the change is gone. The result begins with the first
-        change for the worse, and its size is the total size of all changes since that run.
+        The result is None if at least half of the change is gone. The result begins at the first
+        change for the worse, and the size of the result is the total size of all changes since that
+        run.
         """
-        later = [change for change in self.changes if self.run_group.runs[change.first_run_index].time > time]
+        later = [
+            change
+            for change in self.changes
+            if self.run_group.runs[change.first_run_index].time > time
+        ]
         for place, change in enumerate(later):
             share = change.size.is_share
             sizes = [step.size.value or 0.0 for step in later[place:]]
@@ -378,7 +387,9 @@ class RunSeries:
             finding = BECAME_WORSE_ANSWER.sentence_about(fields)
             verdict = replace(verdict, verdict=FAIL, failing=True, finding=finding)
         elif not self.changes and self.detectable_change >= (math.inf if less else 1.0):
-            finding = TOO_FEW_RUNS_ANSWER.sentence_about({**fields, "runs": len(self.run_group.runs)})
+            finding = TOO_FEW_RUNS_ANSWER.sentence_about(
+                {**fields, "runs": len(self.run_group.runs)}
+            )
             verdict = replace(verdict, verdict=UNDECIDED, finding=finding)
         else:
             finding = NOT_WORSE_ANSWER.sentence_about(
@@ -415,7 +426,7 @@ class RunSeries:
 
     @property
     def single_run_deviation(self) -> float:
-        """The standard deviation of a single run, from chance within tasks and the run effect."""
+        """The standard deviation of a single run, due to chance within tasks and the run effect."""
         assert self.effect is not None
         return math.sqrt(self.effect.effect_variance + float(self.effect.chance_variances.mean()))
 
@@ -429,12 +440,19 @@ def _last_change(course: RunSeries) -> Phrase | str:
         return "none"
     change = course.changes[-1]
     times = "" if change.size.is_share else "× "
-    return Phrase((times, change.size, f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"))
+    return Phrase(
+        (
+            times,
+            change.size,
+            f" at {_short_run_name(course.run_group.runs[change.first_run_index])}",
+        )
+    )
 
 
 _METRIC_COLUMN = Column(
     "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASS_AT_1,
-    repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section, metric: metric.unit,
+    repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section,
+    metric: metric.unit,
     cell_of_record=lambda fact, _: fact.estimate,
 )  # fmt: skip
 
@@ -455,10 +473,12 @@ class RunSeriesTable(Section[RunSeries]):
         replace(_METRIC_COLUMN, header="{0.name} of last",
                 meaning="{0.name} of the last run, on the tasks that all runs have.",
                 cell_of_record=lambda course, _: course.results[-1].estimate),
-        Column("run effect", "share", cell_of_record=lambda course: course.run_effect_deviation, exists_in_section=_is_pass_rate,
+        Column("run effect", "share", cell_of_record=lambda course: course.run_effect_deviation,
+            exists_in_section=_is_pass_rate,
                meaning="Standard deviation of pass@1 between runs since the last change, without"
                " the variation that chance within tasks explains, with its interval."),
-        Column("its p", "p", stays_with_previous=True, cell_of_record=lambda course: course.p_adjusted,
+        Column("its p", "p", stays_with_previous=True,
+            cell_of_record=lambda course: course.p_adjusted,
                exists_in_section=_is_pass_rate,
                meaning="p-value of the run effect. The test permutes attempts over runs within"
                " tasks, and is adjusted for the number of models (Holm)."),
@@ -482,12 +502,15 @@ class RunSeriesTable(Section[RunSeries]):
                         method="none", interval_flaw="")  # fmt: skip
         for change in record.changes:
             yield replace(blank, name="change" if change.size.is_share else "change-ratio",
-                          estimate=change.size, extra_fields=record.results[change.first_run_index].extra_fields)  # fmt: skip
+                          estimate=change.size,
+                          extra_fields=record.results[change.first_run_index].extra_fields,
+                          )  # fmt: skip
         if _is_pass_rate(self):
             of_all = dict.fromkeys(("run", "at", "revision"))
             of_all |= {"runs": len(record.effect_runs.runs)}
             yield replace(
-                blank, name="run effect", estimate=record.run_effect_deviation, p=record.run_effect_p,
+                blank, name="run effect", estimate=record.run_effect_deviation,
+                p=record.run_effect_p,
                 p_adjusted=record.p_adjusted, level=self.study.confidence.level, method="q-profile",
                 extra_fields={**blank.extra_fields, **of_all},
             )  # fmt: skip
@@ -506,18 +529,23 @@ class RunSeriesTable(Section[RunSeries]):
         failing = [check for check in verdicts if check.failing]
         undecided = [check for check in verdicts if check.verdict == UNDECIDED]
         changed = sorted((course for course in records if course.changes), reverse=True,
-                         key=lambda c: c.run_group.runs[c.changes[-1].first_run_index].time)  # fmt: skip
+                         key=lambda c:
+                          c.run_group.runs[c.changes[-1].first_run_index].time)  # fmt: skip
         tested = sorted((c for c in records if c.p_adjusted is not None and not c.is_all_copies),
                         key=lambda course: (course.p_adjusted, course.run_effect_p))  # fmt: skip
         level = 1 - self.study.confidence.level + 1e-12
         effects = [course for course in tested if (course.p_adjusted or 0.0) <= level]
         last = max(records, key=lambda course: course.run_group.runs[-1].time)
         sizes = [course.detectable_change for course in records]
-        quantity, most = metric.definition.amount_unit, math.inf if metric.definition.amount_unit else 1.0
+        quantity, most = (
+            metric.definition.amount_unit,
+            math.inf if metric.definition.amount_unit else 1.0,
+        )
         detectable = max(sizes) if max(sizes) < most else None
         fields: dict[str, Any] = {
             "failing": failing, "undecided": undecided, "verdicts": verdicts,
-            "change": self._change_sentence_fields(changed) if changed else None, "metric": metric.name,
+            "change": self._change_sentence_fields(changed) if changed else None,
+            "metric": metric.name,
             "ratio": metric.definition.is_ratio_of_means, "latest": last.results[-1].estimate,
             "model": last.name if metric.definition.is_ratio_of_means or len(records) == 1 else "",
             "models": len(records) if len(records) > 1 else 0,
@@ -692,7 +720,8 @@ class RunSeriesTable(Section[RunSeries]):
             for change in course.changes:
                 changes.setdefault(change.first_run_index + 1, {})[course.name] = change.size
         names = {
-            change.first_run_index + 1: f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"
+            change.first_run_index + 1:
+            f" at {_short_run_name(course.run_group.runs[change.first_run_index])}"
             for course in self.records for change in course.changes
         }  # fmt: skip
         rules, sizes = list[ReferenceLine](), dict[str, float]()
@@ -737,18 +766,21 @@ class RunTable(Section[Result]):
     visibility = FULL
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
-        Column("run", meaning="Name of the run.", cell_of_record=lambda fact: fact.extra_fields["run"]),
-        Column("at", meaning="Time of the run, in UTC.", cell_of_record=lambda fact: fact.extra_fields["at"][:16]),
+        Column("run", meaning="Name of the run.",
+            cell_of_record=lambda fact: fact.extra_fields["run"]),
+        Column("at", meaning="Time of the run, in UTC.",
+            cell_of_record=lambda fact: fact.extra_fields["at"][:16]),
         Column("revision", meaning="Revision of the run.",
                cell_of_record=lambda fact: fact.extra_fields["revision"]),
         _METRIC_COLUMN,
-        Column("change", "share", cell_of_record=lambda fact: fact.extra_fields["change"], exists_in_section=_seeks_changes,
+        Column("change", "share", cell_of_record=lambda fact: fact.extra_fields["change"],
+            exists_in_section=_seeks_changes,
                meaning="Size of a change that begins at this run. For costs, a ratio."),
     )  # fmt: skip
 
 
 class TrendRunner(CommandRunner, TrendOptions):
-    """The question of `passk trend`."""
+    """Reads the history of `passk trend` and computes the report."""
 
     sections = (RunSeriesTable, RunTable)
 
@@ -773,16 +805,23 @@ class TrendRunner(CommandRunner, TrendOptions):
                 OptionValue("--level", f"{confidence.level:g}"),
                 "passk trend supports only the levels 0.9, 0.95 and 0.99", name="invalid-method",
                 settles=[SuggestedFix({
-                    "--level": min(_ALPHA_BY_LEVEL, key=lambda level: abs(level - confidence.level)),
+                    "--level": min(_ALPHA_BY_LEVEL,
+                        key=lambda level: abs(level - confidence.level)),
                 })],
             )  # fmt: skip
         metric = parse_metric(self.metrics)
-        attempts = (metric.definition.required_attempt_data,) if metric.definition.required_attempt_data else ()
+        attempts = (
+            (metric.definition.required_attempt_data,)
+            if metric.definition.required_attempt_data
+            else ()
+        )
         request = replace(options.request, cluster=confidence.cluster, attempts=attempts)
         history = read_history(read, request, files=options.files)
         history = drop_incomplete_runs(history, self.skip_run)
         counts = with_known_amount(history, metric.definition.required_attempt_data)
-        return Analysis(counts, (metric,), confidence.for_metrics((metric,)), options.comparison_options)
+        return Analysis(
+            counts, (metric,), confidence.for_metrics((metric,)), options.comparison_options
+        )
 
     def report(self, study: Analysis) -> Report:
         (metric,) = study.metrics
@@ -831,7 +870,7 @@ class TrendRunner(CommandRunner, TrendOptions):
         return replace(report, checks=tuple(c.verdict for c in courses if c.verdict))
 
     def _acknowledged_run(self, counts: Counts) -> RunLabel | None:
-        """The newest run that --acknowledge names, or None without this option."""
+        """The newest run that --acknowledge names, or None if the option is not given."""
         if self.acknowledge is None:
             return None
         runs = [run for rows in runs_by_suite_and_series(counts).values() for run, _ in rows]
@@ -859,7 +898,11 @@ def _run_groups_with_amounts(
 ) -> tuple[list[RunGroup], tuple[Diagnostic, ...]]:
     values = np.nan_to_num(attempts.value, nan=1.0)
     spent = np.bincount(attempts.row_cell_indices, values, len(attempts.cell_offsets) - 1)
-    noun, priced, messages = AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1], [], []
+    noun, priced, messages = (
+        AMOUNT_UNITS_AND_NOUNS[metric.definition.required_attempt_data][1],
+        [],
+        [],
+    )
     for setup in all_setups:
         has_amount = spent[setup.cell_indices].sum(axis=1) > 0
         if has_amount.any():
@@ -887,7 +930,11 @@ def _run_series(
         attempts = study.counts.attempts[metric.definition.required_attempt_data]
         means, floors, sizes = _log_statistics(attempts, setup)
     alpha = _ALPHA_BY_LEVEL[confidence.level]
-    points = [] if metric.definition.is_ratio_of_means else change_points(means, floors, counts=sizes, alpha=alpha)
+    points = (
+        []
+        if metric.definition.is_ratio_of_means
+        else change_points(means, floors, counts=sizes, alpha=alpha)
+    )
     edges = [
         max(len(means) - MAX_HISTORY_RUNS, 0),
         *(point.first_run for point in points),

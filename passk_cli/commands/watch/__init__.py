@@ -14,7 +14,7 @@ from passk_cli.study.confidence import Confidence
 from passk_cli.study.metric_selection import MetricOptions
 from passk_cli.study.significance_options import FAIL, PASS, ComparisonOptions
 
-# With the value COMPLETION, --order counts tasks in the order of their completion.
+# If --order is COMPLETION_ORDER, passk counts tasks in the order of their completion.
 COMPLETION_ORDER = "completion"
 
 
@@ -61,10 +61,11 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--order", f"FILE|{COMPLETION_ORDER}", "File with the random order of tasks, one per line.",
         file_use="read",
         parse="passk_cli.commands.watch.task_order:parse_order",
-        detail="An interim look counts the first tasks of this order when all of these tasks are"
-        " complete. The default is the order of the dataset in the log."
-        f" {COMPLETION_ORDER} uses the order of completion, which assumes that the time of completion"
-        " does not depend on the outcome.")] = ()
+        detail="An interim look counts the first tasks of the order only if all of these tasks are"
+        f" complete. The default is the order of the dataset in the log. {COMPLETION_ORDER} uses"
+        f" the"
+        " order of completion, which assumes that the time of completion does not depend on the"
+        " outcome.")] = ()
     baseline: Annotated[ANY_DATA, Option(
         "--baseline", "FILE|NAME", "Compare the run with this file or model.",
         file_use="read", is_model_name=True,
@@ -82,11 +83,13 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         "--looks", "FILE", "The file that records interim looks. Default: RUN.looks.",
         file_use="written", parse="passk_cli.commands.watch.interim_looks:parse_looks_path",
         detail="passk stops with an error if the plan, the rules or a counted outcome has changed"
-        " since the last look. If the data comes from Python, no file is needed.")] = None
+        " since the last look. If the data comes from Python, you do not need a looks"
+        " file.")] = None
     follow: Annotated[bool, Option(
-        "--follow", help="Repeat the look when files grow, until a decision.",
+        "--follow", help="Repeat the interim look when files grow, until there is a decision.",
         detail="A status line shows the number of complete tasks, the chance of a decision, and the"
-        " estimate with its interval. Ctrl-C stops passk, and the looks file stays.")] = False
+        " estimate with its interval. If you press Ctrl-C, passk stops and keeps the looks"
+        " file.")] = False
     on_undecided: Annotated[str, Option(
         "--on-undecided", help="How to count rules that are undecided at the end.",
         choices=(PASS, FAIL),
@@ -97,7 +100,8 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
     skipped_rules: tuple[str, ...] = ()
 
 
-# Maps each option that would break the confidence level of interim looks to the reason.
+# REFUSED_GATE_OPTIONS maps each option that would break the confidence level of interim looks to
+# advice on what to do instead.
 REFUSED_GATE_OPTIONS = {
     "by": "watch each group separately, and select the group with a condition (where)",
     "cluster": "passk watch counts single tasks and not clusters; passk gate allows for clusters"
@@ -106,7 +110,7 @@ REFUSED_GATE_OPTIONS = {
     " passk gate can judge performance on these tasks when the run is complete",
     "min-by": "passk watch always compares a minimum with the interval",
 }
-# Maps each option of earlier releases to advice on what to use instead.
+# _REMOVED_OPTION_ADVICE maps each option of earlier releases to advice on what to use instead.
 _REMOVED_OPTION_ADVICE = {
     "best": "this option was removed; passk compare tests all models when the run is complete",
     "give-up": "this option was removed; the answer contains the chance of a decision",
@@ -115,7 +119,10 @@ _REMOVED_OPTION_ADVICE = {
 }
 COMMAND = Command(
     WatchOptions, (Request, MetricOptions, ComparisonOptions, Confidence),
-    excluded_options=("test", "family", "margin", "unpaired", "by", "cluster", "population", "min_by"),
-    absent_option_reasons={word: why for name, why in {**REFUSED_GATE_OPTIONS, **_REMOVED_OPTION_ADVICE}.items()
+    excluded_options=("test", "family", "margin", "unpaired", "by", "cluster", "population",
+        "min_by"),
+    absent_option_reasons={word: why for name, why in {**REFUSED_GATE_OPTIONS,
+        **_REMOVED_OPTION_ADVICE}.items()
              for word in (f"--{name}", name.replace("-", "_"))},
-    file_requirement="optional", gives_verdict=True, runner_path="passk_cli.commands.watch.view:WatchRunner")  # fmt: skip
+    file_requirement="optional", gives_verdict=True,
+    runner_path="passk_cli.commands.watch.view:WatchRunner")  # fmt: skip

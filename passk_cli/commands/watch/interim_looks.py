@@ -34,7 +34,8 @@ _DEFAULT_LOOKS = 20
 class WatchPlan:
     """The plan of a run, which was fixed before the run began.
 
-    step : number of tasks between two looks.  level : confidence level of all looks together.
+    tasks_between_looks : number of tasks between two looks.  level : confidence level of all looks
+        together.
     """
 
     total_tasks: int
@@ -46,7 +47,9 @@ class WatchPlan:
     def from_options(
         cls, total_tasks: int, attempts: int, step: int | None, level: float
     ) -> WatchPlan:
-        """Create a plan, with twenty looks if `step` is None; ParameterError for too many looks."""
+        """Create a plan, with twenty looks if `tasks_between_looks` is None; ParameterError for too
+        many looks.
+        """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
         place = OptionValue("--every", str(step))
@@ -55,16 +58,19 @@ class WatchPlan:
 
     @property
     def look_sizes(self) -> list[int]:
-        """Number of tasks that each interim look counts. The last look counts all tasks.
+        """The number of tasks that each interim look counts. The last look counts all tasks.
 
         >>> WatchPlan(10, 1, 4, 0.95).look_sizes
         [4, 8, 10]
         """
-        return [*range(self.tasks_between_looks, self.total_tasks, self.tasks_between_looks), self.total_tasks]
+        return [
+            *range(self.tasks_between_looks, self.total_tasks, self.tasks_between_looks),
+            self.total_tasks,
+        ]
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """Distance from a limit, in standard errors, at which each interim look decides a rule."""
+        """The distance from a limit, in standard errors, that gives a verdict at each look."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return z_boundaries(shares, 1 - self.level)
 
@@ -74,8 +80,10 @@ class InterimLook:
     """One interim look at a run, with the number of counted tasks and the verdicts.
 
     data : digest of the outcomes of the counted tasks.
-    verdicts : "model: rule" → verdict. Empty if the look was too early to decide anything.
-    chance : chance that the remaining tasks decide the run, or None if it was not computed.
+    verdicts : maps each "model: rule" to its verdict; empty if the look was too early for any
+        verdict.
+    chance : probability that the remaining tasks lead to a verdict on the run, or None if it was
+        not computed.
     """
 
     tasks: int
@@ -88,12 +96,12 @@ class InterimLook:
 class InterimLooks:
     """All interim looks at a run, which are recorded in a looks file or only in memory.
 
-    setup : name → value, for the plan, the rules and the baseline.
-    tasks : names of the tasks that the last look counted.
+    plan_settings : maps names to values that describe the plan, the rules and the baseline.
+    counted_tasks : names of the tasks that the last look counted.
     """
 
     plan_settings: Mapping[str, Any]
-    counted_tasks: Sequence[str] = ()
+    counted_task_names: Sequence[str] = ()
     looks: list[InterimLook] = field(default_factory=list)
     path: Path | None = None
 
@@ -146,7 +154,10 @@ class InterimLooks:
                 f" {progress.countable_task_count} tasks are complete",
                 "check that the files belong to the same run", name="other-run",
             )  # fmt: skip
-        if tuple(progress.ordered_tasks[: last.tasks]) != tuple(self.counted_tasks) or data() != last.data:
+        if (
+            tuple(progress.ordered_tasks[: last.tasks]) != tuple(self.counted_task_names)
+            or data() != last.data
+        ):
             raise DataError(
                 place,
                 f"the outcomes or the order of the first {last.tasks} tasks changed since the last"
@@ -168,7 +179,7 @@ class InterimLooks:
 
 
 def _value_text(value: Any) -> str:
-    """One value of the setup in words.
+    """One value of the setup of a plan in words.
 
     >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
     ('a, b', 'none', '0.9')

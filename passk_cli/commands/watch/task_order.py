@@ -14,7 +14,7 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# The order of the tasks comes from a list that the user names, or from the dataset in the files.
+# The order of the tasks comes from a list that the user provides, or from the dataset in the files.
 LIST, DATASET = "list", "dataset"
 AttemptsByTask = Mapping[str, Mapping[str, int]]
 
@@ -41,8 +41,9 @@ def parse_order(value: Any) -> tuple[str, ...]:
 class RunProgress(NamedTuple):
     """How much of a plan is complete.
 
-    countable : number of tasks before the first incomplete task, which an interim look may count.
-    waiting : number of complete tasks that come after an incomplete task.
+    countable_task_count : number of tasks before the first incomplete task, which an interim look
+        may count.
+    waiting_task_count : number of complete tasks that come after an incomplete task.
     """
 
     ordered_tasks: Sequence[str]
@@ -54,8 +55,10 @@ class RunProgress(NamedTuple):
 class TaskOrder:
     """The order in which interim looks count the tasks.
 
-    tasks : names of the tasks. For COMPLETION, only the tasks that earlier looks counted.
-    last_places : task → position of its last attempt in the files, only for COMPLETION.
+    task_names : names of the tasks. For COMPLETION, these are only the tasks that earlier looks
+        counted.
+    last_position_by_task : maps each task to the position of its last attempt in the files, only
+        for COMPLETION.
     """
 
     task_names: Sequence[str]
@@ -103,7 +106,9 @@ class TaskOrder:
                 name="contradicting-options",
                 settles=[SuggestedFix({"--planned": len(order.task_names)})],
             )  # fmt: skip
-        return cls([task for task in order.task_names if task not in quarantine], order.order_source)
+        return cls(
+            [task for task in order.task_names if task not in quarantine], order.order_source
+        )
 
     def progress(
         self,
@@ -120,7 +125,10 @@ class TaskOrder:
         tasks = self.task_names
         if self.order_source == COMPLETION_ORDER:
             new_tasks = sorted(complete.difference(tasks))
-            tasks = (*tasks, *sorted(new_tasks, key=lambda task: self.last_position_by_task.get(task, 0.0)))
+            tasks = (
+                *tasks,
+                *sorted(new_tasks, key=lambda task: self.last_position_by_task.get(task, 0.0)),
+            )
         is_complete = [task in complete for task in tasks[:total_tasks]]
         countable = is_complete.index(False) if False in is_complete else len(is_complete)
         return RunProgress(tasks[:total_tasks], countable, sum(is_complete[countable:]))
@@ -149,14 +157,16 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
         at = missing.rows_of_model(model)
-        numbers = zip(missing.task_key_codes[at].tolist(), missing.attempt_counts[at].tolist(), strict=True)
+        numbers = zip(
+            missing.task_key_codes[at].tolist(), missing.attempt_counts[at].tolist(), strict=True
+        )
         for code, n in numbers if model in models else ():
             by_task.setdefault(missing.task_keys[code][0], {})[model] = n
     return by_task
 
 
 def last_attempt_positions(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
-    """Task → position of its last attempt in the files; empty if the counts have no positions."""
+    """Maps each task to the position of its last attempt in the files, if positions are known."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:
         return last

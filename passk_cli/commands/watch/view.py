@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from passk_cli.activity import report_activity
-from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.gate import GateOptions
 from passk_cli.commands.gate.context import JudgedRun
 from passk_cli.commands.gate.rulebook import SuiteEntry, read_rulebook
 from passk_cli.commands.gate.rules import BY_INTERVAL, is_given
 from passk_cli.commands.gate.runner import GateRunner
 from passk_cli.commands.gate.view import RuleTable
+from passk_cli.commands.runner import CommandRunner, CountsReader, SharedOptions
 from passk_cli.commands.watch import COMPLETION_ORDER, REFUSED_GATE_OPTIONS, WatchOptions
 from passk_cli.commands.watch.interim_looks import (
     InterimLook,
@@ -63,12 +63,14 @@ from passk_cli.study.significance_options import ERROR, FAIL, PASS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 
-# passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single tasks.
+# passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single
+# tasks.
 _UNWATCHED_RULES = {"must_pass": "must-pass", "min_each": "min-each"}
 # Only passk gate uses the fields of a rules file that are in _GATE_ONLY_FIELDS.
 _GATE_ONLY_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
-# After an error in _FINAL_ERRORS, --follow stops at once. In contrast, --follow waits while a run
-# has no results, and waits for five pauses if a file is unreadable.
+# After an error in _FINAL_ERRORS, --follow stops at once. If a run has no results yet, --follow
+# waits until a file changes. If a file is unreadable, --follow waits for at most _MAX_PAUSES pauses
+# until a file changes.
 _FINAL_ERRORS = ("other-run", "other-plan", "bad-looks", "nothing-to-compare")
 _NO_RESULTS_YET, _MAX_PAUSES = ("no-such-file", "no-results", "no-attempts"), 5
 _PAUSE_SECONDS = 0.5
@@ -76,19 +78,19 @@ _OMITTED_GATE_MESSAGES = ("baseline-tasks-not-run", "rule-cannot-decide")
 
 STOPPED_EARLY_NOTE = DiagnosticType(
     "stopped-early", NOTE,
-    "the run was decided {left:task} before the end, so the estimate tends to be too far from its"
-    " limit",
-    meaning="The run was decided at an interim look, before all planned tasks were complete.",
-    why="A run is more likely to stop early if chance moved the estimate away from the limit. In"
-    " simulations with a true rate of 0.064, the mean estimate at the end was 0.072, and 0.087 in"
-    " runs that stopped early (benchmarks/watch.md). The early stop does not change the confidence"
-    " level of the verdict.",
+    "an interim look gave the verdict {left:task} before the end, so the estimate tends to be too"
+    " far from the limit of the rule",
+    meaning="An interim look gave the verdict before all planned tasks were complete.",
+    why="A run is more likely to stop early if the estimate is far from the limit of the rule by"
+    " chance. In simulations with a true rate of 0.064, the mean estimate at the end was 0.072, and"
+    " 0.087 in runs that stopped early (benchmarks/watch.md). The early stop does not change the"
+    " confidence level of the verdict.",
     advice="If you report the estimate, also report that the run was stopped early, or complete the"
     " plan.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
-    "note[stopped-early]: the run was decided 11 tasks before the end, so the estimate tends to be"
-    " too far from its limit",
+    "note[stopped-early]: an interim look gave the verdict 11 tasks before the end, so the estimate"
+    " tends to be too far from the limit of the rule",
 )  # fmt: skip
 ORDER_OF_COMPLETION_WARNING = DiagnosticType(
     "order-of-completion", WARNING,
@@ -96,8 +98,8 @@ ORDER_OF_COMPLETION_WARNING = DiagnosticType(
     " take longer",
     meaning="With `--order completion`, a look counts the tasks that were completed first.",
     why="A look is valid only if the outcomes do not influence which tasks it counts. In runs with"
-    " slower failures than passes, pass@1 of the first half of the tasks was 4 to 10 points too"
-    " high.",
+    " failures that were slower than passes, pass@1 of the first half of the tasks was 4 to 10"
+    " points too high.",
     advice="Draw the order of the tasks before the run, and name its file with `--order FILE`.",
     example="passk watch sample_data/tau_airline.csv --planned 50 --attempts 4 --min pass@1=0.2"
     " --order completion --looks tau.looks\n"
@@ -149,11 +151,11 @@ _AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 
 @dataclass(frozen=True)
 class LookTable(RuleTable):
-    """One row per rule, at the interim look that decided the rule, or at the last look.
+    """One row per rule, at the interim look that gave the rule its verdict, or at the last look.
 
     outcome : PASS, FAIL or END, or "" if the run is not decided.
     skipped_rules : rules of the rules file that passk watch does not judge.
-    path : path of the looks file, if --looks does not name the file.
+    looks_path : path of the looks file, if --looks does not name the file.
     """
 
     columns: ClassVar[tuple[Column, ...]] = (
@@ -206,9 +208,11 @@ class LookTable(RuleTable):
     def sentence_fields(self) -> Mapping[str, Any]:
         plan = self.run.plan
         return {
-            "looked": self.counted_task_count, "planned": plan.total_tasks, "done": self.progress.countable_task_count,
+            "looked": self.counted_task_count, "planned": plan.total_tasks,
+            "done": self.progress.countable_task_count,
             "chance": "" if self.decision_chance is None else _percent(self.decision_chance),
-            "next": next((size for size in plan.look_sizes if size > self.counted_task_count), None),
+            "next": next((size for size in plan.look_sizes if size > self.counted_task_count),
+                None),
             "look": "next" if self.looks else "first",
         }  # fmt: skip
 
@@ -226,7 +230,10 @@ class LookTable(RuleTable):
 
     def footer_parts(self) -> Iterator[str | OptionHint]:
         plan = self.run.plan
-        size = f"{plural(self.counted_task_count, 'task')} × {plural(plan.attempts_per_task, 'attempt')}"
+        size = (
+            f"{plural(self.counted_task_count, 'task')} ×"
+            f" {plural(plan.attempts_per_task, 'attempt')}"
+        )
         yield f"look {len(self.looks)} of {len(plan.look_sizes)}{f': {size}' * bool(self.looks)}"
         if self.looks:
             limit, all_looks = plan.boundaries[len(self.looks) - 1], f"{100 * plan.level:g} %"
@@ -239,7 +246,9 @@ class LookTable(RuleTable):
         if self.looks and self.looks_path is not None:
             yield f"looks in {self.looks_path}"
         if self.outcome:
-            yield from (part for part in super().footer_parts() if str(part).startswith("undecided"))
+            yield from (
+                part for part in super().footer_parts() if str(part).startswith("undecided")
+            )
 
     def messages(self) -> Iterator[Diagnostic]:
         progress, remaining = self.progress, self.run.plan.total_tasks - self.counted_task_count
@@ -253,7 +262,8 @@ class LookTable(RuleTable):
             yield SHORT_OF_PLAN_NOTE(short=len(short), made=few, attempts=plan.attempts_per_task)
         if progress.waiting_task_count and not self.outcome:
             yield WAITING_FOR_TASK_NOTE(
-                behind=progress.waiting_task_count, task=progress.ordered_tasks[progress.countable_task_count]
+                behind=progress.waiting_task_count,
+                task=progress.ordered_tasks[progress.countable_task_count],
             )
         if remaining and self.outcome in (PASS, FAIL):
             yield STOPPED_EARLY_NOTE(left=remaining)
@@ -269,16 +279,22 @@ class LookTable(RuleTable):
     def signature_entries(self) -> dict[str, object]:
         plan = self.run.plan
         return {
-            **super().signature_entries(), "planned": plan.total_tasks, "attempts": plan.attempts_per_task,
-            "every": plan.tasks_between_looks, "order": self.run.order.order_source, "looks": len(self.looks),
+            **super().signature_entries(), "planned": plan.total_tasks,
+            "attempts": plan.attempts_per_task,
+            "every": plan.tasks_between_looks, "order": self.run.order.order_source,
+            "looks": len(self.looks),
         }  # fmt: skip
 
     @property
     def report(self) -> Report:
-        report = build_report(replace(self.study, signature_entries=self.signature_entries()), [self])
+        report = build_report(
+            replace(self.study, signature_entries=self.signature_entries()), [self]
+        )
         waiting = not self.outcome and not any(line.verdict == ERROR for line in self.records)
         result = ProvisionalResult("not yet", 5) if waiting else None
-        return replace(report, checks=self.checks, make_changed_tasks=self.changed_tasks, provisional=result)
+        return replace(
+            report, checks=self.checks, make_changed_tasks=self.changed_tasks, provisional=result
+        )
 
 
 def _percent(share: float) -> str:
@@ -296,7 +312,7 @@ def _level_words(level: float) -> str:
 
 
 class WatchRunner(CommandRunner, WatchOptions):
-    """The question of `passk watch`."""
+    """Reads the run of `passk watch` and computes the report."""
 
     sections = (LookTable,)
 
@@ -345,7 +361,8 @@ class WatchRunner(CommandRunner, WatchOptions):
             (question.follow and options.is_readable_only_once, OptionValue("--follow"),
              "passk cannot read a pipe twice; name a file", ()),
             (question.planned is None and question.order == (COMPLETION_ORDER,),
-             OptionValue("--order", COMPLETION_ORDER), "this order needs the number of planned tasks",
+             OptionValue("--order", COMPLETION_ORDER),
+             "this order needs the number of planned tasks",
              (SuggestedFix({"--planned": Placeholder("N")}, "sets the number"),)),
         )  # fmt: skip
         return question, options
@@ -359,7 +376,9 @@ class WatchRunner(CommandRunner, WatchOptions):
             return self._follow(options, read, path)
 
     def _follow(self, options: SharedOptions, read: CountsReader, path: Path | None) -> Report:
-        """Look again until a look decides the run. Files that passk cannot read may be
+        """Repeat interim looks until one of them gives the run a verdict.
+
+        Files that passk cannot read may be
         incomplete."""
         words = "waiting for results"
         while True:
@@ -394,7 +413,8 @@ class WatchRunner(CommandRunner, WatchOptions):
             self.order, study.counts, self.quarantine, self.planned, self.attempts
         )
         if study.baseline is None:
-            # Incomplete tasks must not limit k, so the complete tasks set the metrics.
+            # passk chooses the metrics from the complete tasks, because incomplete tasks must not
+            # limit k.
             n, c = study.counts.n, study.counts.c
             is_full = n == self.attempts
             if is_full.any() and not options.metric_options.k:
@@ -405,18 +425,24 @@ class WatchRunner(CommandRunner, WatchOptions):
         total_tasks = self.planned or len(order.task_names)
         level = study.confidence.level
         plan = WatchPlan.from_options(total_tasks, self.attempts, self.every, level)
-        looks = InterimLooks.from_file(path, self._plan_settings(gate, study, plan, order.order_source, models))
+        looks = InterimLooks.from_file(
+            path, self._plan_settings(gate, study, plan, order.order_source, models)
+        )
         if order.order_source == COMPLETION_ORDER:
             counts_by_line = read_run(replace(gate.request(options), attempts=("line",)))
             order = TaskOrder(
-                looks.counted_tasks, COMPLETION_ORDER, last_attempt_positions(counts_by_line, models)
+                looks.counted_task_names,
+                COMPLETION_ORDER,
+                last_attempt_positions(counts_by_line, models),
             )
         attempts_made = attempts_by_task(sides.counts, models)
         order.require_planned_tasks(attempts_made, self.attempts)
         run, recorded_looks = WatchedRun(gate, study, plan, order, attempts_made), looks.looks
         if recorded_looks:
             tasks = recorded_looks[-1].tasks
-            looks.require_unchanged_outcomes(run.progress, lambda: outcome_digest(run.counts_of_first_tasks(tasks)))
+            looks.require_unchanged_outcomes(
+                run.progress, lambda: outcome_digest(run.counts_of_first_tasks(tasks))
+            )
         reached = sum(size <= run.progress.countable_task_count for size in plan.look_sizes)
         while not (outcome := run.outcome(recorded_looks)) and len(recorded_looks) < reached:
             is_last = len(recorded_looks) == reached - 1
@@ -459,7 +485,8 @@ class WatchRunner(CommandRunner, WatchOptions):
         base = self.baseline if study.baseline is None else outcome_digest(study.baseline)
         general = any(rule.uses_general_metrics for rule in gate.active_rules)
         return {
-            "planned": plan.total_tasks, "attempts": plan.attempts_per_task, "every": plan.tasks_between_looks,
+            "planned": plan.total_tasks, "attempts": plan.attempts_per_task,
+            "every": plan.tasks_between_looks,
             "level": plan.level, "interval": study.confidence.method_name, "order": kind,
             "rules": rules, "baseline": base, "models": sorted(models),
             "metrics": [metric.name for metric in study.metrics] if general else [],
@@ -477,7 +504,7 @@ def _file_states(files: Sequence[str]) -> list[tuple[str, int, int]]:
 
 
 def _suite_entry(path: str, name: str | None, trusted: bool) -> SuiteEntry:
-    """The suite with this name in a rules file or, without a name, the only suite."""
+    """The suite with this name in a rules file or, if no name is given, the only suite."""
     book = read_rulebook(path, None, trusted=trusted)
     entries = {} if book is None else {entry.suite.name: entry for entry in book.suite_entries}
     if name is None and len(entries) == 1:

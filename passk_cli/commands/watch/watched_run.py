@@ -25,9 +25,10 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# If no interim look led to a decision, the outcome of the complete run is END.
+# END_OF_PLAN marks the end of a complete run if no interim look led to a decision.
 END_OF_PLAN = "end"
-# Forecasts assume that the true share varies around its limit with the standard deviation _PRIOR_DEVIATION.
+# Forecasts assume that the true share varies around its limit with the standard deviation
+# _PRIOR_DEVIATION.
 _PRIOR_DEVIATION = 0.1
 # Standard errors are derived from an interval at the level _INTERVAL_LEVEL, because a sample
 # variance may be 0.
@@ -59,7 +60,7 @@ class WatchedRun:
         )
 
     def counts_of_first_tasks(self, tasks: int) -> Counts:
-        """The counts of the first `tasks` tasks; DataError if these tasks have no outcome."""
+        """The counts of the first `tasks` tasks; DataError if they contain no outcome."""
         counts, first = self.study.counts, set(self.progress.ordered_tasks[:tasks])
         try:
             return counts.without_tasks([task for task in counts.tasks if task not in first])
@@ -71,13 +72,17 @@ class WatchedRun:
 
     def judge_first_tasks(self, tasks: int, level: float) -> JudgedRun:
         """Judge the first `tasks` tasks by all rules; DataError if the baseline lacks a task."""
-        context = self.gate_runner.gate_context(replace(self.study, counts=self.counts_of_first_tasks(tasks)))
+        context = self.gate_runner.gate_context(
+            replace(self.study, counts=self.counts_of_first_tasks(tasks))
+        )
         sides = context.baseline_match
         for series, coverage in context.coverages.items():
             base = sides.base_series(series)
             if coverage is not None and coverage.extra and base is not None:
                 base_codes = set(sides.baseline_task_codes[base].tolist())
-                codes = (code for code in sides.task_codes[series].tolist() if code not in base_codes)
+                codes = (
+                    code for code in sides.task_codes[series].tolist() if code not in base_codes
+                )
                 name = sides.counts.tasks[next(codes)]
                 raise DataError(
                     name, "the baseline has no attempts at this task of the plan",
@@ -97,10 +102,10 @@ class WatchedRun:
         return replace(look, chance=self.decision_chance([*looks, look])) if forecast else look
 
     def decision_chance(self, looks: Sequence[InterimLook]) -> float | None:
-        """The chance that the remaining tasks decide the run, or None if it cannot be computed.
+        """The probability that the remaining tasks lead to a verdict on the run, or None.
 
-        A run is decided if all undecided rules pass or one rule fails. The calculation assumes that
-        the rules are independent.
+        A run gets a verdict if all undecided rules pass, or if one rule fails. The calculation
+        assumes that the rules are independent.
         """
         decided, tasks = self.deciding_look_by_judgement(looks), looks[-1].tasks
         share, all_pass, none_fails = tasks / self.plan.total_tasks, 1.0, 1.0
@@ -111,7 +116,12 @@ class WatchedRun:
             number, limit = line.result.estimate, line.limit or 0.0
             if judgement_key(line) in decided:
                 continue
-            if number.value is None or number.low is None or number.high is None or number.range_upper_end:
+            if (
+                number.value is None
+                or number.low is None
+                or number.high is None
+                or number.range_upper_end
+            ):
                 return None
             away = number.value - limit
             if not isinstance(self.gate_runner.active_rules[line.rule_index], Minimum):
@@ -147,7 +157,7 @@ class WatchedRun:
         return END_OF_PLAN if last.tasks == self.plan.total_tasks else ""
 
     def judged_at_looks(self, looks: Sequence[InterimLook]) -> JudgedRun:
-        """All judgements at the last interim look, with the judgements that earlier looks decided.
+        """All judgements at the last interim look, with the verdicts of earlier looks.
 
         An undecided judgement has no advice on the number of tasks, because the plan sets this
         number.

@@ -47,8 +47,8 @@ _FAILURE_REASON_COLUMNS = tuple(
     " error_category termination_reason finish_reason finishReason stop_reason status".split()
 )
 _CACHE_FLAG_COLUMNS = ("cached", "is_cached", "cache_hit", "from_cache")
-# A column with a word in _NON_MODEL_COST_WORDS in its name may contain costs of a user simulator or a
-# judge, and not of the evaluated model.
+# A column with a word in _NON_MODEL_COST_WORDS in its name may contain costs of a user simulator or
+# a judge, and not of the evaluated model.
 _NON_MODEL_COST_WORDS = frozenset(
     "user judge judges grader grading scorer scoring simulator evaluator evaluation verifier"
     " reviewer other others overhead".split()
@@ -65,9 +65,11 @@ MISSING_COSTS_DROPPED_WARNING = DiagnosticType(
     "missing-costs-dropped", WARNING,
     "only {known} of {made} attempts are used for {amount}, because {attempts:attempt}"
     " {attempts:has|have} no {noun}: {models}",
-    meaning="With --missing-cost drop, an attempt without an amount counts in pass rates but not in"
-    " the amount. An amount per success uses only the attempts with an amount and an outcome.",
-    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the result is too low.",
+    meaning="With --missing-cost drop, an attempt without an amount is included in pass rates but"
+    " not in the mean amount. An amount per success uses only the attempts with an amount and an"
+    " outcome.",
+    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the result"
+        " is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-dropped]: only 47 of 75 attempts are used for cost, because 28"
     " attempts have no cost: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -78,7 +80,8 @@ MISSING_COSTS_ESTIMATED_WARNING = DiagnosticType(
     " attempts at the task: {models}",
     meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
     " other attempts at the same task.",
-    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the mean is too low.",
+    why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the mean is"
+        " too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-estimated]: 28 attempts without a cost get the mean cost of the"
     " model's other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -97,13 +100,13 @@ MISSING_COSTS_BOUNDED_WARNING = DiagnosticType(
 MISSING_COSTS_KEPT_NOTE = DiagnosticType(
     "missing-costs-kept", NOTE,
     "the history records no {noun} for {attempts:attempt}: {models}",
-    "choose in passk trend how missing amounts count",
-    meaning="A history records a missing amount as missing. The history records the outcome of the"
-    " attempt as usual.",
+    "choose how missing amounts count when you run passk trend",
+    meaning="If an attempt has no amount, the history contains no amount for this attempt. The"
+    " history records the outcome of the attempt as usual.",
     why="You can later read all runs of the history with the same --missing-cost.",
     advice="Choose `--missing-cost` when you run `passk trend`.",
     example="note[missing-costs-kept]: the history records no cost for 28 attempts: glm 28 of 75 (9"
-    " passed, 19 failed; timeout 1); choose in passk trend how missing amounts count",
+    " passed, 19 failed; timeout 1); choose how missing amounts count when you run passk trend",
 )  # fmt: skip
 _MESSAGE_BY_COST_POLICY = {
     KEEP_MISSING: MISSING_COSTS_KEPT_NOTE,
@@ -158,8 +161,8 @@ CACHED_ANSWER_COSTS_WARNING = DiagnosticType(
     meaning="A cached answer is a copy of an earlier answer. You did not pay for the copy, but the"
     " file contains the price again.",
     why="The cost is too high, and a copy is not an independent attempt at the task.",
-    advice="Run evaluations with repeated attempts without a cache. For the existing files, use one"
-    " of the options in the message.",
+    advice="If an evaluation makes several attempts per task, run it without a cache. For the"
+    " existing files, use one of the options in the message.",
     example="warning[repeated-prices]: 12 attempts with a cached answer repeat the price of the"
     " first call: gpt-5.5 12 of 40 (12 passed); --field"
     " 'cost=billed_cost' counts them as 0; --where 'NOT cached' leaves them out",
@@ -175,34 +178,34 @@ DROPPED_DUPLICATE_COSTS_WARNING = DiagnosticType(
     " were left out: glm 1.2 of 8.4 dollars; --duplicates keep counts them",
 )  # fmt: skip
 OTHER_COST_COLUMNS_NOTE = DiagnosticType(
-    "other-costs", NOTE, "{role} is {column} and does not include {others:and}",
+    "other-costs", NOTE, "passk reads {role} from {column}, which does not include {others:and}",
     SuggestedFix({"--field": {"{role}": "{all}"}}, "adds all columns"),
     meaning="The files contain further amounts, for example of a simulated user or of a judge that"
     " is a model. passk counts only the amount of the evaluated model.",
-    why="The whole evaluation costs more than the amount of the evaluated model.",
-    example="note[other-costs]: cost is agent_cost and does not include user_cost; --field"
-    " 'cost=agent_cost+user_cost' adds all columns",
+    why="The amount for the whole evaluation is larger than the amount for the evaluated model.",
+    example="note[other-costs]: passk reads cost from agent_cost, which does not include user_cost;"
+    " --field 'cost=agent_cost+user_cost' adds all columns",
 )  # fmt: skip
 COSTS_NOT_IN_FILES_NOTE = DiagnosticType(
     "unknown-costs", NOTE,
     "the {noun} includes only the model; the files do not contain the {noun} of {others}",
     meaning="A simulated user or a judge that is a model also costs money. The files do not contain"
     " the cost of the other models.",
-    why="The whole evaluation costs more than the amount of the evaluated model.",
+    why="The amount for the whole evaluation is larger than the amount for the evaluated model.",
     advice="Look up the missing amount in the bill of your provider.",
     example="note[unknown-costs]: the cost includes only the model; the files do not contain the"
     " cost of the simulated user",
 )  # fmt: skip
 AMOUNT_COLUMNS_NOTE = DiagnosticType(
-    "amount-read", NOTE, "{role} is {how}{?unit|, in {unit}}",
-    meaning="passk read the amount from the columns in the message. passk converts a unit in the"
-    " name of a column or after a colon, and reads a time without a unit as seconds. passk adds up"
-    " the entries of a list, and columns that are joined by +.",
+    "amount-read", NOTE, "passk reads {role} as {how}{?unit|, in {unit}}",
+    meaning="passk read the amount from the columns that the message names. passk converts a unit"
+    " in the name of a column or after a colon, and reads a time without a unit as seconds. passk"
+    " adds up the entries of a list, and columns that are joined by +.",
     why="If the unit is wrong, all amounts are wrong by the same factor. If one part of a sum is"
     " missing, the sum is missing.",
     advice="If the unit is wrong, write it after a colon, for example `--field"
     " duration=latency:ms`.",
-    example="note[amount-read]: duration is latency:ms, in seconds",
+    example="note[amount-read]: passk reads duration as latency:ms, in seconds",
 )  # fmt: skip
 CONFLICTING_UNIT_WARNING = DiagnosticType(
     "other-unit", WARNING,
@@ -228,8 +231,8 @@ NON_DOLLAR_CURRENCY_WARNING = DiagnosticType(
 COST_FROM_TOKENS_NOTE = DiagnosticType(
     "priced-tokens", NOTE,
     "passk computes the cost from tokens at the given prices{?cached|; {cached}}",
-    meaning="The cost of an attempt is its input and output tokens times the prices of --price, per"
-    " million tokens. Cached tokens are part of the input.",
+    meaning="passk multiplies the input tokens and the output tokens of an attempt by the prices"
+    " per million tokens that you set with --price. Cached tokens are part of the input tokens.",
     why="Without a price for cached tokens, passk uses the price of input tokens, which may be more"
     " than your provider charges.",
     advice="If your provider charges less for cached tokens, add `cached = …` to the prices of the"
@@ -241,10 +244,10 @@ COST_FROM_TOKENS_NOTE = DiagnosticType(
 
 @dataclass
 class _AttemptShare:
-    """How many attempts by a model have a property, for example no cost.
+    """The number of attempts by a model that have a property, such as a missing cost.
 
-    total : number of all attempts by the model.
-    reasons : reason (for example of a missing cost) → number of attempts.
+    total : the number of all attempts by the model.
+    reason_counts : maps each reason, for example for a missing cost, to a number of attempts.
     """
 
     total: int = 0
@@ -262,9 +265,10 @@ class _AttemptShare:
 
 
 def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
-    """Apply --missing-cost to attempts without an amount. Return the counts and messages.
+    """Apply --missing-cost to attempts without an amount, such as a cost. Return the new counts and
+    messages.
 
-    counts : the counts with the amounts of attempts. NaN is a missing amount.
+    counts : the counts with the amounts of attempts, in which NaN means a missing amount.
     Errors: DataError if --missing-cost is "error" and an amount is missing, if no attempt has an
     amount, or if the mean of a cell is needed but no attempt in the cell has an amount.
     """
@@ -278,7 +282,9 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
         if not lost.any():
             continue
         n = np.bincount(attempts.row_cell_indices, attempts.count * lost, cells).astype(np.int64)
-        c = np.bincount(attempts.row_cell_indices, attempts.pass_count * lost, cells).astype(np.int64)
+        c = np.bincount(attempts.row_cell_indices, attempts.pass_count * lost, cells).astype(
+            np.int64
+        )
         models, total = _missing_amount_texts(counts, role, n, c, query), int(counts.n.sum())
         if policy == "error" or (policy == "drop" and lost.all()):
             raise _missing_cost_error(role, models, n, counts, query)
@@ -317,7 +323,7 @@ def _missing_cost_error(
 def _missing_amount_texts(
     counts: Counts, role: str, lost: Ints, passed: Ints, query: AttemptQuery
 ) -> list[str]:
-    """Describe the missing amounts of each model. The model with most missing amounts comes
+    """Describe the missing amounts of each model. The model with the most missing amounts comes
     first."""
     reasons = _reason_counts(query, role, "value IS NULL")
     sums = _sums_by_model(counts, counts.n, lost, passed)
@@ -331,7 +337,9 @@ def _missing_amount_texts(
 
 def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Counter[str]]:
     role_columns = {c for batch in query.statement.batches for c in batch.roles.columns().values()}
-    columns = [name for name in _FAILURE_REASON_COLUMNS if name in query.data_columns - role_columns]
+    columns = [
+        name for name in _FAILURE_REASON_COLUMNS if name in query.data_columns - role_columns
+    ]
     reasons: dict[str, Counter[str]] = {}
     if columns:
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
@@ -365,7 +373,9 @@ def _fill_with_cell_means(
             settles=MISSING_COST_FIXES,
         )
     mean = total / np.maximum(known_attempts, 1)
-    filled = replace(attempts, value=np.where(lost, mean[attempts.row_cell_indices], attempts.value))
+    filled = replace(
+        attempts, value=np.where(lost, mean[attempts.row_cell_indices], attempts.value)
+    )
     return filled.with_new_cell_indices(np.arange(cells), cells)
 
 
@@ -392,7 +402,8 @@ def _amount_messages(
 def _zero_amount_messages(
     counts: Counts, role: str, attempts: AttemptValueCounts, query: AttemptQuery
 ) -> Iterator[Diagnostic]:
-    """The messages about models with amounts of 0 in all or some attempts."""
+    """The messages about models for which all or some attempts have an amount of 0, such as a cost
+    of 0."""
     zero, number = attempts.value == 0, ~np.isnan(attempts.value)
     parts = (attempts.count * number, attempts.count * zero, attempts.pass_count * zero)
     cells = (np.bincount(attempts.row_cell_indices, part, len(counts.n)) for part in parts)
@@ -401,7 +412,9 @@ def _zero_amount_messages(
     }
     pairs = [pair for pair in shares.items() if pair[1].attempts_with_property]
     free = [name for name, share in pairs if share.attempts_with_property == share.total]
-    partly_free = {name: share for name, share in pairs if share.attempts_with_property < share.total}
+    partly_free = {
+        name: share for name, share in pairs if share.attempts_with_property < share.total
+    }
     if free and role == "cost":
         yield UNPRICED_MODELS_WARNING(models=free)
     elif free and role != "tokens_cached":
@@ -425,7 +438,8 @@ def _zero_amount_messages(
     ]
     if words:
         yield ZERO_COSTS_WARNING(
-            attempts=sum(share.attempts_with_property for share in partly_free.values()), models=words
+            attempts=sum(share.attempts_with_property for share in partly_free.values()),
+            models=words,
         )
 
 
@@ -442,7 +456,9 @@ def _cached_cost_messages(counts: Counts, query: AttemptQuery) -> Iterator[Diagn
     if cached is None:
         return
     repeated = "value > 0 AND lower(column0) IN ('true', '1')"
-    rows = query.grouped_rows("name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached])
+    rows = query.grouped_rows(
+        "name, count(*), count(*) FILTER (verdict = 1)", repeated, "cost", [cached]
+    )
     totals = {model: n for model, (n,) in _sums_by_model(counts, counts.n).items()}
     if rows:
         billed = "billed_cost" if "billed_cost" in query.data_columns else ""
@@ -461,7 +477,9 @@ def _repeat_amount_messages(
     for role in amounts:
         unit = AMOUNT_UNITS[role][0]
         totals = [
-            dict(query.grouped_rows("name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs))
+            dict(
+                query.grouped_rows("name, coalesce(sum(value), 0)", "true", role, all_runs=all_runs)
+            )
             for all_runs in (True, False)
         ]
         for model, total in totals[0].items():
@@ -484,7 +502,9 @@ def _amount_column_messages(
         list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]
         how = [f"{text}{unit}" for text, (_, unit) in zip(how, parts, strict=True)]
-        timed = column != role and not batch.layout.normalized_rows_file and not _has_unit(role, parts)
+        timed = (
+            column != role and not batch.layout.normalized_rows_file and not _has_unit(role, parts)
+        )
         converted = any(unit for _, unit in parts)
         added = not lists and (list_columns or (is_named and len(parts) > 1))
         if timed or converted or added:

@@ -1,7 +1,7 @@
 """Join labels to attempts. A label shows whether an attempt truly passes.
 
-The labels are in a second file, or are a second outcome in the same files. passk first writes them
-to a table in which the column `outcome` contains the label.
+The labels are in a second file, or are a second outcome in the same files. passk first writes the
+labels to a table in which the column `outcome` contains the label.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _LABELS_FILE_NAME = "labels.parquet"
 LABELS_OF_ABSENT_MODELS_NOTE = DiagnosticType(
     "labels-of-others", NOTE,
     "{place} contains {labels:label} for models that are not in the result files: {models}",
-    meaning="passk joins labels to attempts by model, task and attempt. passk leaves out labels of"
-    " models that are not in the files with the attempts.",
+    meaning="passk joins labels to attempts by model, task and attempt number. passk leaves out"
+    " labels of models that are not in the files with the attempts.",
     why="Labels of models that are not in the files do not correct any estimate.",
     advice="`--truth-from` uses labels of other models to estimate how often the judge errs.",
     example="note[labels-of-others]: labels.csv contains 40 labels for models that are not in the"
@@ -60,7 +60,7 @@ def write_labels(
 ) -> None:
     """Write the labels to a Parquet table in a folder.
 
-    data : the data with the attempts, for labels that are a second outcome in the same files.
+    data : the data with the attempts, used if the labels are a second outcome in the same files.
     read : the function that reads files and writes the table.
     """
     table, label_fields = folder / _LABELS_FILE_NAME, dict(request.fields)
@@ -72,7 +72,8 @@ def write_labels(
     label_request = replace(
         request, fields=label_fields, truth=None, outcome=None, all_of=(), attempts=("line",
         "score"),
-        by=(), pool=(), where="", cluster=None, uses_attempt_order=False, missing=KEEP_MISSING, price={},
+        by=(), pool=(), where="", cluster=None, uses_attempt_order=False, missing=KEEP_MISSING,
+        price={},
         threshold=threshold,
         conversion=Conversion(str(table), "parquet", is_label_table=True),
     ).with_all_models()  # fmt: skip
@@ -118,9 +119,11 @@ def write_labels(
 def read_with_judge_error_rates(
     read: Callable[..., Counts], data: Any, request: Request, **more: bool
 ) -> Counts:
-    """Read the counts, and the error rates of the judge from the file of --truth-from.
+    """Read the counts of attempts, and read the error rates of the judge from the file of
+    --truth-from.
 
-    Errors: ParameterError if the attempts also have labels. DataError if the file has no labels.
+    Errors: ParameterError if the attempts also have labels. DataError if the file of --truth-from
+    has no labels.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -221,7 +224,7 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """Select at most 10,000 attempts without a label per series and stratum, in an order that
+    """Select at most 10,000 unlabelled attempts per series and stratum, in a random order that
     depends on a seed.
 
     Errors: DataError for attempts that have neither a number nor a name.
@@ -231,7 +234,9 @@ def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[Unlabelled
     query.con.register("cells_", cells_as_table(counts))
     of = ", ".join(["name", *groups])
     stratum = f"PARTITION BY {of}, verdict, most ORDER BY key"
-    values = attempt_values_sql(statement.with_text_attempts, TRUTH_ROLE, query.kept_duplicate, ", attempt")
+    values = attempt_values_sql(
+        statement.with_text_attempts, TRUTH_ROLE, query.kept_duplicate, ", attempt"
+    )
     rows = query.con.execute(f"""{values},
 own AS (
   SELECT *, avg(verdict) OVER (PARTITION BY cell) > 0.5 AS most,

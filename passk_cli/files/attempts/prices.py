@@ -24,7 +24,8 @@ from passk_cli.files.request import Request, matches_pattern
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.toml import read_toml
 
-# Maps each key in a price table to the role of the column that contains the tokens.
+# _ROLE_BY_PRICE_KEY maps each key in a price table to the role of the column that contains the
+# tokens.
 _ROLE_BY_PRICE_KEY = {"input": "tokens_in", "output": "tokens_out", "cached": "tokens_cached"}
 _PRICE_EXAMPLE_TEXT = 'for example ["gpt-5*"] input = 1.25, output = 10, cached = 0.125'
 
@@ -33,7 +34,8 @@ _PRICE_EXAMPLE_TEXT = 'for example ["gpt-5*"] input = 1.25, output = 10, cached 
 class Price:
     """The prices of a model, in dollars per million tokens.
 
-    cached : the price of cached input tokens, or None to use the price of other input tokens.
+    cached : the price of cached input tokens, or None if cached tokens cost as much as other input
+        tokens.
     """
 
     input: float
@@ -58,7 +60,8 @@ def parse_prices(value: Any) -> Mapping[str, Price]:
         )
     if not isinstance(tables, Mapping) or not tables:
         raise ParameterError(
-            f"{place}: the file contains no prices; write one table per model, {_PRICE_EXAMPLE_TEXT}",
+            f"{place}: the file contains no prices; write one table per model,"
+            f" {_PRICE_EXAMPLE_TEXT}",
                              name="bad-price")  # fmt: skip
     where = "price of {!r}" if tables is value else f"{place}: [{{}}]"
     return {str(model): _parse_price(where.format(model), price) for model, price in tables.items()}
@@ -78,7 +81,8 @@ def _parse_price(place: str, table: Any) -> Price:
     wrong += [f"no {name}" for name in ("input", "output") if not (wrong or name in numbers)]
     if wrong:
         raise ParameterError(
-            f"{place}: {wrong[0]}; write prices in dollars per million tokens, {_PRICE_EXAMPLE_TEXT}",
+            f"{place}: {wrong[0]}; write prices in dollars per million tokens,"
+            f" {_PRICE_EXAMPLE_TEXT}",
             name="bad-price",
         )
     return Price(**numbers)
@@ -112,10 +116,11 @@ def require_prices(request: Request, models: Sequence[str]) -> None:
 
 
 def cost_sql(prices: Mapping[str, Price], model: str) -> str:
-    """SQL for the cost of an attempt in dollars, from its tokens, or NULL without token counts.
+    """SQL that computes the cost of an attempt in dollars from its numbers of tokens.
 
-    An exact model name takes precedence over a pattern, and an earlier pattern over later patterns.
-    Cached tokens are part of the input tokens.
+    The result of the SQL is NULL if an attempt has no token counts. An exact model name takes
+    precedence over a pattern, and an earlier pattern over later patterns. The number of input
+    tokens includes the cached tokens.
     """
     cases = []
     for pattern, price in sorted(prices.items(), key=lambda pair: has_magic(pair[0])):

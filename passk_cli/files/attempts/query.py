@@ -1,7 +1,7 @@
 """Read scores, costs, answers and other facts about attempts, with one SQL statement per fact.
 
-Each statement reads the counted rows again with one more column, and groups the rows by cell (model
-and task) and value. Answers and solutions are grouped by the hash of their text.
+Each statement reads the counted rows again with one more column, and groups the rows by model, task
+and value. Answers and solutions are grouped by the hash of their text.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 def _comparable_number_sql(column: str) -> str:
-    """SQL that makes the attempt numbers 0, 0.0 and "0" equal."""
+    """SQL that converts the attempt numbers 0, 0.0 and "0" to the same value."""
     return f"coalesce(TRY_CAST({column} AS DOUBLE)::VARCHAR, {column})"
 
 
-# The condition LABEL_MATCH_SQL joins a label to its attempt. The names of the models may differ if
-# both files contain only one model.
+# The condition LABEL_MATCH_SQL joins a label to its attempt. If the labels and the attempts have
+# only one model, its name may differ between labels and attempts.
 LABEL_MATCH_SQL = f"""labels_.task = rows.task
     AND (labels_.attempt IS NULL
          OR {_comparable_number_sql("labels_.attempt")} = {_comparable_number_sql("rows.attempt")})
@@ -50,9 +50,10 @@ LABEL_MATCH_SQL = f"""labels_.task = rows.task
 
 @dataclass(frozen=True)
 class AttemptQuery:
-    """Queries facts about the counted attempts that are not in Counts.
+    """Reads facts about the counted attempts that `Counts` does not contain.
 
-    keep : "first" or "last" if --duplicates dropped repeated attempts, otherwise None.
+    kept_duplicate : which row of a repeated attempt --duplicates kept ("first" or "last"), or None
+        if no rows were dropped.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -72,25 +73,29 @@ class AttemptQuery:
         *,
         all_runs: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """Select values of attempts. The rows are grouped by all selected values that are not
-        aggregates.
+        """Select values of the counted attempts. The selected rows are grouped by all selected
+        values that are not aggregates.
 
-        select, where : SQL that can use name (of the model), verdict, value (of the role), column0
-            ….
-        columns : further columns of the data, available as strings in column0 ….
+        select, where : SQL that can use the columns name (of the model), verdict, value (of the
+            role), and column0, column1, ….
+        columns : further columns of the data, which the SQL can use as the strings column0,
+            column1, ….
         all_runs : whether the query includes repeated attempts that --duplicates dropped.
         """
         statement = self.statement.with_text_attempts.with_changes(carried=tuple(columns))
         carried = "".join(f", carried{i} AS column{i}" for i in range(len(columns)))
-        values = attempt_values_sql(statement, role, None if all_runs else self.kept_duplicate, carried)
+        values = attempt_values_sql(
+            statement, role, None if all_runs else self.kept_duplicate, carried
+        )
         selected = f"SELECT {select} FROM attempt_values WHERE {where} GROUP BY ALL ORDER BY ALL"
         return self.con.execute(f"{values} {selected}").fetchall()
 
 
 def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
-    """Add the facts about attempts that the request needs to the counts.
+    """Add to the counts all facts about attempts that the request needs.
 
-    Errors: DataError if an attempt has no score or no attempt number. duckdb.Error.
+    Errors: DataError if an attempt has no score or no attempt number, or duckdb.Error if a query
+    fails.
     """
     query.con.register("cells_", cells_as_table(counts))
     disable_join_reordering(query.con)
@@ -104,7 +109,7 @@ def with_attempt_facts(query: AttemptQuery, counts: Counts) -> Counts:
 
 
 def with_attempt_numbering(query: AttemptQuery, counts: Counts) -> Counts:
-    """Add the number of attempts that were made, according to the attempt numbers, to the counts.
+    """Add to the counts how many attempts were made, according to the attempt numbers.
 
     This function reads the files again, so call it only if needed.
     """
@@ -138,8 +143,8 @@ FROM attempt_values GROUP BY cell"""
 def with_attempt_order(query: AttemptQuery, counts: Counts) -> Counts:
     """Add the order of the attempts to the counts, if every file contains the order.
 
-    The order comes from attempt numbers, from times, or from the order of entries in a list. The
-    counts are returned unchanged if a file contains no order.
+    The order of attempts comes from attempt numbers, from times, or from the order of entries in a
+    list. If a file does not contain the order of its attempts, the counts are returned unchanged.
     """
     roles = [batch.roles for batch in query.statement.batches]
     are_lists = all(roles_of_batch.row_type == "lists" for roles_of_batch in roles)
@@ -282,7 +287,7 @@ attempt_values AS (
 
 
 def is_missing_value_sql(role: str, request: Request) -> str:
-    """SQL condition for counted attempts without a value in a role."""
+    """SQL condition that selects counted attempts without a value in the column of a role."""
     value = VALUE_SQL_BY_ROLE[role](role, request)
     return f"task IS NOT NULL AND {_is_counted_attempt_sql(request)} AND ({value}) IS NULL"
 
@@ -335,12 +340,13 @@ def _date_sql(role: str, request: Request) -> str:
 
 
 _VALUE_SQL_BY_KIND = {
-    "number": _number_sql, "text": _text_key_sql, "solution": _solution_key_sql, "label": _label_sql,
+    "number": _number_sql, "text": _text_key_sql, "solution": _solution_key_sql,
+    "label": _label_sql,
     "amount": _amount_sql,
     "length": _task_length_sql, "date": _date_sql,
 }  # fmt: skip
-# Maps each property of an attempt to a function that returns the SQL of the property, from the role
-# and the request.
+# VALUE_SQL_BY_ROLE maps each property of an attempt to a function that returns the SQL of the
+# property, from the role and the request.
 VALUE_SQL_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
     **{role: _VALUE_SQL_BY_KIND[ROLES[role].value_kind] for role in ATTEMPT_FACT_ROLES},
     "attempt": lambda role, _: (
@@ -351,7 +357,9 @@ VALUE_SQL_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
 
 
 def cells_as_table(counts: Counts) -> dict[str, Any]:
-    """The cells as columns of a DuckDB table: cell, name, group0 … and task."""
+    """The cells of the counts as a DuckDB table with the columns cell, name, group0, …, and
+    task.
+    """
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}
     for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):

@@ -1,7 +1,7 @@
 """Compare the texts of solutions, in normalized form or by the similarity of their shingles.
 
-Each text becomes a 63-bit key. Among 10¹³ tasks with 400 attempts, two different solutions of a
-task have the same key about once.
+passk computes a 63-bit key for each text. Among 10¹⁴ tasks with 400 attempts per task, two
+different solutions of the same task have the same key about once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import numpy as np
 
 from passk_cli.arrays import Indices, Ints, NDArray
 
-# A shingle is a sequence of SHINGLE tokens. With 3 tokens per shingle, the order of tokens matters
-# even in short answers.
+# A shingle is a sequence of SHINGLE_TOKENS tokens. With 3 tokens per shingle, the order of tokens
+# matters even in short answers.
 SHINGLE_TOKENS = 3
 
 _INDENTED_START_PATTERN = re.compile(r"(?:[ \t\r\f]*\n)*[ \t]+\S")
@@ -35,10 +35,11 @@ _TEMPORARY_FILE_COUNT = 100
 def solution_key_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution: a BIGINT ≥ 0, or −1 if there is no text.
 
-    normalise : "none", "space" (see `single_spaces`) or "python" (see `normalized_python`). The SQL
-        for "space" and "python" needs `register_functions`.
+    normalise : the normalization of the text: "none", "space" (see `single_spaces`) or "python"
+        (see `normalized_python`). Call `register_functions` before you run the SQL for "space" or
+        "python".
 
-    >>> solution_sql("code", "none")
+    >>> solution_key_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
     """
     if normalise == "python":
@@ -77,7 +78,7 @@ def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> No
 
 
 def count_unparsed(value: Ints, times: Ints) -> int:
-    """Count the attempts with a solution that is not Python, by the keys of `python_key`.
+    """Count the attempts with a solution that is not valid Python and therefore has an even key.
 
     >>> count_unparsed(np.array([-1, 4, 7]), np.array([1, 2, 5]))
     2
@@ -89,11 +90,13 @@ _warnings_lock = threading.Lock()
 
 
 def normalized_python(text: str) -> tuple[str, bool]:
-    """Remove comments, docstrings and layout from Python. Also return whether the text is Python.
+    """Remove comments, docstrings and layout from Python. Also return whether the text is valid
+    Python.
 
-    Nothing is renamed or reordered. A text that begins with an indented line is read as the body of
-    a function. A text that is only a string is unchanged. A text that does not parse is returned
-    with single spaces.
+    The function does not rename or reorder anything. A text that begins with an indented line is
+    read as the body of a function. A text that contains only a string literal is returned
+    unchanged. If a text does not parse as Python, the function only replaces each run of white
+    space by one space.
 
     >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
@@ -101,7 +104,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
     ('the answer is 1', False)
     """
     head = "if 1:\n" if _INDENTED_START_PATTERN.match(text) else ""
-    # All threads share the warning filters, and DuckDB parses solutions in several threads.
+    # All threads share Python's warning filters, and DuckDB parses solutions in several threads.
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -113,7 +116,7 @@ def normalized_python(text: str) -> tuple[str, bool]:
 
 
 def single_spaces(text: str) -> str:
-    """Replace each run of white space by one space, and remove outer white space."""
+    """Replace each run of white space by one space, and remove white space at both ends."""
     return " ".join(text.split())
 
 
@@ -128,10 +131,11 @@ def _drop_docstrings(tree: ast.Module) -> None:
 
 
 def texts_by_cell(rows: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, dict[int, str]]]:
-    """Yield pairs of a cell and its different solutions, as key → text.
+    """Yield each cell with a map from the keys of its different solutions to their texts.
 
-    rows : (cell, key, text) in any order. The rows are written to 100 temporary files, which are
-        then read one by one, so memory contains about 1/100 of the cells.
+    rows : triples (cell, key, text) in any order. The rows are written to 100 temporary files,
+        which are then read one by one, so that only about 1/100 of the cells are in memory at a
+        time.
     """
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile()) for _ in range(_TEMPORARY_FILE_COUNT)]
@@ -150,7 +154,7 @@ def lowest_similar_keys(
 ) -> dict[int, int]:
     """Map the key of each solution to the lowest key of a similar solution in the same cell.
 
-    >>> near_duplicates({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
+    >>> lowest_similar_keys({3: "return a + b", 5: "return a - b", 8: "return  a + b"}, 1.0)
     {3: 3, 5: 5, 8: 3}
     """
     keys = sorted(texts)
@@ -165,13 +169,14 @@ def lowest_similar_keys(
 def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
     """Group similar texts. Texts that are linked by a chain of similar texts are in one group, too.
 
-    Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is
-    ≥ similarity. Shingles are all runs of 3 tokens (words and single signs). A shorter text is one
-    shingle. All pairs are compared, so the time grows with the square of the number of texts.
+    Two texts are similar if the Jaccard index |A ∩ B| / |A ∪ B| of their sets of shingles is at
+    least `similarity`. The shingles of a text are all runs of 3 consecutive tokens (words or single
+    signs). A text of fewer than 3 tokens is one shingle. All pairs are compared, so the time grows
+    with the square of the number of texts.
     Source: Broder 1997, "On the resemblance and containment of documents".
 
-    similarity : a number in (0, 1].
-    Returns the index of the first text in the group of each text, with shape (texts,).
+    similarity : the minimum Jaccard index of similar texts, in (0, 1].
+    Returns, for each text, the index of the first text in the same group, with shape (texts,).
 
     >>> similarity_groups(["return a + b", "return  a + b", "return a - b"], 1.0).tolist()
     [0, 0, 2]
@@ -201,7 +206,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingle_matrix_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
-    """The entries of a sparse matrix of texts and shingles, as (ones, (text, shingle))."""
+    """The entries of a sparse matrix that contains 1 if a text has a shingle, as (ones, (text,
+    shingle))."""
     # Texts that are shorter than a shingle are filled with empty tokens, which never occur in a
     # text.
     tokens = [

@@ -30,7 +30,7 @@ from passk_cli.files.checks.setting_columns import (
 from passk_cli.files.reading.layout import Batch
 from passk_cli.files.roles import find_column
 
-# To check files that are larger than its sample, passk reads all rows of FULLY_READ_TASKS tasks.
+# If files are larger than the sample, the checks read all rows of FULLY_READ_TASKS tasks.
 FULLY_READ_TASKS = 500
 # The order of the checks matters, because passk asks the user only about the first certain
 # finding.
@@ -66,14 +66,17 @@ def find_contradictions(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def finding_error(finding: CheckFinding, batches: Sequence[Batch]) -> DataError:
-    """The error for a certain finding. The error names the first file that contains the column."""
+    """The error for a finding that is certain. The error names the first file that contains the
+    column of the finding."""
     diagnostic = finding.message_type(**finding.message_fields)
     column = finding.message_fields.get("column", "").strip("'")
-    having = [batch for batch in batches if find_column(column, batch.layout.kinds_by_column)] or batches
+    having = [
+        batch for batch in batches if find_column(column, batch.layout.kinds_by_column)
+    ] or batches
     place = finding.place or having[0].sources[0].name
     return DataError(place, diagnostic.text, name=diagnostic.name, settles=finding.suggested_fixes)
 
 
 def finding_warning(finding: CheckFinding) -> Diagnostic:
-    """The warning for a likely finding."""
+    """The warning for a finding that is only likely."""
     return replace(finding.message_type(**finding.message_fields), fixes=finding.suggested_fixes)

@@ -1,4 +1,4 @@
-"""Find rows that are not single attempts but contain a number of attempts, points or tests."""
+"""Find rows that contain a number of attempts, points or tests instead of a single attempt."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WEIGHTED_ROWS_WARNING = DiagnosticType(
     "passk does not read {column}, which may be the number of attempts in each row ({values})",
     meaning="Each row seems to contain a task, an outcome, and the number of attempts with this"
     " outcome.",
-    why="passk would count each row as one attempt, so n would be too small.",
+    why="passk would count each row as one attempt, so the number of attempts would be too small.",
     advice="Write one row per attempt, or one row per task with n attempts and c passes.",
     example="warning[weighted-rows]: passk does not read count, which may be the number of"
     " attempts in each row (3, 12, 7)",
@@ -46,8 +46,8 @@ RATES_AS_OUTCOMES_WARNING = DiagnosticType(
     " attempts.",
     why="passk would count the row as one attempt that passes or fails, and not as several"
     " attempts.",
-    advice="Write a column c with the number of passes (rate × n) next to n, or one row per"
-    " attempt.",
+    advice="Next to the column n, write a column c with the number of passes (rate × n), or write"
+    " one row per attempt.",
     example="warning[rates-of-several]: accuracy looks like a pass rate over several attempts (n:"
     " 5, 10), but each row would count as one attempt; write the number of passes as a column c",
 )  # fmt: skip
@@ -130,7 +130,8 @@ def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
 def _are_rates(outcome: str, scores: Floats, attempts: Floats) -> bool:
     """Whether each score is a whole number of passes divided by the number of attempts.
 
-    The scores may be rounded. The column is named like a rate, or a score is between 0 and 1.
+    The scores may be rounded. The column of the scores must be named like a rate, or some score
+    must be greater than 0 and less than 1.
     """
     is_known = np.isfinite(scores * attempts) & (attempts > 0)
     rates, n = scores[is_known], attempts[is_known]

@@ -1,4 +1,5 @@
-"""The declaration of a check of the data, the input of a check, and its findings."""
+"""Classes for checks of the data: the declaration of a check, the input of a check, and its
+findings."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ CERTAIN, LIKELY, EITHER = "error", "warning", "error or warning"
 def value_at_path(record: Any, path: str) -> Any:
     """The value at a dotted path in a record, or None if there is no such value.
 
-    >>> value_at({"a": {"b": 1}}, "a.b"), value_at({"a": [1]}, "a.b")
+    >>> value_at_path({"a": {"b": 1}}, "a.b"), value_at_path({"a": [1]}, "a.b")
     (1, None)
     """
     for key in path.split("."):
@@ -43,10 +44,12 @@ def value_at_path(record: Any, path: str) -> Any:
 class CheckFinding:
     """A contradiction between the rows of the files and the roles of their columns.
 
-    message : the type of the diagnostic. `fields` contains the values for its template.
-    certain : whether passk stops and asks you. Otherwise passk prints a warning.
-    settles : the options that resolve the finding, the likeliest first.
-    place : the file, if the finding concerns only one of several files.
+    message_type : the type of the diagnostic, with a template that uses the values in
+        `message_fields`.
+    certain : whether the finding is certain, so that passk stops and asks you instead of only
+        printing a warning.
+    suggested_fixes : the options that resolve the finding, the likeliest option first.
+    place : the name of the file, if the finding concerns only one of several files.
     """
 
     message_type: DiagnosticType
@@ -57,7 +60,9 @@ class CheckFinding:
 
     def __post_init__(self) -> None:
         allowed = tuple(
-            s for s in self.suggested_fixes if RESERVED_OUTPUT_COLUMNS.isdisjoint(s.options.get("--by", ()))
+            s
+            for s in self.suggested_fixes
+            if RESERVED_OUTPUT_COLUMNS.isdisjoint(s.options.get("--by", ()))
         )
         object.__setattr__(self, "suggested_fixes", allowed)
 
@@ -66,10 +71,11 @@ class CheckFinding:
 class ReadingCheck:
     """A check that finds one kind of contradiction in the data.
 
-    severity : CERTAIN if passk always stops, LIKELY if passk only warns, or EITHER.
-    when : the condition of the message, as a sentence for users.
-    settled_by : the options that resolve the finding, as users type them.
-    test : the function that finds the contradictions.
+    severity : CERTAIN if passk always stops, LIKELY if passk only prints a warning, or EITHER if
+        both can happen.
+    condition_text : the condition under which passk shows the message, as a sentence for users.
+    resolving_options : the options that resolve a finding, as users type them.
+    findings_function : the function that finds the contradictions.
     """
 
     message_type: DiagnosticType
@@ -83,9 +89,10 @@ class ReadingCheck:
 class CheckContext:
     """The data that a check receives: the roles of the columns and a profile of the rows.
 
-    cells : the model and the task of each cell. A cell contains the attempts by a model at a task.
-    refined_profile : a function that returns a profile of the given columns for complete cells.
-        Checks call it if the files are larger than the sample.
+    cell_columns : the model and the task of each cell, which contains all attempts by the model at
+        the task.
+    profile_of_complete_cells : a function that returns a profile of the given columns, computed
+        from all rows of some cells, for files that are larger than the sample.
     """
 
     profile: DataProfile
@@ -107,11 +114,13 @@ class CheckContext:
         return self.cell_columns["task"].distinct_texts
 
     def role_column(self, role: str) -> str:
-        """The column with a role in the first batch in which a column has the role, or ""."""
+        """The column with a role, from the first batch that has such a column, or "" if no batch
+        has one."""
         return next(filter(None, (batch.roles.column(role) for batch in self.batches)), "")
 
     def column_expression_sql(self, column: str) -> str:
-        """The SQL expression for a column, or for the text of a nested field, in a condition."""
+        """The SQL expression that represents a column, or the text of a nested field, in a
+        condition."""
         paths = (find_column(column, batch.layout.kinds_by_column) for batch in self.batches)
         base, keys = next(filter(None, paths), (column, []))
         if not keys:
@@ -145,7 +154,8 @@ class CheckContext:
 
     @cached_property
     def tasks_without_digits(self) -> list[str]:
-        """The tasks without a digit in their names. Headers and totals are among these tasks."""
+        """The tasks without a digit in their names. Headers and totals that passk read as tasks are
+        among these tasks."""
         return [name for name in self.tasks if re.search("[0-9]", name) is None]
 
     @cached_property
@@ -159,7 +169,9 @@ class CheckContext:
             kinds = batch.layout.kinds_by_column
             for role, column in batch.roles.columns().items():
                 read |= {part for part, _ in amount_addends(role, column, kinds)}
-            read |= {part for joined in batch.layout.joined_columns.values() for part in joined.parts}
+            read |= {
+                part for joined in batch.layout.joined_columns.values() for part in joined.parts
+            }
             if batch.has_suites:
                 read.add("suite")
         # passk reads cost and answer columns only if a metric needs them.

@@ -19,14 +19,15 @@ _MIN_CONSECUTIVE_STEPS = 8
 class Evenness(NamedTuple):
     """How evenly the values of a column are distributed over cells.
 
-    ratio : dispersion of the counts divided by the median dispersion of shuffles. The ratio is 0 if
-        values are planned, about 1 if they differ by chance, and larger if cells differ.
-    is_below_all : whether the dispersion is smaller than the dispersion of every shuffle.
-    p : share of the shuffles in which the values are at least as evenly distributed as in the
+    dispersion_ratio : the dispersion of the counts divided by the median dispersion of the
+        shuffles, which is 0 if values are planned, about 1 if they differ by chance, and larger
+        than 1 if cells differ.
+    is_below_all_shuffles : whether the dispersion is smaller than the dispersion in every shuffle.
+    p : the share of the shuffles in which the values are at least as evenly distributed as in the
         column.
-    varying_share : share of the cells in which the column has several values.
-    cells : number of cells with several rows.
-    share_once : share of the (cell, value) pairs that have exactly one row.
+    varying_cell_share : the share of the cells in which the column has several values.
+    cell_count : the number of cells with several rows.
+    single_row_share : the share of the (cell, value) pairs that have exactly one row.
     """
 
     dispersion_ratio: float
@@ -38,8 +39,11 @@ class Evenness(NamedTuple):
 
     @property
     def is_certainly_planned(self) -> bool:
-        """Whether the values are so evenly spread that the evaluation was certainly planned so."""
-        enough = self.cell_count >= _ENOUGH_CELLS or (self.cell_count >= _FEW_CELLS and self.dispersion_ratio == 0)
+        """Whether the values are spread so evenly that the evaluation was certainly planned this
+        way."""
+        enough = self.cell_count >= _ENOUGH_CELLS or (
+            self.cell_count >= _FEW_CELLS and self.dispersion_ratio == 0
+        )
         return (
             enough
             and self.varying_cell_share >= MIN_VARYING_CELL_SHARE
@@ -49,8 +53,13 @@ class Evenness(NamedTuple):
 
     @property
     def is_likely_planned(self) -> bool:
-        """Whether the values were likely planned. If there are few cells, p decides."""
-        few = self.cell_count < _ENOUGH_CELLS and self.dispersion_ratio < _CERTAIN_RATIO and self.p <= 0.05
+        """Whether the values of the column were likely planned. If there are few cells, the result
+        depends on the p-value."""
+        few = (
+            self.cell_count < _ENOUGH_CELLS
+            and self.dispersion_ratio < _CERTAIN_RATIO
+            and self.p <= 0.05
+        )
         return self.varying_cell_share >= MIN_VARYING_CELL_SHARE and (
             few or (self.dispersion_ratio < _LIKELY_RATIO and self.is_below_all_shuffles)
         )
@@ -59,17 +68,19 @@ class Evenness(NamedTuple):
 def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
     """Measure how evenly values are distributed over cells, compared with shuffles of the rows.
 
-    The dispersion D is the mean of (n(cell, value) − mean n of the value)² over the (cell, value)
-    pairs that occur. A planned setting has a smaller D than shuffled values. The function stops
-    early if many of the first shuffles are as even as the column.
+    The dispersion D is the mean of (n − m)² over the (cell, value) pairs that occur, in which n is
+    the number of rows of the pair and m is the mean of n over all pairs with the same value. A
+    planned setting has a smaller dispersion D than shuffled values. The function stops early if
+    many of the first shuffles distribute the values as evenly as the column does.
 
-    cell, value : one code per row. The value −1 counts as a value. Rows in cell −1 are left out.
-        Only the first 500 cells and 20,000 rows are used, in the order of the cell codes.
+    cell, value : one integer code per row. In `value`, the code −1 counts as a value. Rows with the
+        code −1 in `cell` are left out. Only the first 500 cells and 20,000 rows are used, in the
+        order of the cell codes.
 
     >>> cell, value = np.repeat(np.arange(12), 4), np.tile([0, 0, 1, 1], 12)
     >>> column_evenness(cell, value)[:2]
     (0.0, True)
-    >>> column_evenness(cell, np.random.default_rng(1).permutation(value)).is_below_all
+    >>> column_evenness(cell, np.random.default_rng(1).permutation(value)).is_below_all_shuffles
     False
     """
     sizes = np.bincount(cell[cell >= 0], minlength=1)
@@ -111,10 +122,10 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """The mean squared deviation of the number of rows per value, over the cells in which the value
-    occurs.
+    """The mean squared deviation of the numbers of rows per cell and value from the mean of the
+    value, over the cells in which the value occurs.
 
-    counts : number of rows, with shape (cells, values).
+    counts : the number of rows per cell and value, with shape (cells, values).
     """
     occurs = counts > 0
     mean = counts.sum(0) / np.maximum(occurs.sum(0), 1)
@@ -125,7 +136,8 @@ def _dispersion(counts: Ints) -> float:
 def is_consecutive(cell: Ints, numbers: Floats) -> bool:
     """Whether the numbers in every cell count up by 1 from 0 or 1.
 
-    The result is False if each cell has one row, or if there are fewer than 8 steps between rows.
+    The result is False if each cell has only one row, or if there are fewer than 8 steps from a row
+    to the next row of its cell.
 
     cell : one code per row, or −1 if the row has no cell.
     numbers : one number per row, or NaN if the row has no number.

@@ -24,8 +24,8 @@ from passk_cli.files.roles import (
 from passk_cli.files.vocabulary import EXPECTED_ANSWER_WORDS, PROBLEM_STATEMENT_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# _API_ERROR_PATTERN matches error messages of an API. _HARNESS_ERROR_PATTERN also matches errors of the computer (for
-# example out of memory), and texts that begin like an error message.
+# _API_ERROR_PATTERN matches error messages of an API. _HARNESS_ERROR_PATTERN also matches errors of
+# the computer (for example out of memory), and texts that begin like an error message.
 _HTTP_CODE_PATTERN = r"\b(?:429|50[0234]|529)\b"
 _API_ERROR_PATTERN = (
     r"\w*(?:rate.?limit|too.?many.?requests|quota|overloaded|unavailable"
@@ -84,7 +84,9 @@ def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
         and not column_name_words(name) & _NON_ERROR_COLUMN_WORDS
     ]
     flags = [name for name in names if normalized_last_key(name) in _ERROR_FLAG_NAMES]
-    texts = [name for name in names if profile.column_kind(name).name == "text" and name not in flags]
+    texts = [
+        name for name in names if profile.column_kind(name).name == "text" and name not in flags
+    ]
     kinds_by_column = [(name, _flagged_failures(context, name)) for name in flags]
     kinds_by_column += [
         (name, _failures_with_errors(context, name))
@@ -110,8 +112,8 @@ def error_findings(context: CheckContext) -> Iterator[CheckFinding]:
         SuggestedFix({"--where": without}, "leaves them out"),
         SuggestedFix({"--pool": (name,)}, "counts them as failures on purpose"),
     )
-    # If all attempts failed with an error, --where would leave no attempts, so passk does not
-    # suggest --where.
+    # If all attempts failed with an error, a condition in --where would leave no attempts, so passk
+    # does not suggest --where.
     yield CheckFinding(
         ERRORS_AS_FAILURES_WARNING, False, fields, settles[len(rows) == profile.row_count :]
     )
@@ -124,7 +126,9 @@ def _columns_with_errors(profile: DataProfile, names: Sequence[str]) -> list[str
         else f"{_HARNESS_ERROR_PATTERN}|{_HTTP_CODE_PATTERN}"
         for name in names
     )
-    tests = [_matches_sql(profile.columns[n].value_sql, p) for n, p in zip(names, patterns, strict=True)]
+    tests = [
+        _matches_sql(profile.columns[n].value_sql, p) for n, p in zip(names, patterns, strict=True)
+    ]
     if not tests:
         return []
     query = f"SELECT {', '.join(f'bool_or({test})' for test in tests)} FROM {profile.table_name}"
@@ -144,15 +148,18 @@ def _matches_sql(text: str, pattern: str) -> str:
 
 def _flagged_failures(context: CheckContext, name: str) -> dict[str, list[int]]:
     """Map the name of an error flag to the failures in which the flag is true."""
-    return _failing_rows(context, {name: np.flatnonzero(context.profile.column_verdicts(name) == 1)})
+    return _failing_rows(
+        context, {name: np.flatnonzero(context.profile.column_verdicts(name) == 1)}
+    )
 
 
 def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[int]]:
-    """Map each kind of error to the rows that failed. Empty if a column contains no errors.
+    """Map each kind of error to the rows that failed. The result is empty if the column contains no
+    errors.
 
-    A column about how attempts ended needs only an API error. In other columns, some failures must
-    have no error, or passes must have different texts. A column in which each failure has a text
-    contains the reasons why the model failed.
+    If a column describes how attempts ended, an API error is enough. In all other columns, some
+    failures must have no error, or the texts of passes must differ. A column in which each failure
+    has a text contains the reasons why the model failed.
     """
     profile = context.profile
     column, is_ending_column = (
@@ -195,7 +202,8 @@ def _rows_by_error(profile: DataProfile, name: str, pattern: str) -> dict[str, I
 
 
 def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str, list[int]]:
-    """The failed rows among rows with errors. Empty if too many rows with errors pass."""
+    """The failed rows for each kind of error that the rows contain. The result is empty if too many
+    rows with errors pass."""
     profile = context.profile
     failures = {
         kind: rows[(profile.task_codes[rows] >= 0) & (profile.row_verdicts[rows] == 0)].tolist()
@@ -208,7 +216,7 @@ def _failing_rows(context: CheckContext, kinds: Mapping[str, Ints]) -> dict[str,
 
 
 def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
-    """Names with their counts, the largest count first.
+    """The names with their counts, sorted so that the largest count comes first.
 
     >>> _names_with_counts({"a": 1, "b": 3})
     ['b (3)', 'a (1)']
@@ -217,9 +225,10 @@ def _names_with_counts(counts: Mapping[str, int]) -> list[str]:
 
 
 def _exclusion_condition(column: str, texts: set[str], kinds: Iterable[str]) -> str:
-    """The condition that excludes rows with errors, by their full text or by the kind of error.
+    """The condition that excludes rows with errors, based on the full text or on the kind of the
+    errors.
 
-    column : the column as written in a condition.
+    column : the name of the column, quoted as necessary in a condition.
     """
     value = f"coalesce({column}, '')"
     if len(texts) <= _MOST_NAMED and max(map(len, texts)) <= _LONGEST_NAMED:

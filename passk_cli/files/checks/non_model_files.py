@@ -1,4 +1,4 @@
-"""Find files that are not models: files with a part of a model's attempts, and summaries."""
+"""Find files that are not models: files with only some of a model's attempts, and summary files."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SUMMARY_FILE_WARNING = DiagnosticType(
     "{?tasks|the tasks of this file are the models of other files ({tasks})}{?name|the file is"
     " named like a summary of the other files ({name})}{?counts|the file counts attempts at"
     " {counts:task} that other files also contain}",
-    meaning="A folder contains the results of models, and a file that summarizes them.",
+    meaning="The folder contains the results of models, and a file that summarizes these results.",
     why="A summary file is not a model, and the attempts that it summarizes would count twice.",
     advice="Leave the summary out, for example with --exclude-model. If the file contains further"
     " results, name the files, or a pattern, instead of the folder.",
@@ -49,7 +49,9 @@ SUMMARY_FILE_WARNING = DiagnosticType(
 
 
 def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find files with the same model and tasks, if the file names differ in more than numbers."""
+    """Find files that contain the same model and tasks, if their names differ in more than
+    numbers.
+    """
     request, sources, batches = context.request, context.sources, context.batches
     is_decided = request.template or "file" in request.pool or request.duplicates == "first"
     if len(sources) < 2 or context.is_known_format or is_decided:
@@ -62,10 +64,14 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         return
     attempt, profile = context.role_column("attempt"), context.profile
     profile = (
-        profile if profile.is_complete else context.profile_of_complete_cells([attempt] if attempt else [])
+        profile
+        if profile.is_complete
+        else context.profile_of_complete_cells([attempt] if attempt else [])
     )
     files: dict[int, list[str]] = {}
-    for series, file in {*zip(profile.series_codes.tolist(), profile.file_indices.tolist(), strict=True)}:
+    for series, file in {
+        *zip(profile.series_codes.tolist(), profile.file_indices.tolist(), strict=True)
+    }:
         files.setdefault(series, []).append(profile.file_names[file])
     if all(len({re.sub("[0-9]+", "0", name) for name in names}) == 1 for names in files.values()):
         return
@@ -102,10 +108,14 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
 def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find summary files that passk would read as models.
 
-    The tasks of a summary file are the models of other files, or the file counts the attempts in
-    other files. A file in a folder can also be named like a summary.
+    A summary file has the models of other files as its tasks, or counts the attempts in other
+    files. A file in a folder is also a summary file if its name suggests a summary.
     """
-    names, tasks, models = context.cell_columns["name"], context.cell_columns["task"], {*context.models}
+    names, tasks, models = (
+        context.cell_columns["name"],
+        context.cell_columns["task"],
+        {*context.models},
+    )
     files = [(batch, source) for batch in context.batches for source in batch.sources]
     fields = {"tasks": "", "name": "", "counts": 0}
     for batch, source in files if len(models) > 1 else ():
@@ -126,7 +136,9 @@ def summary_file_findings(context: CheckContext) -> Iterator[CheckFinding]:
     rows = [s for b, s in files if b.roles.row_type != "counts"]
     if not counts or not rows or any(batch.layout.table_name for batch in context.batches):
         return
-    profile = context.profile if context.profile.is_complete else context.profile_of_complete_cells([])
+    profile = (
+        context.profile if context.profile.is_complete else context.profile_of_complete_cells([])
+    )
 
     def cells(sources: Sequence[Source]) -> set[int]:
         places = [profile.file_names.index(s.name) for s in sources if s.name in profile.file_names]

@@ -37,7 +37,8 @@ COARSE_TASKS_WARNING = DiagnosticType(
 
 
 def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find questions that differ within tasks, or ids that differ in each row of a few tasks."""
+    """Find questions that differ within a task, or ids that differ in every row although there are
+    only a few tasks."""
     profile, task = context.profile, context.role_column("task")
     if context.is_known_format or not task:
         return
@@ -59,7 +60,9 @@ def coarse_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
             # If a judge gives the outcome, columns of expected verdicts are about the judge and not
             # about the task.
             continue
-        differs, example = _share_of_differing_tasks(profile.task_codes, profile.columns[name].codes)
+        differs, example = _share_of_differing_tasks(
+            profile.task_codes, profile.columns[name].codes
+        )
         nested = _is_nested_in_tasks(profile.task_codes, profile.columns[name].codes)
         if differs >= _DIFFERING_SHARE and (states or nested):
             yield _coarse_task_finding(context, name, example)
@@ -74,9 +77,13 @@ def _agrees_with_outcome(verdicts: Floats, outcome: Floats) -> bool:
 
 
 def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find an id column that differs in each row, if there are a few tasks with many rows."""
+    """Find an id column with a different value in each row, if there are only a few tasks with many
+    rows."""
     profile = context.profile
-    sizes, models = np.bincount(profile.task_codes[profile.task_codes >= 0]), profile.series_codes.max(initial=0) + 1
+    sizes, models = (
+        np.bincount(profile.task_codes[profile.task_codes >= 0]),
+        profile.series_codes.max(initial=0) + 1,
+    )
     few = 1 < len(sizes) <= _FEW_TASKS and sizes.mean() >= _MANY_ROWS * models
     if not few or not profile.is_complete:
         return
@@ -92,7 +99,8 @@ def _unique_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]]:
-    """The share of tasks with several values of a column, and two different rows of one task.
+    """The share of tasks that have several values in a column, and two rows of one task that differ
+    in the column.
 
     Tasks with only one row are not included.
     """
@@ -109,7 +117,7 @@ def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]
 
 
 def _is_nested_in_tasks(task: Ints, codes: Ints) -> bool:
-    """Whether each value occurs in one task only and in several rows, like a question."""
+    """Whether each value occurs in only one task and in several rows, as a question does."""
     is_present = (task >= 0) & (codes >= 0)
     pairs = np.unique(np.stack([codes[is_present], task[is_present]]), axis=1)
     values = count_distinct(pairs[0])

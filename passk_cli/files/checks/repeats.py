@@ -14,12 +14,12 @@ from passk_cli.files.roles import MAX_NAME_CHARACTERS, column_name_words, normal
 from passk_cli.files.vocabulary import ANSWER_WORDS, EVENT_WORDS, PROSE_WORDS
 from passk_cli.suggested_fix import SuggestedFix
 
-# A column with a word in _PER_ATTEMPT_COLUMN_WORDS in its name has values that differ between attempts at a
-# task.
+# A column with a word in _PER_ATTEMPT_COLUMN_WORDS in its name has values that differ between
+# attempts at a task.
 _PER_ATTEMPT_COLUMN_WORDS = EVENT_WORDS | ANSWER_WORDS | PROSE_WORDS | {"id"}
 _CACHE_FLAG_NAMES = frozenset("cached cache_hit from_cache is_cached".split())
-# Two equal runs are unlikely by chance if at least _MIN_PASSES_AND_FAILURES tasks passed and at least
-# _MIN_PASSES_AND_FAILURES tasks failed.
+# Two runs are unlikely to be equal by chance if at least _MIN_PASSES_AND_FAILURES tasks passed and
+# at least _MIN_PASSES_AND_FAILURES tasks failed.
 _MIN_PASSES_AND_FAILURES = 5
 
 REPEATED_RECORDS_WARNING = DiagnosticType(
@@ -47,7 +47,9 @@ CACHED_ATTEMPTS_WARNING = DiagnosticType(
 
 
 def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find records that are equal in every column, if this is unlikely by chance."""
+    """Find records with the same values in every column, if this is unlikely to be due to
+    chance.
+    """
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return
@@ -61,7 +63,10 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
         name: column
         for name, column in profile.columns.items()
         if has_one_layout
-        or (column.present_share == 1 and profile.column_kind(name).longest_bytes <= MAX_NAME_CHARACTERS)
+        or (
+            column.present_share == 1
+            and profile.column_kind(name).longest_bytes <= MAX_NAME_CHARACTERS
+        )
     }
     records = joined_codes(profile.series_codes, *(column.codes + 1 for column in columns.values()))
     firsts = np.unique(records, return_index=True)[1]
@@ -94,7 +99,9 @@ def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
-    """Whether a second run would probably have other outcomes than half of the rows."""
+    """Whether a second run would probably differ from the first half of the rows in some
+    outcomes.
+    """
     cell, verdict = context.profile.cell_codes[:half], context.profile.row_verdicts[:half]
     failed, passed = np.unique(cell[verdict == 0]), np.unique(cell[verdict == 1])
     if count_distinct(cell) < half:
@@ -105,7 +112,7 @@ def _has_mixed_outcomes(context: CheckContext, half: int) -> bool:
 
 
 def cached_attempt_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find attempts with an answer from a cache, if the task has several attempts."""
+    """Find attempts that reuse an answer from a cache, at tasks with several attempts."""
     profile = context.profile
     flags = (name for name in profile.columns if normalized_last_key(name) in _CACHE_FLAG_NAMES)
     for name in (name for name in flags if name not in context.request.pool):

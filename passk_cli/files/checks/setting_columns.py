@@ -1,6 +1,7 @@
 """Find unread columns with values that were planned for each model and task.
 
-They contain settings, attempt numbers, or parts of the benchmark with separate task numbers.
+Columns with planned values contain settings, attempt numbers, or parts of the benchmark with
+separate task numbers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from passk_cli.files.checks.evenness import (
     is_consecutive,
 )
 from passk_cli.files.reading.profile import DataProfile, SampledColumn, count_distinct, joined_codes
-from passk_cli.files.reading.records import read_records, repeating_entry_names
+from passk_cli.files.reading.records import naming_field_and_shared_names, read_records
 from passk_cli.files.roles import (
     ATTEMPT_END_COLUMN_WORDS,
     EACH_ENTRY_KEY,
@@ -76,8 +77,8 @@ POOLED_SETTINGS_WARNING = DiagnosticType(
     "attempts at one task differ in {column} ({values})",
     meaning="One model attempted the same tasks under different settings, such as prompts or"
     " temperatures.",
-    why="The estimates describe the mixture of these settings. pass@k of a mixture is not the"
-    " pass@k of any setting.",
+    why="The estimates describe the mixture of the settings. pass@k of a mixture is not the pass@k"
+    " of any setting.",
     advice="Report each setting separately with --by, or pool the settings on purpose with"
     " --pool.",
     example="warning[pooled-settings]: attempts at one task differ in temperature (0.2, 0.8)",
@@ -113,7 +114,7 @@ REPEATED_TASK_NAMES_WARNING = DiagnosticType(
     meaning="The task numbers start again for each part of the data, such as a subject or a"
     " domain.",
     why="If passk read only the task number, different tasks would count as one task.",
-    advice="Name both columns, for example with --field task=subject,id.",
+    advice="Name the two columns that identify a task, for example with --field task=subject,id.",
     example="warning[restarting-tasks]: task names repeat for each value of subject (algebra,"
     " geometry), so different tasks have the same name",
 )  # fmt: skip
@@ -143,7 +144,9 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
     restarting = [
         name for name in context.unread_columns if _attempt_numbers_restart(context, name)
     ]
-    if restarting and not any(look_like_models(profile.distinct_texts(name)) for name in restarting):
+    if restarting and not any(
+        look_like_models(profile.distinct_texts(name)) for name in restarting
+    ):
         order = {
             n: (normalized_last_key(n) not in SUITE_NAMES, profile.columns[n].distinct_count)
             for n in restarting
@@ -155,8 +158,8 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
     columns = [profile.columns[name] for name in names]
     certain: list[tuple[SampledColumn, Evenness]] = []
     if columns and not profile.is_complete:
-        # If a column varies in the sampled rows of a model at a task, it also varies in all these
-        # rows, unless a filter removes rows.
+        # If a column varies in some rows of a model at a task, it also varies in all rows of this
+        # model at this task, unless a filter removes rows.
         request = context.request
         fewer = request.where or request.models or request.exclude_models
         fewer = fewer or request.only_tasks or request.exclude_tasks
@@ -190,8 +193,9 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
 def attempt_number_column(context: CheckContext) -> str:
     """The column that probably contains attempt numbers, or "" if no column does.
 
-    The name of the column suggests a number, and each value occurs once in nearly every cell. The
-    result is "" if passk already reads a column as the attempt number.
+    The name of a column with attempt numbers suggests a number, and each of its values occurs only
+    once in nearly every cell. The result is "" if passk already reads a column as the attempt
+    number.
     """
     profile = context.profile
     attempts = all(batch.roles.row_type == "attempts" for batch in context.batches)
@@ -221,7 +225,9 @@ def _contains_attempt_numbers(profile: DataProfile, column: SampledColumn) -> bo
 
 
 def max_plausible_attempts(rows: int) -> int:
-    """The maximum plausible number of attempt numbers if a cell has at most `rows` rows."""
+    """The largest plausible number of different attempt numbers if a cell has at most `rows`
+    rows.
+    """
     return 2 * rows + 2
 
 
@@ -239,7 +245,8 @@ def is_setting(column: str) -> bool:
 
 
 def _finding_sort_key(context: CheckContext, column: SampledColumn) -> tuple[bool, bool, int]:
-    """The sort key of certain findings: named settings and columns with many values first."""
+    """The sort key that puts named settings and columns with many values first among certain
+    findings."""
     name = column.name
     numbers = bool(column_name_words(name) & ATTEMPT_NUMBER_WORDS)
     return not _is_named_setting(context, name), numbers, -column.distinct_count
@@ -251,7 +258,7 @@ def _is_named_setting(context: CheckContext, name: str) -> bool:
 
 
 def _with_equal_values_merged(profile: DataProfile, column: SampledColumn) -> SampledColumn:
-    """Give equal numbers, such as 1 and 1.0, and times on the same day the same code."""
+    """Assign the same code to equal numbers, such as 1 and 1.0, and to times on the same day."""
     if days := _value_dates(profile, column):
         values, inverse = np.unique(days, return_inverse=True)
         by_day = np.where(column.codes < 0, -1, inverse[column.codes])
@@ -265,13 +272,18 @@ def _with_equal_values_merged(profile: DataProfile, column: SampledColumn) -> Sa
 
 
 def _value_dates(profile: DataProfile, column: SampledColumn) -> list[str]:
-    """The day of each value of a column with dates. Empty if a value is not a date."""
-    dates = [*map(_DATE_PATTERN.fullmatch, profile.distinct_texts(column.name, column.distinct_count))]
+    """The day of each value in a column of dates. The result is empty if any value is not a
+    date.
+    """
+    dates = [
+        *map(_DATE_PATTERN.fullmatch, profile.distinct_texts(column.name, column.distinct_count))
+    ]
     return ["".join(date.groups()[:3]) for date in dates if date] if all(dates) else []
 
 
 def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
-    """How evenly values are distributed over the cells of models with several values."""
+    """How evenly the values of a column are distributed over the cells of models that have several
+    of the values."""
     if is_consecutive(profile.cell_codes, profile.column_numbers(column.name)):
         return _CONSECUTIVE_EVENNESS
     # Attempts without a verdict are excluded, because such attempts lack values in most columns.
@@ -281,7 +293,8 @@ def _setting_evenness(profile: DataProfile, column: SampledColumn) -> Evenness:
 
 
 def _varying_rows(profile: DataProfile, column: SampledColumn) -> Bools:
-    """A mask of the rows of models with several values, including a missing value."""
+    """A mask of the rows of models that have several values in a column. A missing value counts as
+    a value."""
     models = int(profile.series_codes.max(initial=0)) + 1
     least, most = np.full(models, len(column.codes)), np.full(models, -2)
     np.minimum.at(least, profile.series_codes, column.codes)
@@ -296,7 +309,9 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     most = max(20, int(profile.row_count**0.5), int(np.median(sizes)))
     if not 2 <= column.distinct_count + (column.present_share < 1) <= max(most, int(sizes.max())):
         return False
-    if column.distinct_count > most and not is_consecutive(profile.cell_codes, profile.column_numbers(name)):
+    if column.distinct_count > most and not is_consecutive(
+        profile.cell_codes, profile.column_numbers(name)
+    ):
         return False
     is_named = _is_named_setting(context, name)
     happens = column_name_words(name) & _EVENT_AND_CACHE_WORDS and not (
@@ -308,7 +323,8 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
     )
     attempt_column = profile.columns.get(context.request.fields.get("attempt", ""))
     numbers = (
-        normalized_last_key(name) in ROLES["attempt"].rank_by_name and profile.column_kind(name).name == "number"
+        normalized_last_key(name) in ROLES["attempt"].rank_by_name
+        and profile.column_kind(name).name == "number"
     )
     if attempt_column and numbers:
         pair_count = _count_cell_value_pairs(profile.cell_codes, column.codes)
@@ -320,7 +336,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
 def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs only with passes or only with failures.
 
-    Such a column is a consequence of the outcome and not a setting.
+    A column with such values is a consequence of the outcome and not a setting.
     """
     is_judged = np.isfinite(profile.row_verdicts)
     codes, verdict = column.codes[is_judged] + 1, profile.row_verdicts[is_judged]
@@ -333,14 +349,15 @@ def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
 
 
 def _count_cell_value_pairs(cell: Ints, codes: Ints) -> int:
-    """The number of (cell, value) pairs. A missing value counts as a value."""
+    """The number of different (cell, value) pairs. A missing value counts as a value."""
     return count_distinct(joined_codes(cell, codes + 1))
 
 
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """True if the values were certainly planned, False if likely, None otherwise."""
+    """True if the values were certainly planned, False if they were likely planned, and None
+    otherwise."""
     name, number = column.name, context.profile.column_kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
     if (
@@ -351,7 +368,13 @@ def _is_planned(
     ):
         return None
     rare = is_named or (column.present_share == 1 and even.cell_count > 8 and even.p <= 0.005)
-    crossed = rare and not number and even.dispersion_ratio == 0 and even.varying_cell_share == 1 and even.cell_count > 1
+    crossed = (
+        rare
+        and not number
+        and even.dispersion_ratio == 0
+        and even.varying_cell_share == 1
+        and even.cell_count > 1
+    )
     if (
         even.is_certainly_planned
         or even is _CONSECUTIVE_EVENNESS
@@ -369,8 +392,8 @@ def _has_exact_setting_name(column: SampledColumn, even: Evenness) -> bool:
 
 
 def _has_whole_numbers(profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether all values are numbers or end in a number (run1), or the column name means
-    numbering."""
+    """Whether all values are numbers or end with a number, for example "run1", or the name of the
+    column means a number."""
     numbered = all(map(NUMBERED_VALUE_PATTERN.fullmatch, profile.distinct_texts(column.name, 20)))
     return numbered or bool(column_name_words(column.name) & ATTEMPT_NUMBER_WORDS)
 
@@ -429,7 +452,8 @@ def _natural_sort_key(text: str) -> tuple[float, str]:
 
 
 def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
-    """Whether attempt numbers repeat within a task, but not within one value of the column."""
+    """Whether attempt numbers repeat within a task, but not among rows of the task that have the
+    same value in a column."""
     profile, column = context.profile, context.profile.columns[name]
     attempt = profile.columns.get(context.role_column("attempt"))
     terms = column_name_words(name)
@@ -439,7 +463,10 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
         return False
     if not _may_be_task_part(context, profile, column):
         return False
-    if any("." in text for text in profile.distinct_texts(name)) and profile.column_kind(name).name == "number":
+    if (
+        any("." in text for text in profile.distinct_texts(name))
+        and profile.column_kind(name).name == "number"
+    ):
         # Fractions are settings, such as temperatures, and not parts of a benchmark.
         return False
     numbers = joined_codes(profile.cell_codes, attempt.codes)
@@ -451,10 +478,10 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
 
 
 def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
-    """Whether a column may be a part of the name of the task.
+    """Whether the values of a column may be a part of the task name.
 
-    One task name must occur with several questions. In addition, the column must be named like a
-    part of a benchmark, or not every task occurs with every value.
+    At least one task name must occur with several questions. In addition, the column must be named
+    like a part of a benchmark, or some tasks must not occur with every value of the column.
     """
     name = column.name
     if (
@@ -478,7 +505,8 @@ def _may_be_task_part(context: CheckContext, profile: DataProfile, column: Sampl
     )
     return not any(
         count_distinct(codes) > 1
-        and count_distinct(joined_codes(profile.task_codes, codes)) == count_distinct(profile.task_codes)
+        and count_distinct(joined_codes(profile.task_codes, codes))
+        == count_distinct(profile.task_codes)
         for codes in stated
     )
 
@@ -488,7 +516,8 @@ def _task_numbers_restart(
 ) -> bool:
     """Whether the task numbers start again at 0 or 1 for each value of a column.
 
-    The last task numbers must differ. The result is also True if the column has an exact task name.
+    The last task number must differ between values of the column. The result is also True if the
+    column itself has a usual name for tasks.
     """
     if (
         _is_named_setting(context, column.name)
@@ -514,13 +543,13 @@ def _task_numbers_restart(
 
 
 def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find settings that have one value per task, and so divide tasks into arms."""
+    """Find settings that have only one value per task and therefore divide the tasks into arms."""
     profile = context.profile
     is_judged = (profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)
     for name in () if context.is_known_format else filter(is_setting, context.unread_columns):
         column = profile.columns[name]
         models = joined_codes(profile.series_codes, column.codes)
-        # A prompt often contains the question of the task, and is then not a setting.
+        # Prompts often contain the question of a task, and such prompts are not a setting.
         if column_name_words(name) & PROBLEM_STATEMENT_WORDS == column_name_words(
             name
         ) or _separates_outcomes(profile, column):
@@ -533,7 +562,9 @@ def pooled_arm_findings(context: CheckContext) -> Iterator[CheckFinding]:
             continue
         n = np.bincount(column.codes[is_judged], minlength=column.distinct_count)
         c = np.bincount(
-            column.codes[is_judged], profile.row_verdicts[is_judged], minlength=column.distinct_count
+            column.codes[is_judged],
+            profile.row_verdicts[is_judged],
+            minlength=column.distinct_count,
         )
         several = _count_cell_value_pairs(profile.cell_codes, column.codes) > count_distinct(
             profile.cell_codes
@@ -565,8 +596,10 @@ def scorer_list_findings(context: CheckContext) -> Iterator[CheckFinding]:
     way = context.role_column("outcome").replace(EACH_ENTRY_KEY, "").rpartition(".")[0]
     if batch is None or not way:
         return
-    values = [value_at_path(record, way) for _, record in islice(read_records(batch), _MOST_RECORDS)]
-    names = repeating_entry_names([value for value in values if isinstance(value, list)])
+    values = [
+        value_at_path(record, way) for _, record in islice(read_records(batch), _MOST_RECORDS)
+    ]
+    names = naming_field_and_shared_names([value for value in values if isinstance(value, list)])
     if names is not None and not all(map(NUMBERED_VALUE_PATTERN.fullmatch, names[1])):
         fields = {"column": quote(f"{way}.{names[0]}"), "values": sorted(names[1])}
         yield CheckFinding(SEVERAL_VERDICTS_WARNING, True, fields)

@@ -1,4 +1,5 @@
-"""Find tasks that are a header, a total, a model or a row id, and tasks with two spellings."""
+"""Find task names that are really a header, a total, a model or a row id, or that have two
+spellings."""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from passk_cli.text import first_few
 _TOTAL_ROW_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# Names that match _SPELLING_VARIANT_PATTERN need more normalization than lower case before passk compares
-# them.
+# Before passk compares names that match _SPELLING_VARIANT_PATTERN, it must change more in the names
+# than upper case to lower case.
 _SPELLING_VARIANT_PATTERN = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS_WARNING = DiagnosticType(
@@ -88,7 +89,7 @@ def summary_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _is_named_like_total(name: str) -> bool:
-    """Whether a name consists of one or two words for totals.
+    """Whether a name consists of one or two words that mean a total, for example "Macro avg".
 
     >>> (_is_named_like_total("Macro avg"), _is_named_like_total("suite-overall"),
     ...  _is_named_like_total("all pairs"))
@@ -106,14 +107,14 @@ def header_findings(context: CheckContext) -> Iterator[CheckFinding]:
     for name in context.tasks if any(map(str.isdigit, task)) else context.tasks_without_digits:
         if normalized_column_name(name.strip("\ufeff \t")) == normalized_column_name(
             task
-        ) and _is_header(context, name):
+        ) and _row_repeats_header(context, name):
             without = f"{context.column_expression_sql(task)} <> {quote_text(name)}"
             settle = SuggestedFix({"--where": without}, "leaves it out")
             yield CheckFinding(HEADER_ROWS_WARNING, True, {"name": repr(name)}, (settle,))
             return
 
 
-def _is_header(context: CheckContext, task: str) -> bool:
+def _row_repeats_header(context: CheckContext, task: str) -> bool:
     """Whether at least half of the other values in the row of a task are column names."""
     profile, column = context.profile, context.role_column("task")
     if task not in (texts := profile.distinct_texts(column, 100_000)):
@@ -138,7 +139,7 @@ def spelling_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def normalized_name(name: str) -> str:
-    r"""A name in lower case, without extra spaces, invisible characters, `./` and leading zeros.
+    r"""The name in lower case, without extra spaces, invisible characters, `./` or leading zeros.
 
     >>> [normalized_name(name) for name in ("./A b", "a_B", "1.0", "01", "t0\u200b")]
     ['a b', 'a_b', '1', '1', 't0']
@@ -174,7 +175,11 @@ def row_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
     """Find row ids that passk read as tasks although each question occurs in several rows."""
     profile, task = context.profile, context.role_column("task")
     column = profile.columns.get(task)
-    if context.is_known_format or column is None or not 1 < profile.row_count == column.distinct_count:
+    if (
+        context.is_known_format
+        or column is None
+        or not 1 < profile.row_count == column.distinct_count
+    ):
         return
     statements = [
         name for name in context.unread_columns if column_name_words(name) & PROBLEM_STATEMENT_WORDS
@@ -188,7 +193,7 @@ def row_id_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _has_mostly_repeated_values(codes: Ints) -> bool:
-    """Whether nearly all values occur in several rows, like the question of a task."""
+    """Whether nearly all values occur in several rows, as the question of a task does."""
     sizes = np.bincount(codes[codes >= 0], minlength=1)
     return bool(len(sizes) >= 5 and codes.min() >= 0 and np.mean(sizes > 1) >= 0.9)
 

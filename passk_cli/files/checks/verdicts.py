@@ -46,10 +46,11 @@ from passk_cli.files.vocabulary import (
 )
 from passk_cli.suggested_fix import SuggestedFix
 
-# The words in _NEUTRAL_GRADE_WORDS do not change the meaning of a grade, for example "final" in "final
-# score".
+# The words in _NEUTRAL_GRADE_WORDS do not change the meaning of a grade, for example "final" in
+# "final score".
 _NEUTRAL_GRADE_WORDS = frozenset("final overall total eval evaluation is task".split())
-# The words in _NON_VERDICT_WORDS change the meaning of a verdict, for example "expected" or "partial".
+# The words in _NON_VERDICT_WORDS change the meaning of a verdict, for example "expected" or
+# "partial".
 _NON_VERDICT_WORDS = (
     (EXPECTED_ANSWER_WORDS - {"label", "true"})
     | (AVERAGE_WORDS - {"rate"})
@@ -81,7 +82,7 @@ ALWAYS_SUCCESS_WARNING = DiagnosticType(
     "always-success", WARNING,
     "{column} is {value} in all {attempts:attempt}{?sample| of a sample}, so {column} may only show"
     " that a run ended",
-    meaning="Many agents write status: ok when they end without an error, even if the result is"
+    meaning="Many agents write `status: ok` when they end without an error, even if the result is"
     " wrong.",
     why="If the outcome column only shows that a run ended, pass@k is 1 and contains no information"
     " about the tasks.",
@@ -96,22 +97,22 @@ EXPECTED_VERDICTS_WARNING = DiagnosticType(
     " agree",
     meaning="The evaluated model gives verdicts itself, and another column contains the expected"
     " verdicts.",
-    why="A verdict of pass by the model does not mean that the attempt passes. The model's verdict"
-    " is right only if it equals the expected verdict.",
+    why="If the model gives the verdict 'pass', the attempt does not necessarily pass. The model's"
+    " verdict is right only if it equals the expected verdict.",
     advice="Compare the two columns, for example with --field outcome=result==expected.",
     example="warning[expected-verdicts]: expected_result contains the expected values of result,"
     " so an attempt passes if the two columns agree",
 )  # fmt: skip
 AMBIGUOUS_SUCCESS_WARNING = DiagnosticType(
     "ambiguous-success", WARNING,
-    "{column} may mean the success of the attack, because there is a column {attack}; is true a"
-    " pass?",
+    "{column} may mean the success of the attack, because there is a column {attack}; does true"
+    " mean a pass?",
     meaning="In evaluations of attacks, success often means that the attack worked.",
     why="If you measure the attack, true is a pass. If you measure how well a model withstands the"
     " attack, false is a pass. The rates of true and of false add up to 1.",
     advice="Name the value that passes with --passes.",
     example="warning[ambiguous-success]: success may mean the success of the attack, because there"
-    " is a column attack_type; is true a pass?",
+    " is a column attack_type; does true mean a pass?",
 )  # fmt: skip
 LIST_ORDER_WARNING = DiagnosticType(
     "lists-in-order", WARNING,
@@ -158,7 +159,9 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
     if context.request.scores_only:
         return
     judged = profile.row_verdicts[(profile.task_codes >= 0) & np.isfinite(profile.row_verdicts)]
-    constant = profile.distinct_texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
+    constant = (
+        profile.distinct_texts(outcome, 1)[0] if len(judged) > 1 and np.ptp(judged) == 0 else ""
+    )
     always = bool(constant) and judged[0] == 1
     expected = any(
         column_name_words(name) & EXPECTED_ANSWER_WORDS for name in context.unread_columns
@@ -183,7 +186,8 @@ def second_verdict_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find outcomes that compare two lists, if some lists differ only in the order of entries."""
+    """Find outcomes that compare two lists, if some lists differ only in the order of their
+    entries."""
     outcome = context.role_column("outcome")
     left, equal, right = outcome.partition(EQUALITY_OPERATOR)
     frame = context.batches[0].layout.kind == "frame"
@@ -202,7 +206,7 @@ def list_order_findings(context: CheckContext) -> Iterator[CheckFinding]:
 
 
 def _attack_column(context: CheckContext, outcome: str) -> str:
-    """The first column about attacks if the outcome is named success, otherwise ""."""
+    """The first column about attacks if the outcome column is named "success", otherwise ""."""
     if not column_name_words(outcome) & _SUCCESS_WORDS or EQUALITY_OPERATOR in outcome:
         return ""
     return next(
@@ -228,15 +232,18 @@ def _ambiguous_success_finding(context: CheckContext, outcome: str, attack: str)
 
 
 def _contains_expected_verdicts(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column contains only verdicts, and some of them also occur in the outcome."""
+    """Whether a column contains only verdicts, and some of these verdicts also occur in the
+    outcome."""
     profile = context.profile
-    expected, outcomes = ({text.lower() for text in profile.distinct_texts(c, 50)} for c in (name, outcome))
+    expected, outcomes = (
+        {text.lower() for text in profile.distinct_texts(c, 50)} for c in (name, outcome)
+    )
     verdicts = profile.column_verdicts(name)[profile.columns[name].codes >= 0]
     return bool(np.all(verdicts >= 0)) and not expected.isdisjoint(outcomes)
 
 
 def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool:
-    """Whether a column named like a verdict or a grade contradicts the outcome.
+    """Whether a column that is named like a verdict or a grade contradicts the outcome column.
 
     A grade contradicts the outcome if no threshold on the grade reproduces the outcome. A verdict
     contradicts the outcome if they agree in some rows and disagree in other rows, or if the verdict
@@ -269,7 +276,7 @@ def _contradicts_outcome(context: CheckContext, name: str, outcome: str) -> bool
         )
     values = profile.column_verdicts(name)
     is_present = profile.columns[name].codes >= 0
-    # A column that contains an unknown word is not a verdict.
+    # A column that contains an unknown word is not a verdict column.
     if profile.columns[name].distinct_count >= _MOST_VALUES or np.any(values[is_present] < 0):
         return False
     has_both = np.isfinite(values) & np.isfinite(profile.row_verdicts)
@@ -299,7 +306,7 @@ def _without_final_number(name: str) -> str:
 
 
 def _values_differ(context: CheckContext, column: str, other_column: str) -> bool:
-    """Whether two columns have different values in some row. Case is ignored."""
+    """Whether two columns have different values in at least one row. Case is ignored."""
     profile = context.profile
     rows = np.flatnonzero(
         (profile.columns[column].codes >= 0) & (profile.columns[other_column].codes >= 0)
@@ -319,8 +326,8 @@ def _no_threshold_reproduces_outcome(numbers: Floats, verdict: Floats, *, ended:
 
     Rows without a grade or without an outcome are ignored.
 
-    ended : whether the outcome may only show that a run ended. If so, a varying grade contradicts
-        an outcome that always passes.
+    ended : whether the outcome may show only that a run ended. If `ended` is true, a varying grade
+        contradicts an outcome that always passes.
 
     >>> grades, verdict = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 0.0])
     >>> _no_threshold_reproduces_outcome(grades, verdict, ended=False)

@@ -1,4 +1,4 @@
-"""Turn the result of the SQL statement into Counts, and apply --missing and --duplicates."""
+"""Turn the result of the counting statement into Counts, and apply --missing and --duplicates."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def build_counts(
         counts = counts.with_clusters(_cluster_of_tasks(request.cluster, cells, place))
     for i, column in enumerate(statement.benchmarks):
         if benchmark_by_task := _benchmark_of_tasks(cells, i):
-            facts = replace(counts.read_facts, benchmark_column=column, benchmark_by_task=benchmark_by_task)
+            facts = replace(
+                counts.read_facts, benchmark_column=column, benchmark_by_task=benchmark_by_task
+            )
             return replace(counts, read_facts=facts)
     return counts
 
@@ -107,10 +109,13 @@ def _benchmark_of_tasks(cells: Mapping[str, Any], place: int) -> dict[str, str]:
 def _require_valid_data(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise an error for a label of several models, a missing outcome field, or invalid data."""
+    """Raise an error if a label names several models, if an outcome field is missing, or if data is
+    invalid."""
     cells = tally.cell_columns
     if any(source.label for batch in statement.batches for source in batch.sources):
-        _require_one_model_per_label(statement.batches, tally.cell_columns_with_repeats, statement.request)
+        _require_one_model_per_label(
+            statement.batches, tally.cell_columns_with_repeats, statement.request
+        )
     judged = np.bincount(cells["name"].codes + 1, cells["n"] + cells["bad"])[1:]
     if cells["missing"].any() and not judged.all():
         # If the outcome field is missing in all records, the name of the field is wrong.
@@ -137,7 +142,8 @@ def _raise_no_attempts_error(
 
 
 def _series_codes(statement: Statement, cells: Mapping[str, Any], attempted: Any) -> Any:
-    """Integer codes of models and groups, in the order of an ordered category column."""
+    """Integer codes of models and groups. If a category column is ordered, the codes follow its
+    order."""
     layouts = [batch.layout for batch in statement.batches]
     orders = dict(chain.from_iterable(layout.category_orders.items() for layout in layouts))
     columns = [cells[column][attempted].texts_and_codes for column in ("name", *statement.groups)]
@@ -235,7 +241,9 @@ def _reading_facts(
         duplicates_policy=request.duplicates,
         duplicates_checked=_are_attempts_numbered(batches),
         files_with_unnumbered_repeats=tuple(source.name for source in sources) if pooled else (),
-        unnumbered_attempts=int((cells["attempts"] - cells["numbered"]).sum()) if some_numbered else 0,
+        unnumbered_attempts=int((cells["attempts"] - cells["numbered"]).sum())
+        if some_numbered
+        else 0,
         skipped_lines=int(without_task) + tally.rejected_row_count + attempts.skipped_line_count,
         empty_file_count=len(attempts.empty_files),
         emptied_cells=int((~attempted).sum()),
@@ -253,9 +261,15 @@ def _reading_facts(
         path_template=request.path or "",
         cluster_column=request.cluster or "",
         threshold=None if request.judges_no_score else request.passing_score,
-        random_task_order=next(iter(attempts.task_orders)) if len(attempts.task_orders) == 1 else (),
-        missing_reasons_by_model={model: dict(counts_by_reason) for model, counts_by_reason in reasons.items()},
-        pooled_runs_by_model={request.alias_of(model): number for model, number in attempts.run_count_by_model.items()},
+        random_task_order=next(iter(attempts.task_orders))
+        if len(attempts.task_orders) == 1
+        else (),
+        missing_reasons_by_model={
+            model: dict(counts_by_reason) for model, counts_by_reason in reasons.items()
+        },
+        pooled_runs_by_model={
+            request.alias_of(model): number for model, number in attempts.run_count_by_model.items()
+        },
         non_result_files=tuple(
             str(error.place) for error in attempts.skipped_file_errors if error not in unread
         ),
@@ -267,7 +281,8 @@ def _reading_facts(
 def _require_no_data_errors(
     con: duckdb.DuckDBPyConnection, statement: Statement, tally: Tally, tolerant: bool
 ) -> None:
-    """Raise an error for the first missing, unknown or repeated value, unless options allow it."""
+    """Raise an error for the first missing, unknown or repeated value, unless options allow such
+    values."""
     request, nameless = statement.request, tally.cell_columns["task"].missing_mask
     if nameless.any() and not (request.skip_bad or tolerant):
         attempt_counts = tally.cell_columns["attempts"]
@@ -292,7 +307,8 @@ def _require_no_data_errors(
 def _require_one_model_per_label(
     batches: Sequence[Batch], cells: Mapping[str, Any], request: Request
 ) -> None:
-    """Raise DataError if a label names a file with several models, unless --pool allows it."""
+    """Raise DataError if the user labels a file with several models, unless --pool pools the
+    models."""
     labels = {
         request.alias_of(s.label): (s, b.roles.model)
         for b in batches for s in b.sources
@@ -309,7 +325,7 @@ def _require_one_model_per_label(
             problem = f"{several}, but the label {label!r} names only one model"
             raise DataError(
                 source.name, problem, "remove the label", name="pooled-models",
-                # --pool accepts only one column, so there is no fix for several columns.
+                # --pool accepts only one column, so passk suggests no fix for several columns.
                 settles=[SuggestedFix({"--pool": (column,)}, f"counts them as one model, {label}")]
                 if "," not in column else (),
             )  # fmt: skip
@@ -318,7 +334,9 @@ def _require_one_model_per_label(
 def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> MissingOutcomes:
     attempt_counts = (cells["n"] + cells["missing"] + cells["bad"]).astype(np.int64)
     is_present = attempt_counts > 0
-    units = combine_name_columns([cells[name][is_present].texts_and_codes for name in ("task", *groups)])
+    units = combine_name_columns(
+        [cells[name][is_present].texts_and_codes for name in ("task", *groups)]
+    )
     return MissingOutcomes.from_codes(
         cells["name"][is_present].texts_and_codes,
         units,
@@ -354,13 +372,17 @@ def _file_reading(batch: Batch, request: Request, attempts: NormalizedFiles) -> 
         part for role, column in roles.items() for part, _ in amount_addends(role, column, kinds)
     )
     references = {*sums, *request.by, request.cluster, *parts}
-    base_columns = {(find_column(c, batch.layout.kinds_by_column) or (c,))[0] for c in references if c}
+    base_columns = {
+        (find_column(c, batch.layout.kinds_by_column) or (c,))[0] for c in references if c
+    }
     name = batch.sources[0].name
     if len(batch.sources) > 1:
         name += f" and {len(batch.sources) - 1} more"
     packing = "" if batch.layout.packing == "none" else f", {batch.layout.packing}"
     # The costs in a harness file become columns only if the command needs costs.
-    spent = {name: {"number"} for name in attempts.amount_names_by_format.get(batch.layout.kind, {})}
+    spent = {
+        name: {"number"} for name in attempts.amount_names_by_format.get(batch.layout.kind, {})
+    }
     usual = {role: usual_columns(role, {**kinds, **spent}) for role in ATTEMPT_FACT_ROLES}
     offered = {
         role: columns[0]

@@ -69,8 +69,8 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
 )
 # passk searches for a field that seems to be missing in _MAX_PROBED_RECORDS records.
 _MAX_PROBED_RECORDS = 1000
-# An error message of DuckDB that matches _EXPRESSION_ERROR_PATTERN is about an expression and not about a
-# file.
+# An error message of DuckDB that matches _EXPRESSION_ERROR_PATTERN is about an expression and not
+# about a file.
 _EXPRESSION_ERROR_PATTERN = re.compile(
     "(Binder|Catalog|Conversion|Out of Range|Permission|Not implemented) Error"
 )
@@ -164,7 +164,7 @@ def first_matching_rows(
 ) -> list[_MatchingRow]:
     """The first rows for which a condition is true, in the order of the files.
 
-    condition, selected : SQL on the columns of `Statement.matching_rows_sql`.
+    condition, selected : SQL that uses the columns of `Statement.matching_rows_sql`.
     """
     import duckdb
 
@@ -187,7 +187,7 @@ def first_matching_rows(
         paths = sorted((path for (path,) in file_rows), key=lambda path: files[path][0].position)
     for source, batch in map(files.__getitem__, paths):
         file_statement = statement.for_files([replace(batch, sources=(source,))]).with_changes(
-            numbered=True
+            has_row_numbers=True
         )
         in_file = f"FROM matching WHERE file = {quote_text(source.path)}"
         order = f"ORDER BY place, TRY_CAST(attempt AS BIGINT) LIMIT {most - len(rows)}"
@@ -252,15 +252,16 @@ def _is_outcome_cut_off(row: _MatchingRow, outcome: str) -> bool:
         return False
     with open_bytes(row.source) as stream:
         ((number, last),) = deque(enumerate(stream, 1), maxlen=1)
-    # If a word also occurs in an earlier row, the word is unknown and was not cut off at the end of
-    # the file.
+    # If an unknown word also occurs in an earlier row, the word was not cut off at the end of the
+    # file.
     return last.endswith(outcome.encode()) and str(row.place).endswith(f":{number}")
 
 
 def _plain_number(text: str) -> str:
-    """Rewrite a number with a decimal comma or a percent sign. Other texts give "".
+    """Rewrite a number that has a decimal comma or a percent sign. The result is "" for other
+    texts.
 
-    The result is "" for 1,234, because the comma may be a thousands separator.
+    The result is also "" for 1,234, because its comma may be a thousands separator.
 
     >>> _plain_number("0,48"), _plain_number("85 %"), _plain_number("1,234"), _plain_number("maybe")
     ('0.48', '85', '', '')
@@ -328,7 +329,9 @@ def absent_field_error(con: duckdb.DuckDBPyConnection, statement: Statement) -> 
 
 
 def condition_values_text(con: duckdb.DuckDBPyConnection, statement: Statement) -> str:
-    """A sentence with some values of the first column in --where, or "" for nested fields."""
+    """A sentence that lists some values of the first column in --where, or "" for a nested
+    field.
+    """
     column, values = [*names_in_condition(con, statement.request.where), ""][0], dict[str, None]()
     for batch in statement.batches:
         if "record" not in batch.layout.kinds_by_column.get(column, {"record"}):
@@ -346,7 +349,7 @@ def missing_name_error(
 ) -> DataError:
     """The error for the first record without a task or a model.
 
-    lacking : number of attempts without a task, and number of all attempts in the file.
+    lacking : the number of attempts without a task, and the number of all attempts in the file.
     """
     nameless = "task IS NULL" if role == "task" else "task IS NOT NULL AND model IS NULL"
     (row,) = first_matching_rows(con, statement, nameless)
@@ -377,7 +380,8 @@ def missing_name_error(
 def repeated_attempt_error(
     con: duckdb.DuckDBPyConnection, statement: Statement, repeats: RepeatedAttempts
 ) -> DataError:
-    """The error for the first repeated attempt. The error names the places of both rows."""
+    """The error for the first repeated attempt. The error names the places of both rows with this
+    attempt."""
     key = ("model", *statement.groups, "task", "attempt")
     same = (
         f"{column} IS NOT DISTINCT FROM {'NULL' if value is None else quote_text(value)}"
@@ -416,9 +420,11 @@ def repeated_attempt_error(
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt
     if column and contradicting and repeats.repeat_row_count >= 2 * repeats.attempt_count:
-        # passk does not suggest --duplicates first, because `first` would discard most attempts.
+        # passk does not suggest `--duplicates first`, because this option would discard most
+        # attempts.
         model_count_sql = (
-            f"WITH {statement.rows_with_model_names_sql(None)} SELECT count(DISTINCT model) FROM named"
+            f"WITH {statement.rows_with_model_names_sql(None)} SELECT"
+            f" count(DISTINCT model) FROM named"
         )
         ((models,),) = con.execute(model_count_sql).fetchall()
         way = {"--by": (column,), "--duplicates": "keep"}

@@ -34,14 +34,16 @@ UNUSED_THRESHOLD_NOTE = DiagnosticType(
     advice="Remove --threshold, or name a column of scores with --outcome.",
     example="note[idle-threshold]: the threshold has no effect, because no outcome is a number",
 )  # fmt: skip
-# A Word consists of an outcome word, the number of rows that contain the word, and its verdict.
+# OutcomeWordCount consists of an outcome word, the number of rows that contain the word, and the
+# verdict of the word.
 OutcomeWordCount = tuple[str, int, int | None]
 
 
 def outcome_option_messages(
     con: duckdb.DuckDBPyConnection, statement: Statement
 ) -> list[Diagnostic]:
-    """The messages about words of --passes and --fails, and about a useless threshold."""
+    """The messages about the words of --passes and --fails, and about a threshold that has no
+    effect."""
     request, messages = statement.request, list[Diagnostic]()
     names_words = bool(request.passes or request.fails) and not request.all_of
     if names_words and not (statement.has_counts or request.judges_no_score):
@@ -58,7 +60,7 @@ def outcome_option_messages(
 def word_messages(
     words: Sequence[OutcomeWordCount], request: Request, place: str
 ) -> list[Diagnostic]:
-    """The message about which outcome words count as passes and failures.
+    """The message that lists which outcome words count as passes and which count as failures.
 
     Errors: DataError if no outcome is one of the words of --passes (or --fails), unless the other
     option names all outcomes. DataError if numeric outcomes would fail because --passes names only

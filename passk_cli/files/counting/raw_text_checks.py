@@ -1,4 +1,5 @@
-"""Find rows that DuckDB would ignore, and values that it would change (the task 1.50)."""
+"""Find rows that DuckDB would ignore, and values that DuckDB would change, for example the task
+name 1.50."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ SEVERAL_SCORE_COLUMNS_NOTE = DiagnosticType(
 def mixed_task_type_messages(kinds: Mapping[str, str], tasks: TextColumn) -> Iterator[Diagnostic]:
     """Yield a message if tasks are numbers in one file and texts in another file.
 
-    kinds : "number" or "text" → the first file that contains tasks of this kind.
+    kinds : maps "number" and "text" to the first file that contains tasks of this kind.
     """
     files = {kinds.get("number"), kinds.get("text")}
     if (
@@ -124,7 +125,10 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
     for role, column in batch.roles.columns().items() if layout.kind in ("json", "jsonl") else ():
         key = {"task": "task", "model": "name"}.get(role)
         if key is None or not any(
-            map(_DECIMAL_NUMBER_PATTERN.fullmatch, tally.cell_columns_with_repeats[key].distinct_texts)
+            map(
+                _DECIMAL_NUMBER_PATTERN.fullmatch,
+                tally.cell_columns_with_repeats[key].distinct_texts,
+            )
         ):
             continue
         for source in batch.sources:
@@ -137,7 +141,7 @@ def require_original_spelling(batch: Batch, tally: Tally) -> None:
 
 
 def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Request) -> None:
-    """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB ignores."""
+    """Raise DataError for a surplus delimiter or an incomplete array, which DuckDB would ignore."""
     uneven = layout.kind == "csv" and not request.skip_bad
     for source in sources:
         if uneven and may_have_surplus_delimiter(
@@ -163,7 +167,7 @@ def require_complete_rows(layout: Layout, sources: Sequence[Source], request: Re
 
 
 def require_no_surplus_field(source: Source, layout: Layout) -> None:
-    """Raise DataError for the first row with an extra empty field, which DuckDB ignores."""
+    """Raise DataError for the first row with an extra empty field, which DuckDB would ignore."""
     width = len(layout.columns)
     for line, row in csv_rows(source, layout.delimiter):
         if len(row) > width and not any(row[width:]):
@@ -173,7 +177,7 @@ def require_no_surplus_field(source: Source, layout: Layout) -> None:
 
 
 def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | None:
-    """The line and text of the first JSON number that DuckDB would spell differently.
+    """The line number and the text of the first JSON number that DuckDB would spell differently.
 
     For example, DuckDB changes 1e5 to 100000.0 and 1.10 to 1.1.
     """
@@ -195,9 +199,9 @@ def _first_respelled_number(source: Source, column: str) -> tuple[int, str] | No
 
 
 def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -> bool:
-    """Whether a row of a delimited text may end in a surplus delimiter.
+    """Whether a row of a delimited text may end with a surplus delimiter.
 
-    The result is False if no line ends in a delimiter, or if the file contains as many delimiters
+    The result is False if no line ends with a delimiter, or if the file contains as many delimiters
     as the columns require.
     """
     with open_bytes(source) as stream:
@@ -218,9 +222,10 @@ def may_have_surplus_delimiter(source: Source, delimiter: bytes, columns: int) -
 
 
 def _has_byte_pair(text: bytes, pair: bytes) -> bool:
-    """Whether a text contains two given bytes in a row. The bytes are compared as 16-bit numbers.
+    """Whether a text contains a given pair of consecutive bytes. The function compares pairs of
+    bytes as 16-bit numbers.
 
-    The comparison needs a quarter of the time of the operator `in`.
+    The comparison of 16-bit numbers takes only a quarter of the time of Python's operator `in`.
 
     >>> _has_byte_pair(b"a,b,\\n", b",\\n"), _has_byte_pair(b"a,b\\n,", b",\\n")
     (True, False)

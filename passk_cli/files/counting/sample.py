@@ -36,10 +36,12 @@ from passk_cli.files.roles import (
 )
 from passk_cli.files.sources.source import DUCKDB_PACKINGS, first_bytes
 
-# A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. Smaller files are read completely.
+# A sample consists of BLOCKS blocks of BLOCK_BYTES bytes. If a file is smaller than the sample,
+# passk reads the whole file.
 BLOCKS, BLOCK_BYTES = 64, 1 << 16
 USUAL_SAMPLE_BYTES = BLOCKS * BLOCK_BYTES
-# A sample has at most MAX_SAMPLE_BYTES bytes. A block becomes larger than 64 KB if its lines are long.
+# A sample has at most MAX_SAMPLE_BYTES bytes. A block becomes larger than 64 KB if its lines are
+# long.
 MAX_SAMPLE_BYTES = 1 << 27
 # A Parquet sample has at most _ROWS rows. A sample has at most _COLUMNS columns, and at most _KEYS
 # keys per nested column.
@@ -50,7 +52,7 @@ _SCALAR_KINDS = {"null", "bool", "number", "text"}
 class _SampledBatch(NamedTuple):
     """A batch in which each file is replaced by its sample.
 
-    origins : path of a sample → path of the sampled file.
+    original_path_by_sample : maps the path of each sample to the path of the sampled file.
     is_complete : whether the samples contain all rows.
     """
 
@@ -62,9 +64,9 @@ class _SampledBatch(NamedTuple):
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
-    """Build the profile of all files. Large files are sampled. Errors: duckdb.Error.
+    """Build the profile of all files, using samples of large files. Errors: duckdb.Error.
 
-    folder : the folder for the samples. The connection must be allowed to read it.
+    folder : the folder for the samples, which the connection must be allowed to read.
     """
     return retry_without_memory_limit(con, lambda: _profile_files(con, statement, folder))
 
@@ -112,7 +114,7 @@ def _profile_files(
 
 
 def _record_keys(structure: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The keys of a JSON structure, and nested keys that describe how attempts ended.
+    """The top-level keys of a JSON structure, and the nested keys that describe how attempts ended.
 
     >>> [*_record_keys({"b": {"c": "VARCHAR", "error": {"type": "VARCHAR"}}, "a": "BIGINT"})]
     [('a',), ('b',), ('b', 'error', 'type')]
@@ -142,15 +144,21 @@ def _fill_profile_table(
     column_types = [f"{name} VARCHAR" for name in texts] + ["is_count BOOLEAN"] * counts
     con.execute(f"CREATE OR REPLACE TEMP TABLE profile_ ({', '.join(column_types)})")
     for batch, sample in batches:
-        files = {source.path: source.path for source in batch.sources} | {**sample.original_path_by_sample}
+        files = {source.path: source.path for source in batch.sources} | {
+            **sample.original_path_by_sample
+        }
         sample_names = {path: names[origin] for path, origin in files.items() if origin in names}
-        present = [i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds_by_column)]
+        present = [
+            i for i, name in enumerate(columns) if find_column(name, batch.layout.kinds_by_column)
+        ]
         carried = tuple(columns[i] for i in present)
         batch_statement = statement.with_changes(names=sample_names).for_files([batch])
         selection = [*fixed, *["is_count"] * counts]
         selection += [f"carried{place} AS carried{i}" for place, i in enumerate(present)]
         limit = f" LIMIT {_ROWS}" * (batch.layout.has_typed_values and not sample.is_complete)
-        rows = batch_statement.with_changes(lenient=True, carried=carried).sampled_task_rows_sql(1)
+        rows = batch_statement.with_changes(
+            skips_bad_lines=True, carried=carried
+        ).sampled_task_rows_sql(1)
         con.execute(
             f"INSERT INTO profile_ BY NAME SELECT {', '.join(selection)} FROM ({rows}){limit}"
         )
@@ -159,13 +167,14 @@ def _fill_profile_table(
 def profile_complete_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """Build a profile of all rows of every `one_in`-th task, chosen by hash. Errors:
+    """Build a profile of all rows of one in `one_in` tasks, which are chosen by hash. Errors:
     duckdb.Error."""
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
     cell_statement = statement.with_columns(columns)
     con.execute(
-        f"CREATE OR REPLACE TEMP TABLE some_cells_ AS {cell_statement.sampled_task_rows_sql(one_in)}"
+        f"CREATE OR REPLACE TEMP TABLE some_cells_ AS"
+        f" {cell_statement.sampled_task_rows_sql(one_in)}"
     )
     sql = _text_sql_by_column(cell_statement.batches, columns)
     return _build_profile(
@@ -184,7 +193,7 @@ def _build_profile(
 ) -> DataProfile:
     """Build the profile of a table that contains the sampled rows. Errors: duckdb.Error.
 
-    columns : name of a column → SQL for its value as a string.
+    columns : maps the name of each column to SQL for the value of the column as a string.
     """
     verdict = statement.attempt_verdict_sql()
     if statement.has_counts:
@@ -236,7 +245,7 @@ def _batches_of_kept_models(statement: Statement) -> Iterator[Batch]:
 
 
 def _scalar_and_record_columns(batch: Batch, by: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names of scalar columns (roles first), and the names of nested columns."""
+    """The names of scalar columns (columns with a role first), and the names of nested columns."""
     kinds = batch.layout.kinds_by_column
     playing = [c for c in (*batch.roles.columns().values(), *by) if find_column(c, kinds)]
     playing = [c for c in playing if not is_list_column(c, kinds)] + ["suite"] * batch.has_suites
@@ -253,7 +262,9 @@ def _text_sql_by_column(batches: Sequence[Batch], columns: Sequence[str]) -> dic
     """Map each column to SQL for its value as a string, or for NULL if the value is empty."""
     texts = {}
     for place, name in enumerate(columns):
-        kinds = [b.layout.kinds_by_column[name] for b in batches if name in b.layout.kinds_by_column]
+        kinds = [
+            b.layout.kinds_by_column[name] for b in batches if name in b.layout.kinds_by_column
+        ]
         plain = kinds and all(of <= _SCALAR_KINDS for of in kinds)
         texts[name] = f"nullif(carried{place}, '')" if plain else _scalar_sql(f"carried{place}")
     return texts
@@ -265,7 +276,7 @@ def _scalar_sql(text: str) -> str:
 
 
 def _with_later_columns(con: duckdb.DuckDBPyConnection, batch: Batch) -> Batch:
-    """Add the columns that occur only in later records of the sample to a batch.
+    """Add to a batch the columns that occur only in later records of the sample.
 
     If the records contain lists of outcomes, each record becomes one row without a verdict.
     """
@@ -294,7 +305,11 @@ def _write_samples(
         rows = layout.relation_sql([source.path for source in batch.sources], {})
         ((number,),) = con.execute(f"SELECT count(*) FROM {rows}").fetchall()
         return _SampledBatch(batch, {}, number <= _ROWS)
-    files = [layout.normalized_rows_file] if layout.normalized_rows_file else [source.path for source in batch.sources]
+    files = (
+        [layout.normalized_rows_file]
+        if layout.normalized_rows_file
+        else [source.path for source in batch.sources]
+    )
     total = sum(map(os.path.getsize, files))
     plain = bool(layout.normalized_rows_file) or layout.packing == "none"
     if plain and total <= USUAL_SAMPLE_BYTES:
@@ -315,7 +330,9 @@ def _write_samples(
             complete = complete and os.path.getsize(sample) < size
     if layout.normalized_rows_file:
         return _SampledBatch(
-            replace(batch, layout=replace(layout, normalized_rows_file=next(iter(samples)))), {}, False
+            replace(batch, layout=replace(layout, normalized_rows_file=next(iter(samples)))),
+            {},
+            False,
         )
     sources = (batch.sources[number] for number in blocks)
     samples_as_sources = [
@@ -346,7 +363,8 @@ def _block_starts(files: Sequence[str]) -> dict[int, list[int]]:
 
 
 def _first_block_starts(files: Sequence[str]) -> dict[int, list[int]]:
-    """Map the indices of evenly spaced files to the position 0 of their first block."""
+    """Choose evenly spaced files, and map the index of each chosen file to 0, the position of its
+    first block."""
     places = np.linspace(0, len(files) - 1, min(BLOCKS, len(files))).astype(int)
     return {place: [0] for place in places.tolist()}
 

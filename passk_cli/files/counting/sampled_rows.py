@@ -1,6 +1,7 @@
 """Find the order of attempts, and groups of related tasks, in the sampled rows.
 
-`study.dependence` uses both to test whether attempts and tasks are independent.
+The module `study.dependence` uses the order and the groups to test whether attempts and tasks are
+independent.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def sampled_rows(
     ):
         return None
     by_file = any(batch.roles.model is None for batch in context.batches)
-    series = joined_codes(profile.series_codes, profile.file_indices) if by_file else profile.series_codes
+    series = (
+        joined_codes(profile.series_codes, profile.file_indices)
+        if by_file
+        else profile.series_codes
+    )
     is_judged = (profile.task_codes >= 0) & (series >= 0) & np.isfinite(profile.row_verdicts)
     order = _ordered_attempts(context, statement, series, is_judged)
     groups = None if request.cluster else _task_groups(context, series, is_judged, settings)
@@ -51,7 +56,8 @@ def sampled_rows(
 def _ordered_attempts(
     context: CheckContext, statement: Statement, series: Ints, is_judged: Bools
 ) -> OrderedAttempts | None:
-    """The outcomes by attempt number, or None if numbers are missing or repeated."""
+    """The outcomes in the order of attempt numbers, or None if attempt numbers are missing or
+    repeated."""
     profile, column = context.profile, context.role_column("attempt")
     if column not in profile.columns or any(b.roles.attempt != column for b in context.batches):
         return None
@@ -91,7 +97,8 @@ def _series_names(
 def _task_groups(
     context: CheckContext, series: Ints, is_judged: Bools, settings: Collection[str]
 ) -> ClusterCandidates | None:
-    """The pass rates of tasks, and the unread columns that divide tasks into groups, or None.
+    """The pass rates of tasks, and the unread columns that divide tasks into groups, or None if
+    there are no such columns.
 
     Columns that contain settings, benchmarks or properties of attempts are excluded.
     """
@@ -126,7 +133,9 @@ def _task_groups(
 def _group_codes_by_task(
     column: SampledColumn, task: Ints, is_judged: Bools, tasks: int
 ) -> Ints | None:
-    """The group of each task, or None if a task has no single group or groups are small."""
+    """The group of each task, or None if a task has no single group or if the groups are too
+    small.
+    """
     codes = column.codes[is_judged]
     if codes.min(initial=0) < 0 or 2 * column.distinct_count > tasks:
         return None

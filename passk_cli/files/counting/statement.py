@@ -1,12 +1,13 @@
 """Count attempts and passes with one SQL statement that returns one row per model and task.
 
-The statement reads only the columns with a role, all as strings. It groups the rows by these
-columns, so the verdict of each distinct outcome is computed once. A fingerprint per cell detects
-repeated attempt numbers. The fingerprint is the exclusive or of the hashes of the attempt numbers,
-and must equal the fingerprint of 0 … n−1 or of 1 … n. Otherwise passk counts the repeats exactly.
-Attempt numbers are read as DOUBLE if they look like numbers, which saves a tenth of the reading
-time. If two numbers differ as DOUBLE, their strings differ, too, so the fingerprint cannot miss a
-repeat. The exact count reads strings.
+The statement reads only columns with a role, usually as strings. The statement groups the rows by
+the values of these columns, so the verdict of each distinct outcome is computed once. One
+fingerprint per model and task detects repeated attempt numbers. The fingerprint is the XOR of the
+hashes of the attempt numbers, and it must equal the fingerprint of 0, …, n − 1 or of 1, …, n. If
+the fingerprint differs, passk counts the repeated attempts exactly. Attempt numbers are read as
+DOUBLE if they look like numbers, which saves a tenth of the reading time. If two numbers differ as
+DOUBLE, their strings differ, too, so the fingerprint cannot miss a repeat. The exact count of
+repeated attempts reads attempt numbers as strings.
 """
 
 from __future__ import annotations
@@ -63,12 +64,13 @@ ARE_VALID_COUNTS_SQL = (
 PASS_SHARE_SQL = f"{_C} / {_N}"
 
 
-# A column with a name in BENCHMARKS may contain the benchmark of a task.
+# A column with a name in BENCHMARK_COLUMN_NAMES may contain the benchmark of a task.
 BENCHMARK_COLUMN_NAMES = ("suite", "benchmark", "dataset", "subset", "split")
 
 
-def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
-    """Columns that may contain the benchmark of a task. Empty if --pool names such a column."""
+def _possible_benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str, ...]:
+    """Columns that may contain the benchmark of a task. The result is empty if --pool names such a
+    column."""
     columns = {name for batch in batches for name in batch.layout.kinds_by_column}
     lower_names = {
         name: name.lower() for name in sorted(columns) if name.lower() in BENCHMARK_COLUMN_NAMES
@@ -83,19 +85,21 @@ def _benchmark_columns(batches: Sequence[Batch], request: Request) -> tuple[str,
 
 
 class LateColumnError(Exception):
-    """A column with a role first occurs after the records from which columns were detected."""
+    """A column with a role occurs only after the records from which passk detected the columns."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReadingCare:
-    """How carefully passk reads rows. It first reads quickly, and with more care if a row causes an
-    error.
+    """How carefully passk reads rows. passk first reads quickly, and reads again with more care if
+    a row causes an error.
 
-    careful : whether a text table is read sequentially. The alternative is to read parts of it in
-        parallel, which fails for lines of more than 2 MB and for parts that begin inside quotes.
-    numbers : index in NUMBERS of the SQL type with which a condition compares numbers.
-    numeric : whether attempt numbers are read as DOUBLE.
-    object_bytes : maximum size of a record, in bytes.
+    is_sequential : whether a text table is read sequentially. Parallel reading of parts of the
+        table is faster, but fails for lines of more than 2 MB and for parts that begin inside
+        quotes.
+    number_cast_index : the index in NUMBERS of the SQL type that a condition uses to compare
+        numbers.
+    has_numeric_attempts : whether attempt numbers are read as DOUBLE.
+    max_record_bytes : the maximum size of a record, in bytes.
     """
 
     is_sequential: bool
@@ -112,9 +116,9 @@ class ReadingCare:
 class RepeatedAttempts:
     """The attempts that occur more than once.
 
-    attempts : number of attempts that occur more than once.
-    rows : number of rows that repeat an earlier row of the same attempt.
-    first : the first repeated attempt, as (model, groups …, task, attempt).
+    attempt_count : the number of attempts that occur more than once.
+    repeat_row_count : the number of rows that repeat an earlier row of the same attempt.
+    first_repeated_attempt : the first repeated attempt, as (model, groups …, task, attempt).
     """
 
     attempt_count: int = 0
@@ -124,18 +128,22 @@ class RepeatedAttempts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tally:
-    """The result of the SQL statement. Each array in `cells` has one entry per (model, groups,
-    task).
+    """The result of the SQL statement that counts attempts. Each array in `cell_columns` has one
+    entry per (model, groups, task).
 
-    cells : column → array, sorted by name, groups and task. As TextColumn: name, group0 …, task,
-        model_low and model_high (only with labels of files), cluster_low and cluster_high (only
-        with clusters), benchmark0_low, … (only with columns for benchmarks). As integers: n,
-        passed, missing, bad, graded, numbered, attempts. As truth values: unrepeated, worded
-        (whether a word means a missing outcome), files_differ.
-    all_cells : the cells before repeated attempts were dropped.
-    rejected : number of rows with a wrong number of fields that --skip-bad skipped.
-    kinds : model → word for a missing outcome, such as "timeout" → number of attempts.
-    keep : "first" or "last" if --duplicates dropped repeated attempts, otherwise None.
+    cell_columns : maps columns to arrays, which are sorted by name, groups and task. The columns
+        name, group0, …, task, model_low and model_high (only if files have labels), cluster_low and
+        cluster_high (only with clusters), and benchmark0_low, … (only if columns name benchmarks)
+        are `TextColumn` objects. The columns n, passed, missing, bad, graded, numbered and attempts
+        contain integers. The columns unrepeated, worded (whether a word means a missing outcome)
+        and files_differ contain truth values.
+    cell_columns_with_repeats : the cells before repeated attempts were dropped.
+    rejected_row_count : the number of rows that --skip-bad skipped because of their wrong number of
+        fields.
+    missing_reason_counts : maps each model to its words for a missing outcome, such as "timeout",
+        with the number of attempts per word.
+    kept_duplicate : which row of a repeated attempt --duplicates kept ("first" or "last"), or None
+        if it dropped no rows.
     """
 
     cell_columns: dict[str, Any]
@@ -149,8 +157,8 @@ class Tally:
 class Statement:
     """The SQL statement that counts the attempts and passes in files.
 
-    numbered : whether the column `place` contains the number of each row in its file.
-    lenient : whether lines that are not records are skipped.
+    has_row_numbers : whether the column `place` contains the number of each row in its file.
+    skips_bad_lines : whether lines that are not records are skipped.
     """
 
     has_row_numbers = skips_bad_lines = False
@@ -167,7 +175,8 @@ class Statement:
         self.groups = [f"group{i}" for i in range(len(request.by))]
         self.has_counts = any(b.roles.row_type == "counts" for b in batches)
         typed = all(
-            batch.layout.has_typed_values and batch.roles.row_type == "attempts" for batch in batches
+            batch.layout.has_typed_values and batch.roles.row_type == "attempts"
+            for batch in batches
         )
         kinds = [dict(b.layout.columns).get(b.roles.outcome or "", frozenset()) for b in batches]
         self.truths = (
@@ -175,7 +184,9 @@ class Statement:
             and request.passing_score is None
             and all(column_kinds == {"bool"} for column_kinds in kinds)
         )
-        parts = {part for b in batches for of in b.layout.joined_columns.values() for part in of.parts}
+        parts = {
+            part for b in batches for of in b.layout.joined_columns.values() for part in of.parts
+        }
         grouping = {*request.by, request.cluster, *parts}
         self.carried: tuple[str, ...] = ()
         files = [source.path for batch in batches for source in batch.sources]
@@ -191,7 +202,7 @@ class Statement:
             for batch in batches
             if batch.roles.row_type == "attempts" and batch.roles.attempt is not None
         )
-        self.benchmarks = _benchmark_columns(batches, request)
+        self.benchmarks = _possible_benchmark_columns(batches, request)
         self.labelled = any(b.roles.model and s.label for b in batches for s in b.sources)
         self.open = any(not batch.layout.contains_all_columns for batch in batches)
         careful = request.skip_bad or all(batch.layout.kind != "csv" for batch in batches)
@@ -200,7 +211,9 @@ class Statement:
     def with_changes(self, **changes: Any) -> Statement:
         """A copy of the statement with changed attributes."""
         changed = copy(self)
-        vars(changed).update(changes)
+        for name, value in changes.items():
+            assert hasattr(self, name), name
+            setattr(changed, name, value)
         return changed
 
     def with_more_care(self, error: Exception) -> Statement | None:
@@ -215,7 +228,9 @@ class Statement:
         if not care.is_sequential:
             return self.with_changes(care=replace(care, is_sequential=True))
         if self.where and care.number_cast_index < len(NUMBER_CAST_SQL) - 1:
-            return self.with_changes(care=replace(care, number_cast_index=care.number_cast_index + 1))
+            return self.with_changes(
+                care=replace(care, number_cast_index=care.number_cast_index + 1)
+            )
         # For a bad number, DuckDB raises a ConversionException in CSV files, and other errors in
         # JSON files.
         json = any(batch.layout.kind != "csv" for batch in self.batches)
@@ -238,8 +253,10 @@ class Statement:
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
 
     def tally_sql(self, keep: str | None) -> str:
-        """The SQL that returns the tally. keep : which row of a repeated attempt counts."""
-        # The rows of a single file are not grouped by file, because grouping would take 5 % longer.
+        """The SQL that returns the tally of attempts. The parameter `keep` sets which row of a
+        repeated attempt counts."""
+        # If there is only one file, passk does not group the rows by file, because counting would
+        # take 5 % longer.
         only = self.only_file
         file = "file, " if only is None else ""
         keys = file + ", ".join(["model", *self.groups, "task", "outcome"])
@@ -294,7 +311,9 @@ SELECT totals.* EXCLUDE (fingerprint),
 FROM totals LEFT JOIN expected ON expected.count = totals.numbered"""
 
     def repeats_sql(self) -> str:
-        """SQL for the exact number of repeated attempts, and the first repeated attempt."""
+        """SQL that returns the exact number of repeated attempts, and the first repeated
+        attempt.
+        """
         columns = ["model", *self.groups, "task", "attempt"]
         key = ", ".join(columns)
         first = ", ".join(f"(first({c} ORDER BY {key}))" for c in columns)
@@ -321,10 +340,12 @@ SELECT model, lower(trim(outcome)) AS word, count(*)
 FROM named WHERE word IN {ENDED_WITHOUT_VERDICT_WORDS} AND task IS NOT NULL GROUP BY 1, 2"""
 
     def matching_rows_sql(self, condition: str) -> str:
-        """The CTE `matching` of the rows for which a condition on columns and `verdict` is true."""
+        """SQL that defines the CTE `matching`, which contains the rows for which a condition on
+        columns and `attempt_verdict_sql` is true."""
         return f"""
 WITH {self.rows_with_model_names_sql(None)},
-matching AS (SELECT named.*, {self.attempt_verdict_sql()} AS verdict FROM named WHERE {condition})"""
+matching AS (SELECT named.*, {self.attempt_verdict_sql()} AS verdict FROM named WHERE
+{condition})"""
 
     def outcome_words_sql(self) -> str:
         """SQL for the number of rows per outcome word, with the verdict for each word."""
@@ -334,13 +355,14 @@ SELECT trim(outcome) AS word, count(*) AS times, any_value({self.attempt_verdict
 FROM rows WHERE task IS NOT NULL AND outcome IS NOT NULL GROUP BY 1 ORDER BY times DESC, word"""
 
     def sampled_task_rows_sql(self, one_in: int) -> str:
-        """SQL for the rows of every `one_in`-th task, chosen by hash."""
+        """SQL that selects the rows of one in `one_in` tasks, which are chosen by hash."""
         return f"""
 WITH {self.rows_with_model_names_sql(None)}
 SELECT named.* FROM named WHERE task IS NOT NULL AND hash(task) % {one_in} = 0"""
 
     def model_task_pairs_sql(self) -> str:
-        """SQL for all pairs of a model and a task in the data, before --model and --only-task."""
+        """SQL for all pairs of a model and a task in the data, before --model and --only-task are
+        applied."""
         unchosen = replace(
             self.request.with_all_models(), alias={}, only_tasks=(), exclude_tasks=()
         )
@@ -355,18 +377,19 @@ WITH {self.with_changes(request=self.request.with_all_models()).rows_with_model_
 SELECT DISTINCT model FROM named WHERE model IS NOT NULL ORDER BY model"""
 
     def rows_with_model_names_sql(self, keep: str | None) -> str:
-        """The CTEs of `rows_sql`, and a CTE `named` of the rows with the final model names."""
+        """The CTEs of `rows_sql`, and a CTE `named` that contains the rows with the final model
+        names."""
         return f"""{self.rows_sql(keep)},
 named AS (SELECT rows.* REPLACE (coalesce(names.name, model) AS model)
           FROM rows LEFT JOIN names ON names.file = rows.file)"""
 
     def rows_sql(self, keep: str | None, *, file_order: bool = False, truths: bool = False) -> str:
-        """The CTEs `names` (model names by file) and `rows` (all files as one table with the same
-        columns).
+        """The CTEs `names` (model names by file) and `rows` (the rows of all files as one table).
 
-        keep : "first" or "last", the row of a repeated attempt to keep, or None to keep all rows.
-        file_order : whether the rows are in the order of files and lines. This requires a
-            connection with preserved insertion order.
+        keep : which row of a repeated attempt to keep ("first" or "last"), or None to keep all
+            rows.
+        file_order : whether the rows are in the order of files and lines, which requires a
+            connection that preserves the insertion order.
         truths : whether outcomes stay truth values instead of becoming strings.
         """
         names = {path: self.request.alias_of(name) for path, name in self.names.items()}
@@ -398,7 +421,8 @@ picked AS (SELECT {pick}(kept, place) AS row FROM kept
 rows AS (SELECT row.* FROM picked)"""
 
     def batch_rows_sql(self, batch: Batch, *, truths: bool = False) -> str:
-        """SQL for the rows of the files of a batch. With `truths`, outcomes stay truth values."""
+        """SQL that selects the rows of the files in a batch. If `truths` is set, outcomes stay
+        truth values."""
         layout, roles, request = batch.layout, batch.roles, self.request
         types, nested = self.column_types_and_paths(batch)
         paths = [s.path for s in batch.sources]
@@ -411,7 +435,11 @@ rows AS (SELECT row.* FROM picked)"""
 
         text = partial(layout.column_text_sql, nested=nested)
         task, attempt, outcome = text(roles.task), text(roles.attempt), text(roles.outcome)
-        if self.care.has_numeric_attempts and layout.has_typed_values and roles.attempt in layout.kinds_by_column:
+        if (
+            self.care.has_numeric_attempts
+            and layout.has_typed_values
+            and roles.attempt in layout.kinds_by_column
+        ):
             attempt = quote_name(roles.attempt or "")
         if truths:
             outcome = quote_name(roles.outcome or "")
@@ -436,16 +464,22 @@ rows AS (SELECT row.* FROM picked)"""
         if request.cluster:
             roles_sql["cluster"] = text(request.cluster)
         for i, name in enumerate(self.benchmarks):
-            roles_sql[f"benchmark{i}"] = text(name if find_column(name, layout.kinds_by_column) else None)
+            roles_sql[f"benchmark{i}"] = text(
+                name if find_column(name, layout.kinds_by_column) else None
+            )
         for i, name in enumerate(self.carried):
-            roles_sql[f"carried{i}"] = text(name if find_column(name, layout.kinds_by_column) else None)
+            roles_sql[f"carried{i}"] = text(
+                name if find_column(name, layout.kinds_by_column) else None
+            )
         if self.has_counts:
             is_count = str(roles.row_type == "counts")
             roles_sql |= {"is_count": is_count, "n_text": text(roles.n), "c_text": text(roles.c)}
         if roles.row_type == "counts":
             roles_sql["attempt"] = f"0::{self.care.attempt_sql_type}"
         requested = request.used_attempt_facts
-        attempt_columns = {role: column for role, column in roles.attempt_fact_columns if role in requested}
+        attempt_columns = {
+            role: column for role, column in roles.attempt_fact_columns if role in requested
+        }
         unnested = {
             role: text(column, sql_type="VARCHAR[]")
             for role, column in attempt_columns.items()
@@ -507,7 +541,9 @@ rows AS (SELECT row.* FROM picked)"""
             [source.path for source in batch.sources],
             types,
             skip_bad=self.request.skip_bad,
-            object_bytes=max_object_bytes(batch.sources) if document else self.care.max_record_bytes,
+            object_bytes=max_object_bytes(batch.sources)
+            if document
+            else self.care.max_record_bytes,
             careful=self.care.is_sequential,
             numbered=self.has_row_numbers,
             lenient=self.skips_bad_lines,
@@ -516,8 +552,8 @@ rows AS (SELECT row.* FROM picked)"""
     def possible_late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
         """Usual names of model and attempt columns that may first occur in later records.
 
-        The result is empty if a column already has the role. Each name costs 2 % of the reading
-        time for rows of 100 bytes, and almost nothing for rows of 1 kB.
+        The result contains no names for a role that a column already has. Each name increases the
+        reading time by 2 % for rows of 100 bytes, but hardly for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
         if layout.contains_all_columns:
@@ -541,11 +577,13 @@ rows AS (SELECT row.* FROM picked)"""
             yield f"EXPLAIN SELECT 1 FROM ({table}) WHERE {condition}"
 
     def renamed_column_queries(self, role: str) -> Iterator[str]:
-        """Queries (one per batch) for a record with another usual column name for a role."""
+        """Queries (one per batch) that find a record with another usual column name for a role."""
         for batch in self.batches:
             layout, column = batch.layout, batch.roles.column(role) or ""
             known_columns = {name.lower() for name in layout.kinds_by_column}
-            other_names = [name for name in ROLES[role].names_by_likelihood[0] if name not in known_columns]
+            other_names = [
+                name for name in ROLES[role].names_by_likelihood[0] if name not in known_columns
+            ]
             is_derived = column in layout.joined_columns or column not in layout.kinds_by_column
             if layout.contains_all_columns or is_derived or not other_names:
                 continue
@@ -555,7 +593,9 @@ rows AS (SELECT row.* FROM picked)"""
                 f" AND coalesce({', '.join(map(quote_name, other_names))}) IS NOT NULL LIMIT 1"
             )
 
-    def column_types_and_paths(self, batch: Batch) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
+    def column_types_and_paths(
+        self, batch: Batch
+    ) -> tuple[dict[str, str], dict[str, list[list[str]]]]:
         """The SQL types of the columns to read, and the paths of nested fields in JSON columns."""
         layout, roles = batch.layout, batch.roles
         amounts = [
@@ -601,7 +641,8 @@ rows AS (SELECT row.* FROM picked)"""
         return types | dict.fromkeys(nested, "JSON"), nested
 
     def attempt_verdict_sql(self) -> str:
-        """SQL for the verdict: 1 pass, 0 fail, 2 counts, 3 score, NULL missing, −1 unknown."""
+        """SQL for the verdict: 1 (pass), 0 (failure), 2 (counts), 3 (score), NULL (missing), −1
+        (unknown)."""
         graded = self.request.conversion is not None
         # The columns of `--all` already contain verdicts, so passk does not apply words for passes
         # and failures again.
@@ -629,8 +670,8 @@ def _missing_column_error(column: str, batch: Batch) -> DataError:
 def run_statement(con: duckdb.DuckDBPyConnection, statement: Statement) -> tuple[Statement, Tally]:
     """Run the statement, and count repeated attempts exactly if there may be any.
 
-    Return the result, and the statement with the care that the files needed. Errors:
-    LateColumnError. duckdb.Error for a bad line, which the caller then finds.
+    Return the tally, and a copy of the statement with the care that the files needed. Errors:
+    LateColumnError, or duckdb.Error for a bad line, which the caller then locates.
     """
     csv = any(b.layout.kind == "csv" for b in statement.batches)
     con.execute("SET preserve_insertion_order = false")

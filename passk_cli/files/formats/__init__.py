@@ -100,14 +100,15 @@ b,gpt-5.5,2,1
 """,
     ),
 }
-# NAMES contains the values that --from accepts.
+# FORMAT_NAMES contains the values that --from accepts.
 FORMAT_NAMES = (*FORMATS, *TABLE_FORMATS)
 
 
 def recognise_format(file: File) -> tuple[File, Format] | None:
-    """Recognise the format of a file by its content. Only as much of the file as needed is read.
+    """Recognise the format of a file by its content. passk reads only as much of the file as it
+    needs.
 
-    The result is None if no format matches.
+    The result is None if the file matches no format.
     """
     form, file_seen = _first_matching_format(file, generic=False), file
     if form is None:
@@ -135,8 +136,8 @@ def requested_format(file: File, records: str | None, columns: Collection[str]) 
     """The format that `--records` or a line number column requires, or None if no option requires a
     format.
 
-    records : the key of a document that contains its records.
-    columns : the columns with a role.
+    records : the key under which a document contains its records.
+    columns : the columns that have a role.
     """
     if records is not None:
         return generic.nested_records_format(records, columns)

@@ -1,11 +1,11 @@
 """Aider's benchmark: .aider.results.json in the folder of each exercise.
 
-Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  The list tests_outcomes
-has one entry per try. Aider tries an exercise until its tests pass, and each try sees the test
-output of the previous try. So all tries together are one attempt. The outcome `final` is the result
-of the last try, like aider's pass_rate_2, and the outcome `first` is its pass_rate_1.  A second run
-of all exercises gives each exercise a second attempt.  If an exercise raised an exception, its file
-contains only the exception.
+Source: github.com/Aider-AI/aider (Apache-2.0), benchmark/benchmark.py.  In Aider's result file, the
+list tests_outcomes has one entry per try. Aider tries an exercise until its tests pass, and each
+try sees the test output of the previous try. Therefore, passk reads all tries at an exercise as one
+attempt. The outcome `final` is the result of the last try, like aider's pass_rate_2, and the
+outcome `first` is its pass_rate_1.  A second run of all exercises gives each exercise a second
+attempt.  If an exercise raised an exception, its file contains only the exception.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from passk_cli.files.formats.format import (
 )
 
 _FINAL, _FIRST = "final", "first"
-# A file that contains only an exception does not name the model. The patterns in _SIBLING_RESULT_PATTERNS
-# find results of other exercises in the same or another language, which name the model.
+# If a file contains only an exception, the file does not name the model. passk then reads the name
+# of the model from the results of other exercises. These results are in files that match
+# _SIBLING_RESULT_PATTERNS.
 _SIBLING_RESULT_PATTERNS = (
     "../*/.aider.results.json",
     "../../../../*/exercises/practice/*/.aider.results.json",

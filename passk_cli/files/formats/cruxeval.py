@@ -1,7 +1,8 @@
 """CRUXEval's evaluation results: {"raw_scored_generations": {task: [bool, …]}, …}.
 
-Source: github.com/facebookresearch/cruxeval, evaluation/evaluate_generations.py (MIT).
-passk ignores the stored pass_at_1 and pass_at_5, because pass_at_5 is 100 for runs with n < 5.
+Source: github.com/facebookresearch/cruxeval, evaluation/evaluate_generations.py (MIT). passk
+ignores the stored pass_at_1 and pass_at_5, because pass_at_5 is always 100 in runs with fewer than
+5 attempts per task.
 """
 
 from __future__ import annotations

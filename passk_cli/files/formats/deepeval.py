@@ -1,14 +1,14 @@
-"""DeepEval's test runs: .deepeval/.latest_test_run.json, and test_run_<time>.json.
+"""DeepEval's test runs: .deepeval/.latest_test_run.json, and test_run_TIME.json.
 
 Source: github.com/confident-ai/deepeval (Apache-2.0), deepeval/test_run/test_run.py and api.py.  A
-run contains testCases and conversationalTestCases. In .latest_test_run.json these lists are below
-testRunData.  The name of a test case only numbers the cases, so passk uses the question of the case
-as the task.  A test case passes if all its metrics pass, and passk ignores metrics with the flag
-`flaky`.  DeepEval writes a failure if a metric raised an error, although the metric did not judge
-the answer. In that case passk treats the outcome as missing, unless another metric failed.  If
-DeepEval sends results to its web service, .latest_test_run.json contains a link instead of results.
-The file test_run_<time>.json repeats the last run. With sqlite_store/store.py, DeepEval stores runs
-in a database instead.
+run contains the lists testCases and conversationalTestCases. In .latest_test_run.json, these two
+lists are below the key testRunData.  The name of a test case only numbers the cases, so passk uses
+the question of the case as the task.  A test case passes if all its metrics pass, and passk ignores
+metrics with the flag `flaky`.  DeepEval writes a failure if a metric raised an error, although the
+metric did not judge the answer. If a metric raised an error, passk treats the outcome as missing,
+unless another metric failed.  If DeepEval sends results to its web service, .latest_test_run.json
+contains a link instead of results. The file test_run_TIME.json repeats the last run. With its
+module sqlite_store/store.py, DeepEval stores runs in a database instead.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ DEEPEVAL = Format(
     _recognises,
     _contents,
     _repeated_files,
-    # runDuration is the time that the metrics took, so passk does not use runDuration as the
-    # duration of an attempt.
+    # runDuration is the time that DeepEval needed for the metrics, so passk does not use
+    # runDuration as the duration of an attempt.
     lambda case: {"evaluation_cost": nested_value(case, "evaluationCost")},
     example=Example(
         (".deepeval/.latest_test_run.json", "RESULTS_FOLDER/test_run_TIME.json"),

@@ -1,9 +1,10 @@
 """EvalPlus's eval_results.json for HumanEval+ and MBPP+, in the old and the new layout.
 
 Source: github.com/evalplus/evalplus (Apache-2.0), evalplus/evaluate.py.
-New: {"eval": {task: [{"base_status": "pass", "plus_status": "fail", "solution": …}, …]}}.
-Old: {"eval": {task: {"nfiles": n, "base": [["success", …], …], "plus": [["failed", …], …]}}}.
-As in EvalPlus, the outcome "plus" passes only if both the base tests and the added tests pass.
+New layout: {"eval": {task: [{"base_status": "pass", "plus_status": "fail", "solution": …}, …]}}.
+Old layout: {"eval": {task: {"nfiles": n, "base": [["success", …], …], "plus": [["failed", …],
+…]}}}. As in EvalPlus, the outcome "plus" passes only if both the base tests and the added tests
+pass.
 """
 
 from __future__ import annotations

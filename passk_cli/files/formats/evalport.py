@@ -4,8 +4,8 @@ Source: github.com/adhabnr-ux/evalport (Apache-2.0), spec/schemas/resultset.json
 evalport-sdk: {suite_id, run_id, provider, results: [{test_case_id, attempt, passed, verdict, error,
 grader_results: [{grader_id, score, passed}]}]}.  The field `passed` is the verdict of all graders,
 and passk offers each grader as an outcome as well.  A result with an error, or with the verdict
-"unverified", has no outcome.  A grader with the score null did not judge. If such a grader is the
-only reason why `passed` is false, the result has no outcome either.
+"unverified", has no outcome.  A grader with the score null did not judge the attempt. If such a
+grader is the only reason why `passed` is false, the result has no outcome either.
 """
 
 from __future__ import annotations

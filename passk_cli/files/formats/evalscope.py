@@ -1,8 +1,9 @@
-"""EvalScope's reviews (1.0 and newer): <time>/reviews/<model>/<benchmark>_<subset>.jsonl.
+"""EvalScope's reviews (1.0 and newer): TIME/reviews/MODEL/BENCHMARK_SUBSET.jsonl.
 
 Source: github.com/modelscope/evalscope (Apache-2.0), evalscope/api/evaluator/cache.py
 (ReviewResult) and evalscope/api/metric/scorer.py.  Each line is {index, sample_score: {score:
-{value: {metric: number}}, sample_id, group_id}}. The attempts at one sample share its group_id.
+{value: {metric: number}}, sample_id, group_id}}. All attempts at the same sample have the same
+group_id.
 """
 
 from __future__ import annotations

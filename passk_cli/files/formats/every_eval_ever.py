@@ -55,7 +55,8 @@ def _contents(file: File) -> Contents:
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        """The attempts, named by their run if the file contains several runs."""
+        """The attempts in the file. If the file contains several runs, each attempt contains the
+        name of its run."""
         times: Counter[tuple[str, ...]] = Counter()
         for line, record in file.numbered_records(request):
             if request.outcome not in (_SINGLE_OUTCOME, str(record.get("evaluation_result_id"))):
@@ -84,8 +85,8 @@ def _contents(file: File) -> Contents:
 
 
 def _usage_amounts(record: Any) -> dict[str, object]:
-    """Tokens, milliseconds and turns of a record, and amounts that `passk convert` wrote to its
-    metadata, for example dollars."""
+    """The tokens, milliseconds and turns in a record, and amounts that `passk convert` wrote to the
+    metadata of the record, for example dollars."""
     carried = {name: nested_value(record, "metadata", name) for name in sorted(AMOUNT_UNITS)}
     usage = _read_usage_amounts(record).items()
     return carried | {name: amount for name, amount in usage if amount is not None}

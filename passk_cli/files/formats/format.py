@@ -58,8 +58,8 @@ _PARQUET_BATCH_ROWS = 1 << 10
 _MAX_SIBLING_BYTES = 1 << 26
 Record = Mapping[str, Any]
 ValueType = TypeVar("ValueType")
-# Judgements maps each scorer to the outcome and the score of one attempt. JudgedAttempts also
-# contains further arguments for `Row`.
+# JudgementByScorer maps each scorer to the outcome and the score of one attempt. JudgedAttempts
+# also contains further arguments for `Row`.
 JudgementByScorer = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[JudgementByScorer, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
@@ -76,14 +76,15 @@ class File:
 
     structure : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
         "other".
-    keys : the keys of a document, dotted, with [] for the first element of a list, for example
-        "results[].is_resolved" or "[].task_id". A file of lines has the keys of its first record, a
-        zip has the names of its members, and Parquet has its columns and their fields.
+    keys : the dotted keys of a document, with [] for the first element of a list, for example
+        "results[].is_resolved" or "[].task_id" (or the keys of the first record in a file of lines,
+        the names of the members of a zip, or the columns of a Parquet file with their fields).
     start_text : the beginning of the file.
-    start_value : the JSON value at the beginning, even if it is incomplete.
+    start_value : the JSON value at the beginning of the file, even if this value is incomplete.
     short_document : the complete document if it is short, otherwise None.
     archive : the members of a zip.
-    sibling_documents : path → content of JSON files near this file, each parsed only once.
+    sibling_documents : maps the paths of JSON files near this file to their contents, so that each
+        file is parsed only once.
     """
 
     source: Source
@@ -106,7 +107,7 @@ class File:
         return self.path.name.removesuffix(".gz").removesuffix(".zst")
 
     def has_keys(self, *keys: str) -> bool:
-        """Whether the file has all of these keys."""
+        """Whether the file has all of the given keys."""
         return self.keys.issuperset(keys)
 
     def document(self, *streamed: str) -> dict[str, Any]:
@@ -120,9 +121,10 @@ class File:
             return json_documents.top_level_object(stream, streamed, self.source.name)
 
     def records(self, *keys: str, siblings: dict[str, Any] | None = None) -> Iterator[Any]:
-        """Yield the elements of the list below these keys, one at a time.
+        """Yield the elements of the list that the given keys lead to, one at a time.
 
-        Without keys, the elements of an array or the records of a file of lines are yielded.
+        Without keys, the method yields the elements of an array, or the records of a file of lines.
+
         siblings : a dict to which this method adds the values next to the list. If such a value is
             a list, only its first element is added.
         Errors: DataError if the file is not JSON.
@@ -143,7 +145,7 @@ class File:
             yield value
 
     def object_members(self, *keys: str) -> Iterator[tuple[str, Any]]:
-        """Yield the (key, value) pairs of the object below these keys, one at a time.
+        """Yield the (key, value) pairs of the object that the given keys lead to, one at a time.
 
         Errors: DataError if the file is not JSON, or if a key occurs twice.
         """
@@ -170,7 +172,7 @@ class File:
     def parquet_rows(self, *columns: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of columns, or of nested fields, for each row of a Parquet file.
 
-        columns : the path from the column to the field, for example ("doc", "id").
+        columns : the path from each column to its requested field, for example ("doc", "id").
         Errors: DataError for a damaged file.
         """
         import duckdb
@@ -185,10 +187,11 @@ class File:
             raise damaged_parquet_error(self.source, str(error)) from None
 
     def sibling_document(self, relative: str) -> Any:
-        """The content of a JSON file, given by its path relative to the folder of this file.
+        """The content of another JSON file, which is given by its path relative to the folder of
+        this file.
 
         The result is None if the file does not exist or is too long. passk never opens pipes and
-        devices here, because they can block or never end.
+        devices as sibling files, because reading them can block or never end.
         """
         path = os.path.normpath(self.path.parent / relative)
         if path not in self.sibling_documents:
@@ -219,8 +222,8 @@ class File:
         return replace(self, start_text="", start_value=document, short_document=document)
 
     def with_longer_start(self) -> File:
-        """A copy of the file with a longer beginning, if a long value precedes the decisive
-        keys."""
+        """A copy of the file with a longer beginning, for files in which a long value precedes the
+        decisive keys."""
         if self.short_document is not None or self.structure not in ("object", "array"):
             return self
         return sniff_file(self.source, self.sibling_documents, _LONG_START_BYTES)
@@ -229,7 +232,7 @@ class File:
 def sniff_file(
     source: Source, siblings: dict[str, Any] | None = None, size: int = _START_BYTES
 ) -> File:
-    """Create the `File` for a source, and recognise its form by its first bytes.
+    """Create the `File` for a source, and recognise the structure of the file from its first bytes.
 
     siblings : the dict `File.sibling_documents`.
     Errors: DataError if the bytes cannot be unpacked.
@@ -266,9 +269,10 @@ def sniff_file(
 
 
 def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
-    """The record in the first line that contains one, or None if the lines are not records.
+    """The first record in a file of lines, or None if the lines are not records.
 
-    The result is None for a single line, because it may be a document instead of a file of lines.
+    The result is None for a single line, because the line may be a document instead of a file of
+    lines.
     """
     texts = start.split("\n")
     texts = [line for line in (texts if complete else texts[:-1]) if line.strip()]
@@ -284,22 +288,22 @@ def _first_record(start: str, complete: bool) -> dict[str, Any] | None:
 
 @dataclass(slots=True)
 class Row:
-    """One attempt by a model at a task, in the words of its harness.
+    """One attempt by a model at a task, in the words of the harness that wrote the file.
 
     task : the name of the task in the harness.
-    outcome : True, False, or None if the outcome is missing; a number if the harness does not
-        define which score passes. A value of an unknown kind stays unchanged, so that a later check
-        can report it with its place.
-    score : the score from the harness. `--threshold` compares the score with a limit to get the
+    outcome : True for a pass, False for a failure, None for a missing outcome, a number if the
+        harness does not define which score passes, or a value of an unknown kind, which a later
+        check reports with its place.
+    score : the score from the harness, which `--threshold` compares with a limit to get the
         outcome.
-    attempt : the number or name of the attempt within the run. A number that appears twice for one
-        task is a repeated attempt.
+    attempt : the number or name of the attempt within the run, which must be different for each
+        attempt at a task.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
         "infrastructure", "not attempted" ….
-    default_reason : the reason if the outcome is missing and `reason` is empty.
-    model, suite : only given if they differ between the rows of a file.
-    settings : setting → value, for example temperature, prompt and filter.
-    answer, solution : texts from the model.
+    default_missing_reason : the reason if the outcome is missing and `reason` is empty.
+    model, suite : the model and the suite, given only if they differ between the rows of a file.
+    settings : maps settings, for example temperature, prompt and filter, to their values.
+    answer, solution : texts that the model wrote.
     place : the position in the file, for example "line 7" or the name of a member.
     record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
     """
@@ -328,9 +332,9 @@ class RowRequest:
     """A request for the attempts of a file.
 
     outcome : the name of the requested outcome.
-    requested_texts : the requested texts: "answer", "solution" or both.
+    requested_texts : which texts to read: "answer", "solution" or both.
     skip_bad : whether to skip lines that are not records.
-    skipped_lines : number of skipped lines.
+    skipped_lines : the number of lines skipped so far.
     messages : messages about problems that appear only while the rows are read.
     """
 
@@ -345,19 +349,19 @@ class RowRequest:
 class Contents:
     """The attempts in one file, and the facts that the file contains about the attempts.
 
-    rows : yields the attempts in the order of the file, one at a time. A generic format yields
-        records with their own columns instead.
-    outcomes : the choices for `--outcome`. A single outcome is chosen automatically.  None if no
-        attempt was judged, so that the file accepts any `--outcome`.
-    constants : values that are constant in the file: model, suite, run, temperature …  passk joins
-        the runs of one model, and adds the suite to task ids that are not unique. A generic format
-        uses `constants` as columns of records that lack them, and completes `constants` while the
-        rows are read.
+    rows : a function that yields the attempts (in a generic format, records with the columns of the
+        file), one at a time and in the order of the file.
+    outcome_names : the choices for `--outcome`, from which passk takes a single choice
+        automatically, or None if no attempt was judged, so that the file accepts any `--outcome`.
+    constants : values that are the same for all attempts in the file, such as the model, the suite,
+        the run or the temperature.  passk joins the runs of one model, and adds the suite to task
+        ids that are not unique. A generic format uses `constants` as columns for records that lack
+        these columns, and completes `constants` while the rows are read.
     messages : messages about the file that a user should see.
-    default_outcome : the outcome that the harness itself uses as its verdict. It is the default for
+    default_outcome : the outcome that the harness itself uses as its verdict, and the default for
         `--outcome`.
-    task_order : the tasks in the shuffled order in which the run attempted them. Empty if the run
-        did not shuffle them.
+    task_order : the tasks in the shuffled order in which the run attempted them, or an empty list
+        if the run did not shuffle the tasks.
     """
 
     rows: Callable[[RowRequest], Iterable[Row] | Iterable[Record]]
@@ -369,13 +373,15 @@ class Contents:
 
 
 class Example(NamedTuple):
-    """A small file of a format, in the layout of its harness, without the keys that passk ignores.
+    """A small example file of a format, in the layout of its harness, without the keys that passk
+    ignores.
 
     The content is invented. A test runs the command of each example.
-    paths : typical paths of files in this format, with placeholders in capitals. The first path
-        belongs to `text`.
-    text : the content of the file. A packed or binary file is shown as JSON.
-    arguments : the arguments of `passk estimate`, if they differ from the first path.
+
+    paths : typical paths of files in this format, with placeholders in capitals, beginning with the
+        path of the file that contains `text`.
+    text : the content of the file, shown as JSON if the file is packed or binary.
+    arguments : the arguments of `passk estimate`, if these arguments differ from the first path.
     alternative : for a format that passk refuses, what the user can do instead.
     """
 
@@ -394,21 +400,24 @@ class Example(NamedTuple):
 class Format:
     """A file format, with functions that recognise its files and read their attempts.
 
-    name : the name in `--from` and in output.
+    name : the name of the format in `--from` and in output.
     pass_rule : what counts as a pass, in one line.
-    source : the documentation of the layout, usually the source code that writes it.
-    recognises : whether a file has this format, by its content. File names are only hints.
-    read_contents : reads the attempts. It raises DataError for an unusable file, or NoResultsError
-        if the file cannot contain attempts. passk then skips the file in a folder.
+    layout_documentation : the documentation of the layout, usually the source code that writes it.
+    recognises : a function that decides from the content of a file whether the file has this
+        format, because file names are only hints.
+    read_contents : a function that reads the attempts, and raises DataError for an unusable file,
+        or NoResultsError for a file without attempts, which passk then skips in a folder.
     example : a small file of this format.
-    ignored_siblings : glob patterns, relative to the folder of the file, for files that repeat it
-        or belong to it, so that passk does not read them as results. `ignored_siblings` is a
-        function if the patterns depend on the file.
-    extra_cost_sources : what causes costs in addition to the model, if files may lack these costs.
-    read_amounts : reads amounts from the record of a row: usual name of the amount → the amount in
-        the unit of that name, or None if it is unknown.
-    is_generic : true for a format that does not belong to one harness. The rows of such a format
-        are records with usual column names or names from `--field`. `--outcome` names a column.
+    ignored_siblings : glob patterns, relative to the folder of a result file, for files that repeat
+        the result file or belong to it, so that passk does not read these files as results, or a
+        function that returns the patterns for a result file.
+    extra_cost_sources : what causes costs in addition to the model, if result files may lack these
+        additional costs.
+    read_usage_amounts : a function that maps the usual name of each amount in the record of a row
+        to the amount, in the unit of that name, or to None if the amount is unknown.
+    is_generic : true for a format that does not belong to one harness. The rows of a generic format
+        are records with usual column names or names from `--field`. For a generic format,
+        `--outcome` names a column.
     """
 
     name: str
@@ -423,9 +432,10 @@ class Format:
     is_generic: bool = False
 
     def contents(self, file: File) -> Contents:
-        """The attempts of a file.
+        """The attempts in a file, and the facts that the file contains about the attempts.
 
-        Errors: errors of `read_contents`; DataError if a constant value is a list or an object.
+        Errors: the errors of `read_contents`, and DataError if a constant value is a list or an
+        object.
         """
         contents = self.read_contents(file)
         for name, value in contents.constants.items():
@@ -454,10 +464,11 @@ def contents_by_scorer(
     facts: Mapping[str, object] | None = None,
     messages: Sequence[Diagnostic] = (),
 ) -> Contents:
-    """The contents of a file with several named scorers per attempt. Each scorer is an outcome.
+    """The contents of a file with several named scorers per attempt. passk offers each scorer as an
+    outcome.
 
-    judged_attempts : yields the attempts.  If an attempt lacks a scorer or has a reason for a
-        missing outcome, its outcome is missing.
+    judged_attempts : a function that yields the attempts, which have a missing outcome if they lack
+        a scorer or have a reason for a missing outcome.
     verdict, facts, messages : fields of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}
@@ -474,14 +485,14 @@ def contents_by_scorer(
 
 
 def as_text(value: Any) -> str:
-    """A string unchanged, or any other value as JSON with sorted keys."""
+    """The value itself if it is a string, or otherwise the value as JSON with sorted keys."""
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str)
 
 
 def usage_amount_reader(**paths: str) -> Callable[[Any], Mapping[str, object]]:
     """Return a function that reads amounts from a record, by the dotted path of each amount.
 
-    >>> amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
+    >>> usage_amount_reader(tokens_in="usage.input", turns="steps")({"usage": {"input": 30}})
     {'tokens_in': 30, 'turns': None}
     """
     ways = {name: path.split(".") for name, path in paths.items()}
@@ -499,7 +510,8 @@ def number_attempts(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def nested_value(value: Any, *keys: str | int) -> Any:
-    """The value below these keys and list positions, or None if a key or position does not exist.
+    """The value that a path of keys and list positions leads to, or None if a key or position does
+    not exist.
 
     >>> nested_value({"a": [{"b": 1}]}, "a", 0, "b"), nested_value({"a": None}, "a", "b")
     (1, None)
@@ -526,7 +538,7 @@ def finite_number(value: Any) -> float | None:
 
 
 def seconds_between(start: Any, end: Any) -> float | None:
-    """Seconds between two times in ISO 8601.
+    """The number of seconds between two times in ISO 8601 format.
 
     The result is None if a value is not a time, or if only one of the times has a time zone.
 
@@ -542,14 +554,15 @@ def seconds_between(start: Any, end: Any) -> float | None:
 def require_type(file: File, place: str, value: Any, kind: type[ValueType]) -> ValueType | None:
     """Return the value if it has the expected type, or None if the harness did not write a value.
 
-    place : the position in the document.
-    kind : the expected type.
+    place : the position of the value in the document.
+    kind : the expected type of the value.
     Errors: DataError for a value of another type. The error names the file, the place and the type.
     """
     if value is None or (isinstance(value, kind) and not (kind is int and value is True)):
         return value
     problem = (
-        f"{place} is {truncated_text(json.dumps(value, default=str))}; expected {_TYPE_PHRASES[kind]}"
+        f"{place} is {truncated_text(json.dumps(value, default=str))}; expected"
+        f" {_TYPE_PHRASES[kind]}"
     )
     raise BadRecordError(file.source.name, problem, "correct the file")
 
@@ -557,13 +570,14 @@ def require_type(file: File, place: str, value: Any, kind: type[ValueType]) -> V
 def require_list(file: File, place: str, value: Any) -> list[Any]:
     """Return the value if it is a list, or [] if the harness did not write a value.
 
-    Errors: DataError for any other value, as in `require_type`.
+    Errors: DataError for any other value, like in `require_type`.
     """
     return require_type(file, place, value, list) or []
 
 
 def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, float | None]:
-    """Return (outcome, score) for a value that should be a score, by the pass rule of the harness.
+    """Return (outcome, score) for a value that should be a score, using the pass rule of the
+    harness.
 
     A value that is not a number is returned unchanged as the outcome. If there is no value, or if
     it is NaN, the outcome is missing.
@@ -584,7 +598,7 @@ def judge_score(value: Any, passes: Callable[[float], bool]) -> tuple[object, fl
 def judge_binary(value: Any) -> tuple[object, float | None]:
     """Return (outcome, score) for a value if the harness has no pass rule: 1 passes and 0 fails.
 
-    Another number becomes the outcome itself, so that passk asks for a threshold later.
+    Any other number becomes the outcome itself, so that passk asks for a threshold later.
 
     >>> judge_binary(1.0), judge_binary(0.5), judge_binary("high"), judge_binary(float("nan"))
     ((True, 1.0), (0.5, 0.5), ('high', None), (None, None))
@@ -596,8 +610,8 @@ def judge_binary(value: Any) -> tuple[object, float | None]:
 def choose_outcome(place: str, requested: str | None, outcomes: Sequence[str]) -> str:
     """Choose the outcome to read: the requested outcome, or the only outcome in the file.
 
-    Errors: DataError if the requested outcome does not exist, or if several exist and none is
-    requested.
+    Errors: DataError if the requested outcome does not exist, or if the file has several outcomes
+    and none is requested.
     """
     if requested in outcomes:
         return str(requested)

@@ -57,15 +57,15 @@ UNJUDGED_IDS_WARNING = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# passk streams an array of at least STREAMED_ARRAY_BYTES bytes, because DuckDB would need three times
-# STREAMED_ARRAY_BYTES in memory.
+# passk streams an array of at least STREAMED_ARRAY_BYTES bytes, because DuckDB would need three
+# times STREAMED_ARRAY_BYTES in memory.
 STREAMED_ARRAY_BYTES = 1 << 27
-# passk assumes that a packed file has _UNPACKED_RATIO times its size after unpacking.
+# passk assumes that a packed file becomes _UNPACKED_RATIO times as large when it is unpacked.
 _UNPACKED_RATIO = 10
 # passk inspects _MAX_INSPECTED_MEMBERS members of a document to find the layout of the document.
 _MAX_INSPECTED_MEMBERS = 50
-# A number under a key in _AVERAGE_KEYS at the top of a JSON document is an average, and not the outcome
-# of a task.
+# A number under a key in _AVERAGE_KEYS at the top of a JSON document is an average, and not the
+# outcome of a task.
 _AVERAGE_KEYS = ("acc", "accuracy", "score", "scores")
 KEYS_WITHOUT_RECORDS_WARNING = DiagnosticType(
     "keys-without-records", WARNING,
@@ -90,8 +90,8 @@ _PASSED_LIST_KEYS = (
 _FAILED_LIST_KEYS = (
     "failed fail fails failures unresolved unsolved incorrect unsuccessful wrong".split()
 )
-# A key in _METADATA_KEYS usually contains the metadata of a JSON document, and a key in _MODEL_KEYS
-# contains the name of the model in the metadata.
+# The value of a key in _METADATA_KEYS is usually the metadata of a JSON document. In the metadata,
+# the value of a key in _MODEL_KEYS is the name of the model.
 _METADATA_KEYS = frozenset("metadata meta config configuration info run args settings".split())
 _MODEL_KEYS = frozenset("model model_name model_id agent_model llm".split())
 # With orient="split", DataFrame.to_json() of pandas writes the keys in _PANDAS_SPLIT_KEYS.
@@ -127,7 +127,9 @@ def _has_outcome(columns: frozenset[str], but: tuple[str, ...] = ()) -> bool:
 
 
 def _has_task_column(columns: Iterable[str]) -> bool:
-    return any(ROLES["task"].rank_by_name.get(normalized_column_name(name)) == 0 for name in columns)
+    return any(
+        ROLES["task"].rank_by_name.get(normalized_column_name(name)) == 0 for name in columns
+    )
 
 
 @lru_cache(maxsize=1)
@@ -161,7 +163,8 @@ def _constant_values(
 ) -> dict[str, object]:
     """The constant values next to the list of records: the model, settings, and requested columns.
 
-    A model in the metadata is used if neither these values nor the first record contain a model.
+    passk uses a model in the metadata if neither the values next to the list nor the first record
+    contain a model.
     """
     names = {*ROLES["model"].names_by_likelihood[0], *SETTING_COLUMN_NAMES}
     plain = (str, int, float)
@@ -185,7 +188,9 @@ def _constant_values(
 def _require_record(place: str, value: Any) -> Record:
     if isinstance(value, dict):
         return value
-    raise BadRecordError(place, f"{truncated_text(dumps(value))} is not a record", "expected an object")
+    raise BadRecordError(
+        place, f"{truncated_text(dumps(value))} is not a record", "expected an object"
+    )
 
 
 def _list_records(file: File, keys: Sequence[str], siblings: dict[str, Any]) -> Iterator[Record]:
@@ -226,8 +231,8 @@ def _records_by_task(
     """Yield the records in an object with tasks as keys. Each value is an outcome, a record, or a
     list.
 
-    columns : columns from the keys above the object.
-    siblings : like in `_records_below`.
+    columns : the columns made from the keys above the object.
+    siblings : see the parameter of `_records_below`.
     """
     for task, value in members:
         first = value[0] if isinstance(value, list) and value else value
@@ -346,11 +351,13 @@ def _refuse_several_lists(file: File, keys: Sequence[str]) -> None:
 def _list_contents(
     file: File, keys: Sequence[str], requested: Collection[str] = (), *, later: bool = False
 ) -> Contents:
-    """Read the records in the list below these keys.
+    """Read the records in the list that the given keys lead to.
 
-    The facts are complete only after the rows were read, because values may follow the list.
-    requested : requested columns, which may be outside the list.
-    later : whether a second list is an error.
+    The facts about the file are complete only after all rows were read, because values may follow
+    the list.
+
+    requested : the requested columns, which may be outside the list.
+    later : whether a second list of records in the file is an error.
     """
     siblings: dict[str, Any] = {}
     facts: dict[str, object] = {}
@@ -447,10 +454,11 @@ PASSED_AND_FAILED_IDS_FORMAT = Format(
 
 
 def rows_from_columns(values: Mapping[str, Any]) -> list[Record]:
-    """The rows of a document that stores columns, or [] for any other document.
+    """The rows of a document that stores its data by column, or [] for any other document.
 
-    A column is a list with one value per task, or an object by row number, like pandas'
-    DataFrame.to_json() writes it. With orient="split", the document contains column names and rows.
+    A column is a list with one value per task, or an object with row numbers as keys, like the
+    objects that pandas' DataFrame.to_json() writes. With orient="split", the document contains
+    column names and rows.
 
     >>> rows_from_columns({"columns": ["id", "correct"], "data": [["a", True]]})
     [{'id': 'a', 'correct': True}]
@@ -522,7 +530,7 @@ def _is_single_record(file: File) -> bool:
         return False
     if file.short_document is None:
         return len(file.start_text.encode()) >= 1 << 16
-    # A single line in a file named .jsonl is a file of lines and not a document.
+    # A file named .jsonl with a single line contains JSON lines and is not a JSON document.
     ends = tuple(f"{end}{packed}" for end in (".jsonl", ".ndjson") for packed in PACKED_SUFFIXES)
     return not (file.source.name.endswith(ends) and "\n" not in file.start_text.strip())
 
@@ -555,11 +563,12 @@ FORMATS = (
 
 
 def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
-    """Build a format for `--records`. Below its key is a list of records, an object by task, or one
-    record.
+    """Build a format for `--records`. The key of `--records` leads to a list of records, to an
+    object with tasks as keys, or to a single record.
 
-    key : the dotted key. A part {name} matches every key and makes a column `name` from the keys.
-        In lines and arrays, passk searches each record.
+    key : the dotted key that leads to the records, in which a part {name} matches any key and makes
+        a column `name` of the matched keys (in lines and arrays, passk searches each record for the
+        key).
     columns : the columns with a role.
     """
 
@@ -615,7 +624,8 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
         if members:
             return Contents(lambda request: [dict(file.object_members(*keys))])
         present = [
-            truncated_text(name) for name, _ in islice(file.object_members(), _MAX_INSPECTED_MEMBERS)
+            truncated_text(name)
+            for name, _ in islice(file.object_members(), _MAX_INSPECTED_MEMBERS)
         ]
         remedy = did_you_mean_or_list(key, present) if present else ""
         problem = f"the document contains no records below {truncated_text(key)!r}"
@@ -635,10 +645,11 @@ def _contain_records(entries: Sequence[_DocumentEntry]) -> bool:
 def _records_in_elements(
     file: File, keys: Sequence[str], requested: Collection[str], request: RowRequest, cut: int = 0
 ) -> Iterator[Record]:
-    """Yield the records below these keys in each line of a file, or in each record of an array.
+    """Yield the records that the given keys lead to, in each line of a file or in each record of an
+    array.
 
     requested : requested columns, which may be outside the list of records.
-    cut : number of keys that lead to the array.
+    cut : the number of keys that lead to the array.
     """
     records = (
         file.numbered_records(request)
@@ -662,8 +673,8 @@ def _records_of_members(
 ) -> Iterator[Record]:
     """Yield the records below the members of a document, with the key of each member as a column.
 
-    fixed : number of keys that lead to the members.  A member without the next key is skipped, but
-        it is an error if all members lack the key.
+    fixed : the number of keys that lead to the members.  A member without the next key is skipped,
+        but it is an error if all members lack the key.
     """
     name, further_keys = keys[fixed][1:-1], keys[fixed + 1 :]
     key = (
@@ -697,12 +708,14 @@ def _records_below(
     requested: Collection[str] = (),
     siblings: Record = _NO_COLUMNS,
 ) -> Iterator[Record]:
-    """Yield the records below these keys of a value, with columns from the keys in braces.
+    """Yield the records that the given keys lead to in a value, with columns for the keys in
+    braces.
 
-    The last key may lead to a list, to an object by task, or to a single record.
+    The last key may lead to a list, to an object with tasks as keys, or to a single record.
+
     requested : requested columns, which may be outside the list of records.
-    siblings : columns collected so far. A column of the record with the same name replaces such a
-        column.
+    siblings : the columns that were collected so far. A column of the record takes precedence over
+        a collected column with the same name.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_PLACEHOLDER_PATTERN.fullmatch(keys[0])
@@ -759,7 +772,8 @@ def are_outcomes(values: Sequence[Any]) -> bool:
     )
 
 
-# The task of a record is its line number, and lines that are not records are counted, too.
+# The task of a record is its line number in the file, so passk also counts lines that are not
+# records.
 LINE_NUMBER_AS_TASK_FORMAT = Format(
     "aligned-lines",
     "the outcome of a record, with its line number as the task",

@@ -1,4 +1,4 @@
-"""HAL's results: <run>_UPLOAD.json with the tasks that succeeded and the tasks that failed.
+"""HAL's results: RUN_UPLOAD.json, which lists the tasks that succeeded and the tasks that failed.
 
 Source: github.com/princeton-pli/hal-harness (MIT), hal/benchmarks/base_benchmark.py,
 process_results, and taubench.py, get_metrics.  passk uses the name of the agent as the model,

@@ -1,4 +1,4 @@
-"""Harbor's trials: <job>/<task>__<random>/result.json, one attempt per file.
+"""Harbor's trials: JOB/TASK__RANDOM/result.json, one attempt per file.
 
 Source: github.com/harbor-framework/harbor (Apache-2.0), models/trial/result.py, TrialResult.  The
 file result.json in the folder of the job summarises the job and contains no attempt.

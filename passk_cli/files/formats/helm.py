@@ -1,11 +1,11 @@
-"""HELM's per-instance statistics: <scenario>:<arguments>,model=<model>/per_instance_stats.json.
+"""HELM's per-instance statistics: SCENARIO:ARGUMENTS,model=MODEL/per_instance_stats.json.
 
 Source: github.com/stanford-crfm/helm (Apache-2.0), src/helm/benchmark/runner.py and
 metrics/statistic.py: [{"instance_id", "train_trial_index", "perturbation"?, "stats": [{"name":
 {"name", "split"}, "count", "mean"}, …]}].  HELM's trials are attempts that differ in the examples
-in the prompt. Perturbed instances are not attempts. Like HELM, passk reads only the split "test" if
-the file contains this split.  The sibling file run_spec.json contains the model, and stats.json
-contains averages of the per-instance statistics.
+in the prompt. passk does not count perturbed instances as attempts. Like HELM, passk reads only the
+split "test" if the file contains this split.  The sibling file run_spec.json contains the model,
+and stats.json contains averages of the per-instance statistics.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from passk_cli.files.formats.format import (
 )
 
 PERTURBED_INSTANCES_NOTE = DiagnosticType(
-    "perturbed-instances", NOTE, "skipped {instances:perturbed instance}",
+    "perturbed-instances", NOTE, "passk skipped {instances:perturbed instance}",
     meaning="HELM also runs instances with a changed text, to measure robustness. passk skips these"
     " perturbed instances.",
     why="A perturbed instance is a different task and not a second attempt at the original task.",
@@ -46,8 +46,8 @@ OTHER_SPLITS_NOTE = DiagnosticType(
 )  # fmt: skip
 
 _MODEL_PATTERN = re.compile(r"(?:^|[:,])model=([^,]+)")
-# Statistics with a name that matches _LIKELY_OUTCOME_PATTERN are likely outcomes, so `--outcome` lists them
-# first.
+# Statistics with a name that matches _LIKELY_OUTCOME_PATTERN are likely outcomes, so `--outcome`
+# lists them first.
 _LIKELY_OUTCOME_PATTERN = re.compile(r"match|correct|accuracy|pass|equivalent", re.IGNORECASE)
 
 
@@ -72,7 +72,8 @@ def _contents(file: File) -> Contents:
 
 
 def _statistics_and_splits(file: File) -> tuple[list[str], Counter[str], int]:
-    """Names of statistics from 0 to 1, records per split, and number of perturbed records."""
+    """The names of statistics with values from 0 to 1, the number of records per split, and the
+    number of perturbed records."""
     highest: dict[str, float] = {}
     lowest: dict[str, float] = {}
     splits: Counter[str] = Counter()

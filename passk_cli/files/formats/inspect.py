@@ -64,8 +64,8 @@ _UNDESIRED_WORDS = frozenset(
     "attack deceived deception deceptive error failure hallucination harm harmful jailbreak leak"
     " misaligned refusal refused sabotage toxicity unsafe violation".split()
 )
-# Inspect's function value_to_float converts the texts in _SCORE_BY_LETTER to numbers. The text "P" means
-# partial credit.
+# Inspect's function value_to_float converts the texts in _SCORE_BY_LETTER to numbers. The text "P"
+# means partial credit.
 _SCORE_BY_LETTER = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _SCORE_BY_LOWERCASE_WORD = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION_PATH = ("output", "choices", 0, "message", "content")
@@ -78,9 +78,9 @@ _SUMMARIES_MEMBER_PATTERN = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _SampleScores:
-    """The scores of one sample, as scorer → (value, answer that the scorer judged).
+    """The scores of one sample: a map from each scorer to (value, answer that the scorer judged).
 
-    usage : tokens and times of the sample, like in the log.
+    usage : the tokens and times of the sample, in the form in which the log contains them.
     """
 
     id: Any
@@ -226,7 +226,8 @@ def _rows(
 
 
 def _usage_amounts(record: tuple[Any, dict[str, Any]]) -> dict[str, object]:
-    """Tokens, seconds and, if the log contains prices, dollars of the evaluated model.
+    """The tokens and seconds of the evaluated model, and also its dollars if the log contains
+    prices.
 
     The amounts of graders and simulated users are separate (`other_tokens`, `other_cost`).
     """
@@ -268,7 +269,7 @@ def _sum_of_known_values(values: Iterable[Any]) -> Any:
 
 
 def value_to_float(value: Any) -> Any:
-    """Convert a score to a number by the rules of Inspect's metrics, and a missing score to NaN.
+    """Convert a score to a number with the rules of Inspect's metrics, and a missing score to NaN.
 
     A score that Inspect cannot convert is returned unchanged.
 

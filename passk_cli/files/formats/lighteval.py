@@ -1,12 +1,12 @@
-"""lighteval's details: details/<model>/<time>/details_<task>_<time>.parquet, one row per sample.
+"""lighteval's details: details/MODEL/TIME/details_TASK_TIME.parquet, one row per sample.
 
 Source: github.com/huggingface/lighteval (MIT), src/lighteval/logging/evaluation_tracker.py and
-info_loggers.py: columns doc, metric and model_response.  Each metric is an outcome.  If a sample
-has several answers, a metric is one number for all answers, for example avg@n.
+info_loggers.py: columns doc, metric and model_response.  passk offers each metric as an outcome.
+If a sample has several answers, a metric is one number for all answers, for example avg@n.
 
 Before version 0.10, the columns are full_prompt, predictions, metrics and others, with values in
-Python syntax. Samples of these versions have no ids, so passk uses the position of a sample as the
-task. Models that received the same number of samples therefore have the same tasks.
+Python syntax. Samples of versions before 0.10 have no ids, so passk uses the position of a sample
+as the task. Models that received the same number of samples therefore have the same tasks.
 """
 
 from __future__ import annotations

@@ -1,14 +1,15 @@
-"""LiveCodeBench's files: *_eval_all.json with one record per problem, and *_eval.json by position.
+"""LiveCodeBench's files: *_eval_all.json with one record per problem, and *_eval.json, which
+identifies problems by their position.
 
 Source: github.com/LiveCodeBench/LiveCodeBench (MIT), lcb_runner/benchmarks/*.py and
 lcb_runner/utils/path_utils.py.  A record has question_id, difficulty, contest_date, graded_list,
 and code_list or pred_list.  In test output prediction and code execution, a question has several
 records, which differ in their test_id or id.
 
-*_eval.json, from lcb_runner/evaluation/, is an array. Its first element is pass@k, its second
-element maps the position of a problem to attempts, and each attempt to test results. A result is
-true, false, or a negative code: -1 or -3 for a timeout, -2 for a wrong answer, -4 for an error of
-the program.
+The files *_eval.json, which lcb_runner/evaluation/ writes, contain an array. The first element of
+the array is pass@k. The second element maps the position of each problem to its attempts, and each
+attempt to its test results. A test result is true, false, or a negative code: -1 or -3 for a
+timeout, -2 for a wrong answer, -4 for an error of the program.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ _SETTING_KEYS = ("difficulty", "platform", "contest_date")
 def _has_attempts_by_position(file: File) -> bool:
     """Whether the array contains pass@k and then the attempts by position.
 
-    For code execution, the first element has no `detail`.
+    For code execution, the first element of the array has no key `detail`.
     """
     if file.short_document is None:
         return file.has_keys("[].pass@1", "[].detail.pass@1")

@@ -1,11 +1,11 @@
-"""lm-evaluation-harness's logged samples: samples_<task>_<time>.jsonl, a line per doc and filter.
+"""lm-evaluation-harness's logged samples: samples_TASK_TIME.jsonl, one line per doc and filter.
 
 Source: github.com/EleutherAI/lm-evaluation-harness (MIT), lm_eval/evaluator.py (samples) and
 lm_eval/loggers/evaluation_tracker.py (names of files).  A line has doc_id, resps (the answers to
 each request), filtered_resps (the result of the filter), filter, metrics (their names) and a key
 per metric.  A doc has one line per filter. The lines of a doc are therefore not attempts, but a
-second run makes a second attempt.  The sibling file results_<time>.json or the name of the folder
-contains the model.  In early versions, lines contain neither the filter nor the metrics.
+second run adds a second attempt at each doc.  The sibling file results_TIME.json or the name of the
+folder contains the model.  In early versions, lines contain neither the filter nor the metrics.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from passk_cli.files.formats.format import (
 
 FILTERED_ANSWERS_WARNING = DiagnosticType(
     "filtered-answers", WARNING,
-    "{answers:answer} per task are counted as one attempt, because the filter combines them"
-    " into one",
+    "{answers:answer} per task are counted as one attempt, because the filter combines them into"
+    " one answer",
     meaning="lm-eval generated several answers per task. A filter of lm-eval, for example a"
-    " majority vote, combined the answers into one answer. Only the combined answer has an"
-    " outcome.",
+    " majority vote, combined the answers into one answer. Only the answer that the filter returned"
+    " has an outcome.",
     why="pass@1 is the pass rate of the filtered answer, and passk cannot estimate pass@k for a"
     " larger k.",
     advice="Evaluate with a filter that keeps every answer.",
     example="warning[filtered-answers]: 8 answers per task are counted as one attempt, because the"
-    " filter combines them into one",
+    " filter combines them into one answer",
 )  # fmt: skip
 
 _FILE_NAME_PATTERN = re.compile(
@@ -70,10 +70,11 @@ def _contents(file: File) -> Contents:
 
 
 def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """The model, the suite and the settings, from the file name and from the results file of the
-    same time.
+    """The model, the suite and the settings, from the file name and from the results file with the
+    same time in its name.
 
-    prompts : document → hash of its prompt. The first hash represents the prompt template.
+    prompts : maps each document to the hash of its prompt. The first hash represents the prompt
+        template.
     """
     name = _FILE_NAME_PATTERN.fullmatch(file.name)
     if name is None:

@@ -2,8 +2,7 @@
 
 Source: github.com/ZubinGou/math-evaluation-harness (MIT), math_eval.py. The scripts of Qwen2.5-Math
 and DeepSeek-Math are derived from this script.  Lines {idx, question, gt, code: […], pred: […],
-score: […]} are in files
-<model>/<benchmark>/test_<prompt>_<n>_seed<seed>_t<temperature>_s<start>_e<end>.jsonl.
+score: […]} are in files MODEL/BENCHMARK/test_PROMPT_N_seedSEED_tTEMPERATURE_sSTART_eEND.jsonl.
 """
 
 from __future__ import annotations

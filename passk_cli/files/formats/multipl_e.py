@@ -1,10 +1,10 @@
-"""MultiPL-E's folders: one <task>.results.json.gz per task, with all attempts at the task.
+"""MultiPL-E's folders: one TASK.results.json.gz per task, with all attempts at the task.
 
-Source: github.com/nuprl/MultiPL-E (BSD-3-Clause), pass_k.py and evaluation/src/main.py.
-{"name": task, "language": …, "temperature": …, "results": [{"program", "status", "exit_code"}, …]}.
-An attempt passes only if its status and its exit code are right, because exit code 0 occurs with
-the status "Exception".  The folder is named <suite>-<language>-<model>-<temperature>, sometimes
-followed by a variation of the prompt.
+Source: github.com/nuprl/MultiPL-E (BSD-3-Clause), pass_k.py and evaluation/src/main.py. A file
+contains {"name": task, "language": …, "temperature": …, "results": [{"program", "status",
+"exit_code"}, …]}. An attempt passes only if its status and its exit code are right, because exit
+code 0 occurs with the status "Exception".  The folder is named SUITE-LANGUAGE-MODEL-TEMPERATURE,
+sometimes followed by a variation of the prompt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NeMo Evaluator's results: <run>/<benchmark>/results.jsonl, one record per repeat of a problem.
+"""NeMo Evaluator's results: RUN/BENCHMARK/results.jsonl, one record per repeat of a problem.
 
 Source: github.com/NVIDIA-NeMo/Evaluator (Apache-2.0), src/nemo_evaluator/engine/eval_loop.py and
 artifacts.py, docs/result-format.mdx: {problem_idx, repeat, reward, scoring_details, metadata}.  The
@@ -25,7 +25,8 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# Files that match _NON_RESULT_FILE_PATTERNS are not results: the bundle, logs for resuming the run, and statistics.
+# Files that match _NON_RESULT_FILE_PATTERNS are not results: the bundle, logs for resuming the run,
+# and statistics.
 _NON_RESULT_FILE_PATTERNS = (
     "eval-*.json",
     "trajectories.jsonl",
@@ -40,7 +41,8 @@ _MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error
 
 
 def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
-    """Return the kind of a file with averages and what to give instead, or None for other files."""
+    """If a file contains only averages, the kind of the file and what to read instead, otherwise
+    None."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.structure == "other" and _AVERAGES_FILE_PATTERN.search(file.start_text):

@@ -1,8 +1,9 @@
-"""NeMo-Skills' outputs: <run>/eval-results/<benchmark>/output-rs<seed>.jsonl, one attempt per file.
+"""NeMo-Skills' outputs: RUN/eval-results/BENCHMARK/output-rsSEED.jsonl, one attempt per file.
 
 Source: github.com/NVIDIA/NeMo-Skills (Apache-2.0), nemo_skills/evaluation/metrics/*.py.  All files
 contain the same tasks in the same order, so passk uses the line number as the task.  The available
-outcomes depend on the benchmark.  metrics.json in the folder above contains pass@k of these files.
+outcomes depend on the benchmark.  The file metrics.json in the parent folder contains the pass@k of
+these files.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def _key_equals(key: str, value: str) -> Callable[[dict[str, Any]], bool | None]
     return lambda record: None if record.get(key) is None else record[key] == value
 
 
-# Maps each outcome to the function that reads the outcome from a record. A record has the outcome
-# if it has a key with the name of the outcome.
+# _OUTCOME_READERS maps each outcome to the function that reads the outcome from a record. A record
+# has the outcome if it has a key with the name of the outcome.
 _OUTCOME_READERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "symbolic_correct": lambda record: record.get("symbolic_correct"),
     "judgement": _judgement,
@@ -79,7 +80,8 @@ def _contents(file: File) -> Contents:
         run = benchmark.parent
         run = run.parent if run.name == "eval-results" else run
         facts = {"model": run.name or None, "suite": benchmark.name, "run": name["seed"] or "-"}
-        # NeMo-Skills reports the file without a seed separately, because its decoding is greedy.
+        # NeMo-Skills reports the file without a seed separately, because its answers come from
+        # greedy decoding.
         facts["decoding"] = "sampled" if name["seed"] else "greedy"
 
     def rows(request: RowRequest) -> Iterator[Row]:

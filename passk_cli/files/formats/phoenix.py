@@ -1,10 +1,10 @@
-"""Phoenix's experiments, downloaded from the server at /v1/experiments/<id>/json.
+"""Phoenix's experiments, downloaded from the server at /v1/experiments/ID/json.
 
 Source: github.com/Arize-ai/phoenix, src/phoenix/server/api/routers/v1/experiments.py: one record
 per run, [{example_id, repetition_number, output, error, annotations: [{name, label, score}]}].
-Each annotation is an outcome.  Phoenix also annotates runs that ended with an error and have no
-output. passk treats their outcome as missing.  Phoenix's CSV is a table with columns named
-annotation_<name>_score.
+passk offers each annotation as an outcome.  Phoenix also annotates runs that ended with an error
+and have no output. passk treats the outcome of such a run as missing.  Phoenix's CSV is a table
+with columns named annotation_NAME_score.
 """
 
 from __future__ import annotations

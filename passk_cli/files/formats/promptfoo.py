@@ -1,11 +1,12 @@
 """promptfoo's results: `-o out.json`, and `-o out.jsonl` with the same results as lines.
 
-Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, and
-GradingResult; ResultFailureReason: 0 none, 1 an assertion, 2 an error).  With `--repeat`, each
-repeat has a different testIdx, so passk uses `vars` as the task and testIdx as the attempt.  Two
-prompts of one provider are two settings.  After an error, the outcome is missing.  An assertion is
-an outcome, named by its metric, or by its type if it has no metric. A person's rating on
-promptfoo's page replaces `success` and is an assertion of type `human`.
+Source: github.com/promptfoo/promptfoo (MIT), src/types/index.ts (EvaluateResult, GradingResult, and
+ResultFailureReason, which is 0 for no failure, 1 for a failed assertion, and 2 for an error).  With
+`--repeat`, each repeat has a different testIdx, so passk uses `vars` as the task and testIdx as the
+attempt.  passk treats two prompts of one provider as two settings.  If an error occurred, the
+outcome is missing.  passk offers each assertion as an outcome, with the name of its metric, or of
+its type if it has no metric. A person's rating on promptfoo's page replaces `success` and is an
+assertion of type `human`.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def _is_early_version_error(result: Any) -> bool:
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (metric, result) for each assertion of a test. The type replaces a missing metric."""
+    """Yield (metric, result) for each assertion of a test. If an assertion has no metric, its type
+    is used instead."""
     assertions = nested_value(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
         check = nested_value(assertion, "assertion")
@@ -117,7 +119,8 @@ def _results(file: File, request: RowRequest) -> Iterator[tuple[str, dict[str, A
 
 
 def _usage_amounts(result: Any) -> dict[str, object]:
-    """Dollars, tokens and milliseconds of a call, or of the first call if it was cached."""
+    """The dollars, tokens and milliseconds of a call, or of the original call if the answer came
+    from a cache."""
     usage = nested_value(result, "response", "tokenUsage") or nested_value(result, "tokenUsage")
     cached = nested_value(result, "response", "cached") is True
     return {
@@ -133,7 +136,7 @@ def _usage_amounts(result: Any) -> dict[str, object]:
 
 
 def _task_name(result: Any) -> str:
-    """The name of the task: the text of its only variable, or JSON of all variables."""
+    """The name of the task: the text of its only variable, or all variables as JSON."""
     values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()

@@ -2,9 +2,9 @@
 
 Source: github.com/pydantic/pydantic-ai (MIT), pydantic_evals/reporting/__init__.py, read at 2.62.0:
 {name, cases: [{name, source_case_name, assertions, scores, labels}], failures}.  With the option
-`repeat`, a case is named "NAME [2/3]", and source_case_name contains NAME.  Each assertion, score
-and label is an outcome.  A case in `failures` ended with an error. An evaluator that raised an
-exception did not judge the case.
+`repeat`, a case is named "NAME [2/3]", and source_case_name contains NAME.  passk offers each
+assertion, score and label as an outcome.  A case in `failures` ended with an error. An evaluator
+that raised an exception did not judge the case.
 """
 
 from __future__ import annotations

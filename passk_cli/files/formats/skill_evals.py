@@ -1,12 +1,12 @@
 """Evaluations of skills: benchmark.json, and the grading.json of each run.
 
 Source: github.com/anthropics/skills (Apache-2.0), skills/skill-creator: references/schemas.md and
-scripts/aggregate_benchmark.py.  A run passes if all its expectations pass. Its score is pass_rate,
-the share of expectations that pass.  A configuration (with_skill, without_skill) is a setting under
-which a model runs all evaluations, so passk treats the configuration as a model.  Gradings are in
-eval-N/CONFIGURATION/run-N/grading.json, and benchmark.json repeats all gradings.  passk does not
-read tokens, because they may be characters, and ignores times of 0 seconds, because they were not
-measured.
+scripts/aggregate_benchmark.py.  A run passes if all its expectations pass. The score of a run is
+pass_rate, the share of expectations that pass.  A configuration (with_skill, without_skill) is a
+setting under which a model runs all evaluations, so passk treats the configuration as a model.
+Gradings are in eval-N/CONFIGURATION/run-N/grading.json, and benchmark.json repeats all gradings.
+passk does not read numbers of tokens, because they may be numbers of characters, and ignores times
+of 0 seconds, because they were not measured.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from passk_cli.files.formats.format import (
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
-# If a name is missing, scripts/aggregate_benchmark.py writes a text in angle brackets.
+# If a name is missing, scripts/aggregate_benchmark.py writes a text in angle brackets instead of
+# the name.
 _UNKNOWN_NAME_PATTERN = re.compile("<.*>")
 
 

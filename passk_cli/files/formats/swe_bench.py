@@ -1,12 +1,14 @@
-"""SWE-bench and related benchmarks: reports of runs and instances, and maps of instance → resolved.
+"""SWE-bench and related benchmarks: reports of runs and instances, and maps from instances to
+whether they were resolved.
 
-Sources: github.com/SWE-bench/SWE-bench (MIT), swebench/harness/reporting.py: <model>.<run>.json
-with lists of ids, which summarises logs/run_evaluation/<run>/<model>/<instance>/report.json;
-github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py: results.json in the folder that
-contains <instance>/report.json, and results.json of a leaderboard, in which the names of lists do
-not end with _ids; github.com/RepoUnderstander/RepoUnderstander: final_report.json of 2024, which
-counts failures under stats and lists only the resolved instances;
-github.com/scaleapi/SWE-bench_Pro-os (MIT), traj/<model>/eval_results.json.
+SWE-bench writes MODEL.RUN.json with lists of ids, which summarises the files
+logs/run_evaluation/RUN/MODEL/INSTANCE/report.json. Source: github.com/SWE-bench/SWE-bench (MIT),
+swebench/harness/reporting.py.  SWE-bench-Live writes results.json in the folder that contains
+INSTANCE/report.json. In the results.json of the leaderboard of SWE-bench-Live, the names of lists
+do not end with _ids. Source: github.com/microsoft/SWE-bench-Live (MIT), evaluation/evaluation.py.
+In 2024, RepoUnderstander wrote final_report.json, which counts failures under the key stats and
+lists only the resolved instances. Source: github.com/RepoUnderstander/RepoUnderstander.  SWE-bench
+Pro writes traj/MODEL/eval_results.json. Source: github.com/scaleapi/SWE-bench_Pro-os (MIT).
 """
 
 from __future__ import annotations
@@ -27,9 +29,10 @@ from passk_cli.files.formats.format import (
 )
 from passk_cli.text import truncated_text
 
-# Maps the name of an instance list (without _ids) to the outcome and the reason. An instance in two
-# lists gets the outcome of the list that comes first, because that list is more specific. For
-# example, an infrastructure failure also counts as an error.
+# _OUTCOME_BY_INSTANCE_LIST maps the name of a list of instances (without _ids) to the outcome of
+# these instances and the reason. If two lists contain an instance, the list that comes first sets
+# the outcome, because the first list is more specific. For example, an infrastructure failure also
+# counts as an error.
 _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -47,28 +50,30 @@ _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# The instances in the lists of _COMPLETED_INSTANCE_LISTS were run. A run instance that is in no other list failed.
+# The instances in the lists of _COMPLETED_INSTANCE_LISTS were run. If such an instance is in no
+# other list, it failed.
 _COMPLETED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
 _FAILED_INSTANCE_LISTS = ("unresolved", "failure", *_COMPLETED_INSTANCE_LISTS)
 COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(
     "completed-only", WARNING,
     "instances with an error or an empty patch have no report of their own and are missing from the"
     " results",
-    "give the report of the run, which lists them",
+    "give the report of the run, which lists all instances",
     meaning="SWE-bench writes a report per instance only if the tests of the instance ran.",
     why="An instance with an empty patch is a failure, but it has no report. The resolved rate is"
     " too high if instances with an empty patch are missing.",
     advice="Give the report of the run (MODEL.RUN.json) instead.",
     example="warning[completed-only]: instances with an error or an empty patch have no report of"
-    " their own and are missing from the results; give the report of the run, which lists them",
+    " their own and are missing from the results; give the report of the run, which lists all"
+    " instances",
 )  # fmt: skip
 UNLISTED_INSTANCES_WARNING = DiagnosticType(
     "unlisted-instances", WARNING,
     "{instances:submitted instance} {instances:is|are} left out, because no list of the report"
     " contains {instances:it|them}",
     meaning="The report of a SWE-bench run lists the instances that were resolved, that were"
-    " unresolved, and that ended with an error. Some submitted instances are not in any of these"
-    " lists.",
+    " unresolved, and that ended with an error. Some submitted instances are not in any list of the"
+    " report.",
     why="The outcome of an unlisted instance is unknown. If unlisted instances failed, the resolved"
     " rate is too high.",
     advice="Look for the unlisted instances in the logs of the run, and evaluate them again.",
@@ -123,7 +128,7 @@ def _attempts(place: str, lists: dict[str, list[Any]]) -> dict[str, tuple[bool |
 
 
 def _model_and_run(file: File) -> tuple[str | None, str | None]:
-    """The model and the run in a file name <model>.<run>.json, otherwise (None, None)."""
+    """The model and the run in a file name like MODEL.RUN.json, or (None, None) for other names."""
     stem = file.name.removesuffix(".json")
     model, dot, run = stem.rpartition(".")
     return (model, run) if dot and model and run else (None, None)

@@ -3,8 +3,9 @@
 Sources: github.com/sierra-research/tau-bench (MIT), tau_bench/run.py and types.py, EnvRunResult:
 the file contains neither the model nor the domain.  github.com/sierra-research/tau2-bench (MIT),
 src/tau2/data_model/simulation.py (Results, SimulationRun) and metrics/agent_metrics.py: one
-document, or results.json with simulations/*.json in the same folder.  τ²-bench excludes simulations
-that it could not evaluate from its metrics, so passk treats their outcome as missing.
+document, or results.json with simulations/*.json in the same folder.  The metrics of τ²-bench
+exclude simulations that τ²-bench could not evaluate, so passk treats the outcomes of such
+simulations as missing.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _MISSING_REASON_BY_TERMINATION = {
 
 
 def is_full_reward(reward: float) -> bool:
-    """Whether a reward is a pass in τ-bench and τ²-bench, which means 1 up to rounding.
+    """Whether a reward is a pass in τ-bench and τ²-bench, which means that it equals 1 up to
+    rounding.
 
     >>> is_full_reward(1.0 - 1e-7), is_full_reward(0.999), is_full_reward(2.0)
     (True, False, False)
@@ -137,7 +139,8 @@ def _rows(simulations: Any) -> Iterator[Row]:
 
 
 def _usage_amounts(simulation: Any) -> dict[str, object]:
-    """Dollars of the agent and of the simulated user, tokens of the agent, and seconds.
+    """The dollars of the agent and of the simulated user, the tokens of the agent, and the seconds
+    of a simulation.
 
     The tokens are in the messages, which passk does not read if each simulation has its own file.
     """

@@ -2,9 +2,9 @@
 
 Source: github.com/laude-institute/terminal-bench (Apache-2.0), terminal_bench/harness/models.py,
 BenchmarkResults, TrialResults and RunMetadata; read in a copy, github.com/finyorko/longcli-bench.
-The paths are <run>/results.json with all trials, and <run>/<task>/<trial>/results.json with one
-trial, which repeats a part of the first file.  The file `run_metadata.json` contains the model and
-the run. Without this file, passk reads the run from the end of a trial's name.
+The paths are RUN/results.json with all trials, and RUN/TASK/TRIAL/results.json with one trial,
+which repeats a part of the first file.  The file `run_metadata.json` contains the model and the
+run. Without this file, passk takes the name of the run from the end of a trial's name.
 """
 
 from __future__ import annotations

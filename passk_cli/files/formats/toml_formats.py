@@ -3,7 +3,8 @@
 The table [format] of a TOML file contains the pass rule, the source of the layout, and an example.
 The table [data] is a column map as users can write it, and its key `has` lists the keys by which
 passk recognises a record.  The key `scorers` names a list of {name, value}, in which each scorer is
-an outcome.  The key `error` contains a pair: a key, and its value in a record with an error.
+an outcome.  The key `error` contains a pair: the name of a key, and the value of that key in a
+record with an error.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from passk_cli.files.toml_map import ColumnMap, read_maps
 from passk_cli.files.formats import generic
 from passk_cli.files.formats.format import (
     Example,
@@ -31,6 +31,7 @@ from passk_cli.files.formats.format import (
     require_list,
     single_outcome_reader,
 )
+from passk_cli.files.toml_map import ColumnMap, read_maps
 
 _MAPS_FOLDER = Path(__file__).parents[1] / "maps"
 
@@ -62,10 +63,13 @@ def _format_from_toml(path: Path) -> Format:
 
 
 def _matches_map(table: ColumnMap, file: File) -> bool:
-    """Whether the records of a file have all keys of a map. Lines must have exactly these keys."""
+    """Whether the records of a file have all keys of a map. Records at the top of a file must have
+    exactly these keys."""
     if not table.records_key:
         return file.keys == {*table.required_columns}
-    steps = [".+" if step.startswith("{") else re.escape(step) for step in table.records_key.split(".")]
+    steps = [
+        ".+" if step.startswith("{") else re.escape(step) for step in table.records_key.split(".")
+    ]
     above = re.compile(rf"{'[.]'.join(steps)}(\[\])?[.]")
     inside = {above.sub("", key, 1) for key in file.keys if above.match(key)}
     return inside.issuperset(table.required_columns)
@@ -78,7 +82,9 @@ def _rows(table: ColumnMap, file: File, request: RowRequest) -> Iterator[Row]:
         numbered_records = enumerate(records, 1)
     passes, fails = (table.options.get(name, ()) for name in ("passes", "fails"))
     for number, record in numbered_records:
-        values = {r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()}
+        values = {
+            r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()
+        }
         value = nested_value(record, *table.options["outcome"].split("."))
         outcome = True if value in passes else False if value in fails else value
         task, attempt = values["task"], values.get("attempt", record.get("attempt"))
@@ -94,7 +100,9 @@ def _judged_attempts(table: ColumnMap, file: File, about: Mapping[str, Any]) -> 
     key, failed = about.get("error", ("", None))
     for number, record in enumerate(file.records(*table.records_key.split(".")), 1):
         scores = require_list(file, about["scorers"], nested_value(record, about["scorers"]))
-        values = {r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()}
+        values = {
+            r: nested_value(record, *name.split(".")) for r, name in table.columns_by_role.items()
+        }
         reason = "error" if key and nested_value(record, key) == failed else ""
         judgements: JudgementByScorer = {}
         for score in scores:

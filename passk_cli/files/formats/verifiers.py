@@ -1,9 +1,9 @@
-"""verifiers' results.jsonl with metadata.json, and its traces.jsonl.
+"""Results of verifiers: results.jsonl with metadata.json, and traces.jsonl.
 
 Source: github.com/PrimeIntellect-ai/verifiers (MIT), verifiers/utils/save_utils.py and
 metric_utils.py (a reward of 0.5 or more passes), v1/trace.py, v1/episode.py and v1/cli/output.py.
-Each rollout of an example is a line, so lines with the same example are its attempts.  The run is
-the name of the folder outputs/…/<id>/.
+Each rollout of an example is a line, so lines with the same example are attempts at this example.
+The name of the folder outputs/…/ID/ is the name of the run.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ ASSUMED_THRESHOLD_WARNING = DiagnosticType(
     " sets another threshold",
 )  # fmt: skip
 
-# _RUN_FOLDER_PATTERN matches names of run folders in verifiers v0 and v1, because a copied folder keeps its name.
+# _RUN_FOLDER_PATTERN matches names of run folders in verifiers v0 and v1, because a copied folder
+# keeps its name.
 _RUN_FOLDER_PATTERN = re.compile(
     r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
@@ -143,7 +144,8 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
 
 
 def _task_key(record: dict[str, Any]) -> Any:
-    """The key or hash of the task, which all runs share, or otherwise its name or index."""
+    """The key or hash of the task, which is the same in all runs, or otherwise the name or index of
+    the task."""
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))

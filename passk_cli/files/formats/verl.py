@@ -1,4 +1,4 @@
-"""verl's dumps of generations: <step>.jsonl with lines {input, output, score, step, …}.
+"""verl's dumps of generations: STEP.jsonl with lines {input, output, score, step, …}.
 
 Source: github.com/volcengine/verl (Apache-2.0), verl/trainer/ppo/ray_trainer.py, _dump_generations
 and _validate.  The outcome is acc if the reward function returns acc, and otherwise the score.
@@ -40,7 +40,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 def _task_name(prompt: Any, expected: Any = None) -> str | None:
     """A name for the task, because prompts have no ids: the beginning of the prompt and a hash.
 
-    expected : the right answer. It distinguishes questions with the same text about different
+    expected : the right answer, which distinguishes questions with the same text about different
         images.
 
     >>> _task_name("What is 1 + 1?"), _task_name("What is shown?", "a cat")

@@ -4,7 +4,7 @@ Source: github.com/wandb/weave (Apache-2.0), weave/evaluation/eval.py and weave/
 at 0.54.0. Each call is {op_name, trace_id, inputs: {model, example}, output: {output, scores},
 exception}.  Calls of Evaluation.predict_and_score are attempts, and passk skips other calls.  A
 scorer returns a value, or an object in which each truth value or number is an outcome.  The option
-`trials` repeats an example.  If the model raised an exception, the call has no scores.
+`trials` repeats each example.  If the model raised an exception, the call has no scores.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Find the columns that may have a role, such as the task or the outcome.
 
-`find_candidates(con, sources, request)` reads the beginning of a file. It returns one `Candidates`
-for each list of records in the file. The list that most likely contains the attempts comes first:
+`find_candidates(con, sources, request)` reads the beginning of a file. The function returns one
+`Candidates` object for each list of records in the file. The list that most likely contains the
+attempts comes first:
 
     candidates = find_candidates(con, sources, request)[0]
     candidates.records                    # value of --records, "" at the top of the file
@@ -84,8 +85,8 @@ SHOWN_ROLES = ("task", "outcome", "counts", "model", "setting")
 _NON_OUTCOME_COLUMN_WORDS = (
     NOT_OUTCOME_WORDS | (EXPECTED_ANSWER_WORDS - {"label", "true"}) | EVENT_WORDS | PREDICTED_WORDS
 )
-# A column with a word in _NON_TASK_COLUMN_WORDS in its name is not the task, unless the column has a usual task
-# name.
+# A column with a word in _NON_TASK_COLUMN_WORDS in its name is not the task, unless the column has
+# a usual task name.
 _NON_TASK_COLUMN_WORDS = (
     (EVENT_WORDS | ATTEMPT_NUMBER_WORDS | ANSWER_WORDS | EXPECTED_ANSWER_WORDS | JUDGE_WORDS)
     | (VERDICT_WORDS | PROSE_WORDS | {"code", "error", "status", "level", "type"})
@@ -99,8 +100,8 @@ _PASS_AT_K_NAME_PATTERN = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I
 _NUMBERED_ATTEMPT_NAME_PATTERN = re.compile(
     rf"(^|[\W_])({'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with a name in _PREFERENCE_WORDS contains preferences between two answers, and its values are
-# A, B or tie.
+# A column with a name in _PREFERENCE_WORDS contains preferences between two answers, and its values
+# are A, B or tie.
 _PREFERENCE_WORDS = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
@@ -113,15 +114,17 @@ _MAX_GRADES_IN_SCALE = 5
 class Candidate:
     """A column that may have a role, for example the role of the task or the outcome.
 
-    column : the value of --field. For counts, the columns of attempts and passes: "n,c".
+    column : the column as a value of --field, for example "n,c" for a column of attempts and a
+        column of passes.
     option : the option that assigns the role to the column.
-    tally : a summary of the values: "145 false, 43 true", or "30 values, 5 rows each" for a task.
-    values : number of different values in a column of tasks.
+    values_summary : a summary of the values, for example "145 false, 43 true", or "30 values, 5
+        rows each" for a task.
+    distinct_count : the number of different values in a column of tasks.
     certain : whether the column certainly has the role, by its name or because no other column can.
-    unasked : whether passk uses the column in the role without an option.
-    missing : number of records without a value in the column.
-    passing : one option per possible definition of a pass, with the definition as `why`. Empty if
-        the definition is clear.
+    is_used_by_default : whether passk uses the column in the role without an option.
+    missing_count : the number of records without a value in the column.
+    pass_definitions : one option per possible definition of a pass, with the definition as `why`,
+        or no options if the definition of a pass is clear.
     """
 
     role: str
@@ -140,15 +143,17 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     """The candidate columns of each role in a list of records of a file, the likeliest column
     first.
 
-    records : the value of --records for the list of records, or "" at the top of the file.
-    rows : number of records that passk read.
-    columns : path → summary of the values, for every column.
+    records_key : the value of --records for the list of records, or "" at the top of the file.
+    row_count : the number of records that passk read.
+    summary_by_column : maps the path of every column to a summary of its values.
     coverage : the files or records that passk read, if passk did not read all of them.
-    other_places : value of --records → number of rows, for other lists that may contain the
-        attempts.
-    preference : a column that compares two answers, or "". passk cannot use it.
-    summary : a column with an average over several attempts, or "". passk cannot use it.
-    weak : columns that may be the outcome, although their names and values do not suggest it.
+    rows_of_other_record_lists : maps the value of --records for other lists that may contain the
+        attempts to the number of rows in each list.
+    preference_column : a column that compares two answers, so that passk cannot use it, or "".
+    average_column : a column with an average over several attempts, so that passk cannot use it, or
+        "".
+    weak_outcomes : columns that may be the outcome, although their names and values do not suggest
+        it.
     """
 
     records_key: str
@@ -171,7 +176,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak_outcomes(self) -> Candidates:
-        """The candidates, with the weak outcomes if there are no other outcomes."""
+        """All candidates. The weak outcomes are included only if there are no other outcomes."""
         if "outcome" in self or not self.weak_outcomes:
             return self
         by_role = {**self.by_role, "outcome": self.weak_outcomes}
@@ -186,7 +191,8 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
 def find_candidates(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[Candidates]:
-    """Find the candidate columns in each list of records. The likeliest list comes first.
+    """Find the candidate columns in each list of records. The list that most likely contains the
+    attempts comes first.
 
     The result is empty for a file that a harness wrote. Errors: DataError if a file cannot contain
     results.
@@ -207,7 +213,8 @@ class _CandidateFinder:
 
     def candidates(self) -> Candidates:
         tasks = [self._task_candidate(path) for path in self.task_columns]
-        # A list with the same names in every record contains scores or settings and not attempts.
+        # A list with the same names in every record is a list of scores or settings and not of
+        # attempts.
         outcomes = [
             p
             for p in self.outcome_columns
@@ -236,7 +243,7 @@ class _CandidateFinder:
             tasks = [single_task, *(replace(task, certain=False) for task in tasks if not totals)]
         lists_by_role = {
             "task": tasks,
-            "outcome": [self._outcome_candidate(path) for path in outcomes],
+            "outcome": [self._as_outcome_candidate(path) for path in outcomes],
             "counts": self._count_candidates(),
             "model": [self._candidate("model", path) for path in self.model_columns],
             "setting": [self._candidate("setting", path) for path in self.setting_columns],
@@ -261,14 +268,15 @@ class _CandidateFinder:
         if not (self.numbered_verdict_columns or any(map(self._is_decisive_outcome, outcomes))):
             compared = {part for c in lists_by_role["outcome"] for part in column_parts(c.column)}
             paths = [path for path in self.weak_outcome_columns if path not in compared]
-            weak = tuple(map(self._outcome_candidate, paths))
+            weak = tuple(map(self._as_outcome_candidate, paths))
             lists_by_role["outcome"] += weak if lists_by_role["outcome"] else ()
         tallies = {path: column.frequency_text for path, column in self.columns.items()}
         by_role = {role: (*lists_by_role[role],) for role in SHOWN_ROLES if lists_by_role[role]}
         certain = any(candidate.certain for candidate in lists_by_role["outcome"])
         return Candidates(
             self.place.records_key, self.place.row_count, by_role, tallies, self.place.coverage,
-            preference_column="" if certain else self._preference_column(), average_column=self._average_column(),
+            preference_column="" if certain else self._preference_column(),
+            average_column=self._average_column(),
             weak_outcomes=weak,
         )  # fmt: skip
 
@@ -305,11 +313,14 @@ class _CandidateFinder:
 
     @cached_property
     def task_columns(self) -> list[str]:
-        """Columns that may be the task, without columns that group the rows like another column."""
+        """Columns that may be the task, without columns that group the rows in the same way as
+        another column."""
         paths = [path for path in self.columns if self._task_likelihood(path)]
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
-            path for path in paths if path in several or not (several and path in self.place.parent_columns)
+            path
+            for path in paths
+            if path in several or not (several and path in self.place.parent_columns)
         ]
         paths.sort(key=self._task_rank, reverse=True)
         path_by_codes: dict[tuple[int, ...], str] = {}
@@ -335,8 +346,8 @@ class _CandidateFinder:
     def _task_likelihood(self, path: str) -> int:
         """How likely it is that a column contains the task, from 0 to 3.
 
-        3 means a usual task name, 2 a name with a word for tasks, and 1 values that look like
-        tasks.
+        The result is 3 for a usual task name, 2 for a name with a word for tasks, and 1 for values
+        that look like tasks.
         """
         column, strength = self.columns[path], role_name_strength("task", path)
         if not _has_one_scalar_kind(column) or path in (self.count_column_pair or ()):
@@ -380,7 +391,10 @@ class _CandidateFinder:
         certain = certain and not column_name_words(self.place.records_key) & SUMMARY_LIST_WORDS
         certain = certain and (len(column.text_counts) > 1 or self.place.row_count == 1)
         return replace(
-            candidate, values_summary=column.rows_per_value_text, distinct_count=len(column.text_counts), certain=certain
+            candidate,
+            values_summary=column.rows_per_value_text,
+            distinct_count=len(column.text_counts),
+            certain=certain,
         )
 
     @cached_property
@@ -412,7 +426,8 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
-        """Columns of a few words or of grades that may be the outcome despite their names."""
+        """Columns with a few different words, or with grades, that may be the outcome despite their
+        names."""
         used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
         used_paths |= {*self.place.parent_columns, *(self.count_column_pair or ())}
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
@@ -445,14 +460,15 @@ class _CandidateFinder:
         column, terms = self.columns[path], _word_forms(path)
         return (
             column.verdicts <= {0, 1} and path not in self.place.parent_columns
-            and bool(terms & (VERDICT_WORDS | BAD_EVENT_WORDS)) and not terms & _NON_OUTCOME_COLUMN_WORDS
+            and bool(terms & (VERDICT_WORDS | BAD_EVENT_WORDS))
+            and not terms & _NON_OUTCOME_COLUMN_WORDS
         )  # fmt: skip
 
     def _outcome_likelihood(self, path: str) -> int:
         """How likely it is that a column is the outcome, from 0 to 3.
 
-        3 means a usual outcome name, 2 means a name with a word for verdicts, and 1 means values
-        that may be verdicts.
+        The result is 3 for a usual outcome name, 2 for a name with a word for verdicts, and 1 for
+        values that may be verdicts.
         """
         column = self.columns[path]
         terms = _word_forms(path)
@@ -470,7 +486,8 @@ class _CandidateFinder:
         flags = column.verdicts <= {0, 1}
         like = strength > 0 or bool(terms & VERDICT_WORDS)
         varies_in_verdict = len(column.verdicts) == 2
-        # "found" usually names an event, but found_correct_chunk may be a verdict.
+        # A column with "found" in its name usually contains an event, but a column named
+        # found_correct_chunk may contain verdicts.
         happened = EVENT_WORDS if flags and varies_in_verdict and like else frozenset[str]()
         if flags and terms & (CORRECT_WORDS - {"label", "verdict", "judgment"}):
             # Columns named like prediction_correct or matches_gold contain verdicts.
@@ -534,7 +551,7 @@ class _CandidateFinder:
             tasks.text_counts
         )
 
-    def _outcome_candidate(self, path: str) -> Candidate:
+    def _as_outcome_candidate(self, path: str) -> Candidate:
         column, passing = self.columns[path], self._pass_fixes(path)
         usual = [p for p in self.outcome_columns if self._outcome_likelihood(p) == 3]
         is_only_verdict = all(
@@ -562,7 +579,14 @@ class _CandidateFinder:
             if not open_ and (terms & VERDICT_WORDS or role_name_strength("outcome", path)):
                 return ()
             true, false = (
-                next((text for text in column.text_counts if column.verdict_and_number_by_text[text][0] == v), word)
+                next(
+                    (
+                        text
+                        for text in column.text_counts
+                        if column.verdict_and_number_by_text[text][0] == v
+                    ),
+                    word,
+                )
                 for v, word in ((1, "true"), (0, "false"))
             )
             ways = tuple(SuggestedFix({"--passes": (v,)}, f"if {v} passes") for v in (true, false))
@@ -641,7 +665,8 @@ class _CandidateFinder:
         if not answers:
             expected = {text for path in gold for text in plain[path].text_counts}
             answers = [path for path in plain if path not in gold and len(expected) > 1
-                       and not _word_forms(path) & _NON_OUTCOME_COLUMN_WORDS and not plain[path].missing_count
+                       and not _word_forms(path) & _NON_OUTCOME_COLUMN_WORDS
+                       and not plain[path].missing_count
                        and 2 * sum(plain[path].text_counts[text] for text in expected)
                        > self.place.row_count]  # fmt: skip
         # A column named "label" contains the expected answer if there is an answer column. The
@@ -674,7 +699,8 @@ class _CandidateFinder:
 
     @cached_property
     def verdict_flags(self) -> list[str]:
-        """Columns of passes and failures, or none if all these columns are constant."""
+        """The columns that contain only passes and failures, or no columns if all such columns are
+        constant."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
@@ -712,7 +738,7 @@ class _CandidateFinder:
         return [Candidate("outcome", joined, option, "if each column is a model")]
 
     def _preference_column(self) -> str:
-        """The column that contains which of two answers is better, or "".
+        """The column that shows which of two answers is better, or "" if there is no such column.
 
         The column has a name such as "winner", or values such as "A", "B" and "tie", or values that
         are column names.
@@ -733,7 +759,8 @@ class _CandidateFinder:
         return ""
 
     def _average_column(self) -> str:
-        """The column of averages or ranks that shows that a table is a summary, or ""."""
+        """The column of averages or ranks that shows that a table is a summary, or "" if there is
+        none."""
         if self.count_column_pair:
             return ""
         rows = self.place.row_count
@@ -768,7 +795,8 @@ class _CandidateFinder:
 
     @cached_property
     def count_column_pair(self) -> tuple[str, str] | None:
-        """Pairs of whole-number columns (n, c): c ≤ n in all rows, and n is above 1 in some row."""
+        """Pairs (n, c) of whole-number columns in which c ≤ n in all rows and n > 1 in at least one
+        row."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.parent_columns}  # fmt: skip
@@ -832,8 +860,13 @@ class _CandidateFinder:
                 or column_name_words(path) & _STATEMENT_AND_ANSWER_WORDS
             ):
                 continue
-            few = len(column.text_counts) <= _VALUES and len(column.text_counts) < self.place.row_count
-            if few and (is_named_setting or (column.is_text and not self._is_consequence_of_outcome(path))):
+            few = (
+                len(column.text_counts) <= _VALUES
+                and len(column.text_counts) < self.place.row_count
+            )
+            if few and (
+                is_named_setting or (column.is_text and not self._is_consequence_of_outcome(path))
+            ):
                 paths.append(path)
         return sorted(paths, key=lambda path: normalized_last_key(path) not in SETTING_NAMES)
 
@@ -889,7 +922,8 @@ def _has_short_values(column: FieldValues) -> bool:
 
 
 def _possible_count_columns(role: str, integer_columns: Mapping[str, FieldValues]) -> list[str]:
-    """The columns that may contain a number of attempts or passes. Usual names come first.
+    """The columns that may contain a number of attempts or passes. Columns with usual names come
+    first.
 
     The number of events within an attempt, such as turns, is not a number of attempts.
     """

@@ -14,7 +14,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError, PasskError
-from passk_cli.files.toml_map import map_folders
 from passk_cli.files.reading.candidates import Candidate, Candidates, find_candidates
 from passk_cli.files.reading.fix_trials import FixTrials, is_untestable, size_text
 from passk_cli.files.request import Request
@@ -31,6 +30,7 @@ from passk_cli.files.sources.arguments import is_read_once
 from passk_cli.files.sources.memory import index_hint
 from passk_cli.files.sources.path_templates import suggested_template
 from passk_cli.files.sources.source import FIX_TRIAL_BYTES
+from passk_cli.files.toml_map import map_folders
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.suggestions import did_you_mean, nearest_names
 from passk_cli.text import truncated_text
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from passk_cli.files.sources.source import Source
     from passk_cli.outcomes.counts import Counts
 
-# Some errors are solved if the user chooses a column. _ROLE_BY_ERROR_NAME maps the name of such an error to
-# the role of the column, or to "".
+# Users can solve some errors by choosing a column. _ROLE_BY_ERROR_NAME maps the name of such an
+# error to the role of the column, or to "" if the role depends on the data.
 _ROLE_BY_ERROR_NAME = {
     "no-task-column": "task",
     "no-outcome-column": "outcome",
@@ -111,13 +111,15 @@ def column_choice_error(
         return error
     template = suggested_template(paths) if error.name == "no-task-column" else ""
     if template and "{task}" not in template:
-        # If the file names look like runs, the row number may identify the task.
+        # If the files are named like runs, the row number may identify the task.
         runs = {"--path": template, "--field": {"model": f"{FIXED_VALUE_PREFIX}all"}}
         task_candidates = [*places[0].get("task", ())]
         for i, c in enumerate(task_candidates):
             if c.column == POSITION_AS_TASK:
                 option = c.option.merged_with(SuggestedFix(runs))
-                task_candidates[i] = replace(c, option=option, values_summary="if each file is an attempt")
+                task_candidates[i] = replace(
+                    c, option=option, values_summary="if each file is an attempt"
+                )
         places[0] = replace(places[0], by_role={**places[0].by_role, "task": (*task_candidates,)})
     elif template and "outcome" in places[0]:
         option = SuggestedFix({"--path": template})
@@ -125,9 +127,11 @@ def column_choice_error(
         task_name = way.options.get("--field", {}).get("task", "task")
         tasks = places[0].get("task", ())
         columns = [task for task in tasks if task.column != POSITION_AS_TASK]
-        stated = [task.distinct_count for task in columns if role_name_strength("task", task.column)]
+        stated = [
+            task.distinct_count for task in columns if role_name_strength("task", task.column)
+        ]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Each file certainly contains exactly one task if each file has one row and no column may
+        # Each file certainly contains exactly one task if each file has one row and no column can
         # be the task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].row_count <= len(paths) and not trials.doubt_reason(counts)
@@ -149,7 +153,9 @@ def column_choice_error(
     if error.name == "bad-outcome" and (request.passes or request.fails):
         return _unnamed_words_error(error, places[0], request)
     if error.name == "missing-outcome":
-        other_outcomes = [c for c in places[0].get("outcome", ()) if not (c.missing_count or c.is_used_by_default)]
+        other_outcomes = [
+            c for c in places[0].get("outcome", ()) if not (c.missing_count or c.is_used_by_default)
+        ]
         if "outcome" in request.named_columns or not other_outcomes:
             return trials.with_working_fixes(error)
     hidden = index_hint(first[0].frame) if error.name == "no-task-column" else ""
@@ -180,7 +186,11 @@ def _unnamed_words_error(
     error: DataError, candidate_set: Candidates, request: Request
 ) -> DataError:
     named_words = {word.lower() for word in (*request.passes, *request.fails)}
-    ways = (way for candidate in candidate_set.get("outcome", ())[:1] for way in candidate.pass_definitions)
+    ways = (
+        way
+        for candidate in candidate_set.get("outcome", ())[:1]
+        for way in candidate.pass_definitions
+    )
     words_left = [word for way in ways for word in way.options.get("--passes", ())
                   if word.lower() not in named_words]  # fmt: skip
     if not words_left:
@@ -226,7 +236,9 @@ def _unusable_data_error(error: DataError, places: Sequence[Candidates]) -> Data
         "no-task-column", "no-outcome-column", "ambiguous-column", "no-results", "bad-outcome",
     ):  # fmt: skip
         return None
-    if preference := next((place.preference_column for place in places if place.preference_column), ""):
+    if preference := next(
+        (place.preference_column for place in places if place.preference_column), ""
+    ):
         return DataError(
             error.place,
             f"the column {preference} contains preferences between two answers",
@@ -265,7 +277,7 @@ def _with_candidates(
     hidden: str,
     draft: Sequence[SuggestedFix],
 ) -> PasskError:
-    """Add the candidates to an error. Also add a complete command if the roles are certain.
+    """Add the candidate columns to an error. If the roles are certain, also add a complete command.
 
     hidden : a hint that the index of a data frame may contain the task, or "".
     draft : suggested fixes that write a map file.
@@ -302,7 +314,9 @@ def _with_candidates(
         settles=[*settles, *draft],
     )  # fmt: skip
     other_places = {
-        place.records_key: place.row_count for place in likely_found if place.records_key != best.records_key
+        place.records_key: place.row_count
+        for place in likely_found
+        if place.records_key != best.records_key
     }
     answer.candidates = replace(best.with_weak_outcomes(), rows_of_other_record_lists=other_places)
     return answer
@@ -360,7 +374,7 @@ def _certain_options(candidate_set: Candidates, request: Request) -> SuggestedFi
 
 
 def inner_records_error(con: duckdb.DuckDBPyConnection, batch: Batch) -> DataError | None:
-    """The error for a document that passk read as one attempt although it contains many.
+    """The error for a document that passk read as one attempt although it contains many attempts.
 
     The fields of the document are probably a summary of these attempts.
     """
@@ -393,8 +407,8 @@ def candidate_lines(
 
     spelled : a function that writes an option for the command line or for Python.
     columns : whether the list includes columns without a role.
-    full : whether the list includes all candidates. Otherwise it has at most 8 candidates per role
-        and 20 lines of 80 characters.
+    full : whether the list includes all candidates. Without `full`, the list has at most 8
+        candidates per role and 20 lines of 80 characters.
     """
     rows, place = [], candidate_set if isinstance(candidate_set, Candidates) else None
     if place and (place.records_key or place.rows_of_other_record_lists):
@@ -407,7 +421,9 @@ def candidate_lines(
         for at, candidate in enumerate(
             role_candidates if full else role_candidates[:_SHOWN_PER_ROLE]
         ):
-            ways = " or ".join(spelled(replace(way, effect="")) for way in candidate.pass_definitions[:4])
+            ways = " or ".join(
+                spelled(replace(way, effect="")) for way in candidate.pass_definitions[:4]
+            )
             ways = f"; {ways}" if ways else ""
             option = spelled(candidate.option)
             rows.append((role if at == 0 else "", option, candidate.values_summary, ways))

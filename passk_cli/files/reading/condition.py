@@ -16,8 +16,8 @@ from passk_cli.suggestions import did_you_mean, did_you_mean_or_list, list_known
 
 _QUOTES_HINT = " (write text in single quotes)"
 _RESERVED_WORDS_HINT = ' (write a column named like an SQL keyword in double quotes: "end" > 3)'
-# The result of each function in FUNCTIONS depends only on the row and is not much larger than the
-# arguments.
+# The result of each function in ALLOWED_FUNCTIONS depends only on the row and is not much larger
+# than the arguments of the function.
 ALLOWED_FUNCTIONS = frozenset(
     "abs ceil concat contains date_part date_trunc ends_with exp floor greatest instr isfinite"
     " isinf isnan json_array_length json_contains json_exists json_extract json_extract_string"
@@ -30,7 +30,8 @@ _ALLOWED_OPERATORS = frozenset(
     "+ - * / // % ^ ** || & | ~ ~~ !~~ ~~* !~~* ~~~ -> ->> ^@ @> <@ && list_value row to_years"
     " to_months to_days to_hours to_minutes to_seconds".split()
 )
-# The syntax tree of a condition has at most _MAX_SYNTAX_TREE_DEPTH levels. A sum or NOT has two levels.
+# The syntax tree of a condition has at most _MAX_SYNTAX_TREE_DEPTH levels. A sum or NOT has two
+# levels.
 _MAX_SYNTAX_TREE_DEPTH = 200
 CONDITION_REMEDY = "write a condition on the columns, such as difficulty = 'hard'"
 
@@ -62,8 +63,8 @@ def condition_columns(
 
 
 def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
-    """The names that a --where expression uses. Raise ParameterError if it is not one
-    expression."""
+    """The names that a --where expression uses. Raise ParameterError if the condition is not a
+    single expression."""
     if not where:
         return []
     tree = _syntax_tree(con, where)

@@ -1,7 +1,7 @@
 """Try suggested fixes on the data, so that every command that an error suggests works.
 
-If the data is still ambiguous after a fix, passk adds options to the fix. It adds only options that
-drop no attempts and mix no settings.
+If the data is still ambiguous after a fix, passk adds options to the fix. passk adds only options
+that drop no attempts and mix no settings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DEAD_END_ERROR_NAMES = ("no-such-column", "no-task-column", "no-outcome-column"
 class FixTrials:
     """Tries suggested fixes on the data that caused an error.
 
-    is_quick : whether the files are small enough to be read completely in a moment.
+    is_data_small : whether the files are small enough to be read completely in a moment.
     """
 
     request: Request
@@ -59,8 +59,8 @@ class FixTrials:
     def complete_fix(
         self, settle: SuggestedFix, rounds: int = _MOST_ROUNDS, *, mixing: bool = True
     ) -> tuple[SuggestedFix, Counts | PasskError]:
-        """Add options to a fix until the data can be read. Return the fix and the counts or the
-        last error.
+        """Add options to a fix until the data can be read. Return the fix, together with the counts
+        or the last error.
 
         mixing : whether the added options may pool settings or estimate them separately.
         """
@@ -81,7 +81,8 @@ class FixTrials:
         return settle, counts
 
     def doubt_reason(self, counts: Counts | PasskError) -> str:
-        """Why counts are probably wrong (only one outcome, or only one task), or ""."""
+        """The reason why counts are probably wrong (only one outcome, or only one task), or "" if
+        there is no reason."""
         if isinstance(counts, PasskError) or counts.n.sum() < 2:
             return ""
         if len(counts.tasks) == 1:
@@ -113,7 +114,8 @@ class FixTrials:
             ):
                 complete_fix = longer if not isinstance(read, PasskError) else settle
                 way = replace(
-                    complete_fix, effect=_joined_reasons(complete_fix.effect, self.doubt_reason(read))
+                    complete_fix,
+                    effect=_joined_reasons(complete_fix.effect, self.doubt_reason(read)),
                 )
                 working.setdefault(repr(self.request.with_fix(way)), way)
         if unsuited is not None and not any(settle.is_complete for settle in working.values()):
@@ -127,8 +129,10 @@ class FixTrials:
 
 
 class _UnsuitableCountsError(PasskError):
-    """The error for counts that a command cannot use. reason : the message of the command's
-    error."""
+    """The error for counts that a command cannot use.
+
+    reason : the message of the command's error.
+    """
 
     def __init__(self, reason: PasskError) -> None:
         super().__init__(reason.problem, name=reason.name)
@@ -136,7 +140,8 @@ class _UnsuitableCountsError(PasskError):
 
 
 def _joined_reasons(*reasons: str) -> str:
-    """Join reasons for the comment after a command: "keeps them apart; every attempt fails"."""
+    """Join the reasons that appear as a comment after a command, for example "keeps them apart;
+    every attempt fails"."""
     return "; ".join(filter(None, reasons))
 
 
@@ -146,7 +151,7 @@ def is_untestable(settle: SuggestedFix) -> bool:
 
 
 def size_text(counts: Counts) -> str:
-    """The size of the data in words: "reads 30 tasks × 1 attempt by 4 models"."""
+    """The size of the data in words, for example "reads 30 tasks × 1 attempt by 4 models"."""
     low, high = int(counts.n.min()), int(counts.n.max())
     attempts = plural(low, "attempt") if low == high else f"{low:,} to {high:,} attempts"
     models = len({model for model, *_ in counts.series})
@@ -170,7 +175,8 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether the second fix selects no outcome or rows and changes no option of the first fix."""
+    """Whether the second fix selects neither an outcome nor rows, and changes no option of the
+    first fix."""
     merged = settle.merged_with(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

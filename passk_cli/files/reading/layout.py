@@ -59,17 +59,21 @@ class Layout:
 
     kind : "jsonl", "json", "csv", "parquet", "frame" (a data frame) or the name of a harness.
     description : a phrase for messages, such as "one JSON record per line".
-    columns : column → kinds of its values in the records that passk read.
+    columns : maps each column to the kinds of its values in the records that passk read.
     delimiter : the character between the columns of a text table.
     packing : the compression: "none", "gzip" or "zstd".
-    complete : whether `columns` contains all columns. Later JSON records may have more columns.
-    row_file : the JSON Lines file to which passk wrote the rows of files in a known format, or "".
-    longest_row : maximum size of a line in `row_file`, in bytes.
+    contains_all_columns : whether `columns` contains all columns, which is not certain if later
+        JSON records may have more columns.
+    normalized_rows_file : the JSON Lines file to which passk wrote the rows of files in a known
+        format, or "".
+    longest_row_bytes : the maximum size of a line in `normalized_rows_file`, in bytes.
     format : the known format of the files, or None.
-    table : the name of the table in DuckDB for a data frame, or "".
-    constants : column → path of a file → value, for columns with one value per file.
-    joined : computed column → the columns that it is computed from.
-    orders : column → its values in their order, if the data frame defines an order of categories.
+    table_name : the name of the table in DuckDB for a data frame, or "".
+    constant_columns : maps each column that has one value per file to a map from the path of a file
+        to the value.
+    joined_columns : maps each computed column to the columns from which it is computed.
+    category_orders : maps columns to their sorted values, if the data frame defines an order of
+        categories.
     """
 
     kind: str
@@ -123,7 +127,9 @@ class Layout:
 
     def file_constants(self, path: str) -> dict[str, str]:
         """The columns that have the same value in all rows of a file, with that value."""
-        return {name: values[path] for name, values in self.constant_columns.items() if path in values}
+        return {
+            name: values[path] for name, values in self.constant_columns.items() if path in values
+        }
 
     @property
     def is_harness_format(self) -> bool:
@@ -150,7 +156,7 @@ class Layout:
 
         skip_bad : whether lines that are not records are skipped and counted.
         lenient : whether lines that are not records are skipped and not counted.
-        object_bytes : maximum size of a record, in bytes.
+        object_bytes : the maximum size of a record, in bytes.
         careful : whether a text table is read sequentially, with lines of up to 256 MB.
         numbered : whether ROW_NUMBER_COLUMN contains the number of each row in its file.
         """
@@ -179,7 +185,8 @@ class Layout:
         elif self.kind == "csv":
             read = {name: "DOUBLE" for name, kind in types.items() if kind == "DOUBLE"}
             columns = struct_sql({name: read.get(name, "VARCHAR") for name, _ in self.columns})
-            # DuckDB reads a file in blocks of the maximum line size, so most files are one block.
+            # DuckDB reads a file in blocks that are as large as the maximum line size, so most
+            # files have only one block.
             options += f", max_line_size={1 << 28}" * careful + ", store_rejects=true" * skip_bad
             options += ", ignore_errors=true" * lenient
             rows = (
@@ -208,22 +215,28 @@ class Layout:
             rows = f"(SELECT *, row_number() OVER () AS {quote_name('#row')} FROM {rows})"
             rows = f"(SELECT *, {number}::VARCHAR AS {quote_name(place)} FROM {rows})"
         if COLUMN_NAME_AS_MODEL in self.joined_columns:
-            models = next(of.parts for of in self.joined_columns.values() if of.meaning_of_parts == "a model")
+            models = next(
+                of.parts for of in self.joined_columns.values() if of.meaning_of_parts == "a model"
+            )
             answers = (model.partition(EQUALITY_OPERATOR)[0] for model in models)
             answer_values = f"(VALUES {', '.join(f'({quote_text(m)})' for m in answers)})"
-            rows = f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS m({quote_name(COLUMN_NAME_AS_MODEL)}))"
+            rows = (
+                f"(SELECT * FROM {rows} CROSS JOIN {answer_values} AS"
+                f" m({quote_name(COLUMN_NAME_AS_MODEL)}))"
+            )
         return self._with_constants_sql(rows) if self.constant_columns else rows
 
     def _with_constants_sql(self, rows: str) -> str:
         file = quote_name(FILE_COLUMN)
         shadowed = [quote_name(name) for name, _ in self.columns if name in self.constant_columns]
-        # DuckDB returns all columns of CSV and Parquet files, so passk excludes the columns that
-        # passk adds again.
+        # DuckDB returns all columns of CSV and Parquet files, so passk excludes the columns that it
+        # replaces by constants.
         has_all_columns = self.kind in ("csv", "parquet")
         exclusion = f" EXCLUDE ({', '.join(shadowed)})" if shadowed and has_all_columns else ""
         all_paths = {path: None for values in self.constant_columns.values() for path in values}
         texts = {
-            path: [values.get(path) for values in self.constant_columns.values()] for path in all_paths
+            path: [values.get(path) for values in self.constant_columns.values()]
+            for path in all_paths
         }
         values = ", ".join(
             f"({', '.join('NULL::VARCHAR' if t is None else quote_text(t) for t in (path, *of))})"
@@ -239,7 +252,8 @@ class Layout:
     def column_text_sql(
         self, column: str | None, nested: Container[str], sql_type: str = "VARCHAR"
     ) -> str:
-        """SQL for a column or nested field as a string. NULL if `column` is None.
+        """SQL that returns a column or nested field as a string. The SQL is NULL if `column` is
+        None.
 
         nested : columns that are read as JSON.
         sql_type : "VARCHAR[]" for a list of strings.
@@ -258,15 +272,16 @@ class Layout:
                 return f"CASE {verdict} WHEN 1 THEN 'false' WHEN 0 THEN 'true' ELSE {texts[0]} END"
             if of == "all" and judged is not None:
                 # A negated flag is "true" or "false", even if --passes names other words.
-                flags = {p: self.column_text_sql(self.joined_columns[p].parts[0], nested) for p in parts
+                flags = {p: self.column_text_sql(self.joined_columns[p].parts[0],
+                    nested) for p in parts
                          if p in self.joined_columns}  # fmt: skip
                 verdicts = [
                     f"[-1, 1, 0][2 + {verdict_sql(flags[part], None)}]"
                     if part in flags else judged(text)
                     for part, text in zip(parts, texts, strict=True)
                 ]  # fmt: skip
-                # The SQL for a verdict is long, and the lambda function keeps the verdict from
-                # appearing twice in the SQL.
+                # The SQL for a verdict is long. Because of the lambda function, the SQL contains
+                # the verdict only once.
                 return (
                     f"list_transform([[{', '.join(verdicts)}]], lambda each: CASE"
                     f" WHEN list_contains(each, -1)"
@@ -340,7 +355,7 @@ class Layout:
         return f"[entry ->> {json_path(keys[cut + 1 :])} FOR entry IN {values}]"
 
     def _named_entry_sql(self, value: str, keys: Sequence[str]) -> str:
-        """SQL for a field of the list entry with a given name: `scores[name=ok].value`.
+        """SQL for a field of the list entry with a given name, for example `scores[name=ok].value`.
 
         If two entries with this name have different values, the result contains both values and
         later causes an error.
@@ -366,10 +381,10 @@ class Layout:
     def condition_value_sql(
         self, column: str, nested: Container[str], numbers: str = NUMBER_CAST_SQL[0]
     ) -> str:
-        """SQL for a column in a condition. The result is a number or truth value if all values in
-        the column are.
+        """SQL that represents a column in a condition. The result is a number or truth value if all
+        values in the column are numbers or truth values.
 
-        numbers : SQL that converts a string to a number, one of NUMBERS.
+        numbers : an entry of NUMBERS, which is SQL that converts a string to a number.
         """
         if column in self.joined_columns:
             return self.column_text_sql(column, nested)
@@ -381,7 +396,7 @@ class Layout:
 
 
 def json_path(keys: Sequence[str]) -> str:
-    """The JSON path of nested keys, as an SQL string."""
+    """The JSON path that nested keys form, as an SQL string."""
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
@@ -401,7 +416,8 @@ def repeated_key_sql(value: str, keys: Sequence[str]) -> str:
 def unique_keys_sql(base: str, paths: Iterable[Sequence[str]]) -> str:
     """SQL for a JSON column that raises an error if a key in a path occurs twice.
 
-    Records are checked exactly only if the key's name occurs in them more often than expected.
+    A record is checked exactly only if the name of the key occurs in the record more often than
+    expected.
     """
     name, cases = quote_name(base), ""
     for keys in dict.fromkeys(tuple(p[: i + 1]) for p in paths for i in range(len(p))):
@@ -431,7 +447,8 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether each file belongs to a suite. The suite is then a part of the task id."""
+        """Whether each file belongs to a suite. If each file belongs to a suite, the suite is a
+        part of the task id."""
         return "suite" in self.layout.constant_columns and self.roles.task != "suite"
 
 
@@ -444,7 +461,9 @@ def batches_in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
         (
             (source, i)
             for i, batch in enumerate(batches)
-            for source in (batch.sources[:1] if batch.layout.normalized_rows_file else batch.sources)
+            for source in (
+                batch.sources[:1] if batch.layout.normalized_rows_file else batch.sources
+            )
         ),
         key=lambda file: file[0].position,
     )

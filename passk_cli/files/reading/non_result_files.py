@@ -42,7 +42,7 @@ def is_empty(source: Source) -> bool:
 
 
 def without_non_results(batches: Sequence[Batch]) -> tuple[list[Batch], list[NoResultsError]]:
-    """Separate batches with results from files in folders that are not results.
+    """Separate the batches with results from files without results that passk found in folders.
 
     A single record such as {"name": …, "status": "success"} may not be a result. A history repeats
     results of recorded runs, so these results would count twice.
@@ -88,7 +88,7 @@ def find_duplicate_file(sources: Iterable[tuple[object, Source]]) -> tuple[Sourc
 def repeated_file_error(batches: Iterable[Batch]) -> DataError | None:
     """The error for two files that are copies or differ only in their suffix.
 
-    Only files with unnumbered attempts are compared. Otherwise the result is None.
+    Only files with unnumbered attempts are compared. The result is None if no two files are copies.
     """
     stems: dict[str, Source] = {}
     files, named_alike = [], None

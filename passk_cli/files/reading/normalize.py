@@ -64,8 +64,8 @@ from passk_cli.files.sources.source import Source, json_line, type_kind, value_k
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural, truncated_text
 
-# passk adds _ATTEMPT_NUMBER_OFFSET_PER_RUN to the attempt numbers of each further run of a model, so that attempt
-# numbers stay unique.
+# passk adds _ATTEMPT_NUMBER_OFFSET_PER_RUN to the attempt numbers of each further run of a model,
+# so that attempt numbers stay unique.
 _ATTEMPT_NUMBER_OFFSET_PER_RUN = 1_000_000
 _MODEL_TEXT_COLUMNS = ("answer", "solution")
 # passk reads _MAX_PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
@@ -73,13 +73,13 @@ _MAX_PROBED_ATTEMPTS = 20
 # DuckDB parses at most _MAX_DUCKDB_DOCUMENTS documents, because Python is faster for more files.
 _MAX_DUCKDB_DOCUMENTS = 300
 _MAX_MEMORY_BYTES = 1 << 20
-# The value ONLY of --outcome means the only outcome of each file, regardless of its name.
+# The value ONLY_OUTCOME of --outcome means the only outcome of each file, regardless of its name.
 ONLY_OUTCOME = "only"
 
 
 @dataclass(frozen=True)
 class RecognisedFile:
-    """A file with its known format."""
+    """A file together with its known format."""
 
     file: File
     format: Format
@@ -95,7 +95,7 @@ _FilesWithContents = Sequence[tuple[RecognisedFile, Contents]]
 def recognise_files(
     sources: Sequence[Source], request: Request
 ) -> tuple[list[RecognisedFile], list[Source]]:
-    """Separate files of known formats from tables, without files that repeat another file."""
+    """Separate files of known formats from tables, and leave out files that repeat another file."""
     forced = formats.FORMATS[request.format] if request.format else None
     known_files, tables = [], []
     neighbours: dict[str, Any] = {}
@@ -178,7 +178,9 @@ def write_row_files(
         sheets.runs = _runs_by_model(tables)
         for (model, _), runs in sheets.runs.items() if "run" not in request.by else ():
             if model and len(runs) > 1:
-                result.run_count_by_model[str(model)] = max(len(runs), result.run_count_by_model.get(str(model), 0))
+                result.run_count_by_model[str(model)] = max(
+                    len(runs), result.run_count_by_model.get(str(model), 0)
+                )
         by_format: dict[str, list[tuple[RecognisedFile, Contents]]] = {}
         for pair in tables:
             by_format.setdefault(pair[0].format.name, []).append(pair)
@@ -198,9 +200,11 @@ def _choose_outcomes(
 
     If the files contain several outcomes, the user must choose one. Files in a folder without the
     chosen outcome are skipped. passk raises an error if no file contains the outcome. A file
-    without verdicts is always read. ONLY selects the only outcome of each file.
+    without verdicts is always read. The value ONLY selects the only outcome of each file.
     """
-    all_outcomes = list(dict.fromkeys(name for _, table in tables for name in table.outcome_names or ()))
+    all_outcomes = list(
+        dict.fromkeys(name for _, table in tables for name in table.outcome_names or ())
+    )
     judged = [file.source.name for file, table in tables if table.outcome_names is not None]
     only = request.outcome == ONLY_OUTCOME and ONLY_OUTCOME not in all_outcomes
     outcome_by_path: dict[str, str] = {}
@@ -268,10 +272,11 @@ def _model_and_suite(file: RecognisedFile, table: Contents) -> tuple[object, obj
 class _RowFile:
     """A JSON Lines file with the rows of several files.
 
-    roles : the roles of the columns. None for attempts of a harness, because their columns are
+    roles : the roles of the columns, or None for attempts of a harness, because the columns are
         known only after all rows are written.
-    longest : size in bytes of the longest row.
-    constants : column → path of a file → value in all rows of the file.
+    longest_row_bytes : the size of the longest row, in bytes.
+    constant_columns : maps columns to maps from the path of a file to the value in all rows of the
+        file.
     """
 
     format: Format
@@ -285,7 +290,9 @@ class _RowFile:
 
     @property
     def kinds_by_column(self) -> dict[str, set[str]]:
-        return {name: {type_kind(of) for of in types} for name, types in self.types_by_column.items()}
+        return {
+            name: {type_kind(of) for of in types} for name, types in self.types_by_column.items()
+        }
 
     def write(self, source: Source, place: str, columns: Record) -> None:
         line = json_line({FILE_COLUMN: source.path, PLACE_COLUMN: place, **columns})
@@ -312,7 +319,7 @@ class _RowFile:
 class _RowFileWriter:
     """Writes the rows of files of known formats, and collects messages about the files.
 
-    runs : (model, suite) → the names of the runs of the model.
+    runs : maps (model, suite) to the names of the runs of the model.
     """
 
     def __init__(
@@ -329,7 +336,8 @@ class _RowFileWriter:
         self._texts = frozenset(_MODEL_TEXT_COLUMNS) & {*request.attempts, *request.fields.values()}
 
     def write_attempts(self, recognised: RecognisedFile, table: Contents, outcome: str) -> None:
-        """Write the attempts in a harness file. Raise NoResultsError if there are none."""
+        """Write the attempts in a file that a harness wrote. Raise NoResultsError if the file has
+        no attempts."""
         row_request = RowRequest(outcome, self._texts, self._request.skip_bad)
         source, result = recognised.source, self._result
         in_path = template_columns(source.name, self._request.template)
@@ -376,7 +384,9 @@ class _RowFileWriter:
                 has_model = has_model or model is not None
                 if row.outcome is None:
                     name = source.label or str(model or source.stem)
-                    result.missing_reason_counts.setdefault(name, Counter())[row.reason or "no outcome"] += 1
+                    result.missing_reason_counts.setdefault(name, Counter())[
+                        row.reason or "no outcome"
+                    ] += 1
                 page.add_value_types(columns)
                 page.write(source, place, columns)
             if unnamed and has_model and not source.label:
@@ -385,7 +395,9 @@ class _RowFileWriter:
                 raise DataError(unnamed, problem, remedy, name="missing-name")
             self._add_file_messages(source, "attempts", number, table, row_request)
             require_template_match(source, self._request, {}, None)
-            self._row_file_for_key(recognised.format.name, recognised.format, None).append_rows(page, source)
+            self._row_file_for_key(recognised.format.name, recognised.format, None).append_rows(
+                page, source
+            )
         result.add_task_kinds(source, task_kinds)
 
     def write_records(self, recognised: RecognisedFile) -> None:
@@ -408,13 +420,19 @@ class _RowFileWriter:
                 page.write(source, f"{source.name}: record {number}", written_values)
             self._add_file_messages(source, "records", number, contents, row_request)
             facts = {
-                name: str(v) for name, v in contents.constants.items() if name not in page.types_by_column
+                name: str(v)
+                for name, v in contents.constants.items()
+                if name not in page.types_by_column
             }
-            facts |= path_columns(source.name, request.template, request.by, {*page.types_by_column, *facts})
+            facts |= path_columns(
+                source.name, request.template, request.by, {*page.types_by_column, *facts}
+            )
             page.constant_columns = {name: {source.path: value} for name, value in facts.items()}
             page.types_by_column |= {name: {str} for name in facts}
             joined_columns = request.joined_columns(page.kinds_by_column)
-            kinds = page.kinds_by_column | {name: of.value_kinds for name, of in joined_columns.items()}
+            kinds = page.kinds_by_column | {
+                name: of.value_kinds for name, of in joined_columns.items()
+            }
             shape = frozenset((name, frozenset(value_kinds)) for name, value_kinds in kinds.items())
             if shape not in self._roles:
                 self._roles[shape] = table_roles(request, source.name, kinds)
@@ -444,7 +462,9 @@ class _RowFileWriter:
             layout = Layout(
                 sheet.format.name,
                 sheet.format.pass_rule,
-                tuple((c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constant_columns),
+                tuple(
+                    (c, frozenset(of)) for c, of in kinds.items() if c not in sheet.constant_columns
+                ),
                 normalized_rows_file=str(sheet.path),
                 longest_row_bytes=sheet.longest_row_bytes,
                 format=sheet.format,
@@ -532,7 +552,8 @@ class _RowFileWriter:
 
 
 def _may_distinguish_attempts(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts. The key of a record is the task."""
+    """Whether a value may distinguish attempts. A field named "key" does not distinguish attempts,
+    because it contains the task."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 

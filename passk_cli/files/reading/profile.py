@@ -27,8 +27,8 @@ class SampledColumn:
 
     name : the name of the column for `--field`.
     codes : one integer per row, from 0, or −1 for a missing value.
-    distinct : number of different values.
-    sql : SQL for the value as a string, or NULL for a missing value.
+    distinct_count : the number of different values.
+    value_sql : SQL for the value as a string, or NULL for a missing value.
     """
 
     name: str
@@ -38,7 +38,7 @@ class SampledColumn:
 
     @property
     def present_share(self) -> float:
-        """The share of the rows with a value."""
+        """The share of the rows that have a value in the column."""
         return float(np.mean(self.codes >= 0)) if len(self.codes) else 0.0
 
 
@@ -47,7 +47,7 @@ class ValueKind(NamedTuple):
 
     name : "bool", "number" or "text".
     is_integer : whether all numbers are whole numbers.
-    longest : size of the longest value, in bytes.
+    longest_bytes : the size of the longest value, in bytes.
     """
 
     name: str
@@ -59,15 +59,16 @@ class ValueKind(NamedTuple):
 class DataProfile:
     """A sample of the rows in the files, which the checks test.
 
-    columns : name → column with scalar values. It includes nested fields one level deep, and deeper
-        fields that describe how attempts ended.
-    series : one integer per row for the model and groups of the row, or −1.
-    task : one integer per row for the task, or −1.
-    file : index in `files` of the file that contains the row.
-    verdict : 1 for a pass, 0 for a failure, NaN if unknown. For rows with counts, the share of
-        passes.
+    columns : maps names to columns with scalar values, including nested fields one level deep, and
+        deeper fields that describe how attempts ended.
+    series_codes : one integer per row for the model and groups of the row, or −1 if the row has
+        none.
+    task_codes : one integer per row for the task, or −1 if the row has no task.
+    file_indices : the index in `file_names` of the file that contains the row.
+    row_verdicts : 1 for a pass, 0 for a failure, the share of passes for a row with counts, or NaN
+        if unknown.
     is_complete : whether the sample contains all rows.
-    table : name of the DuckDB table with the rows.
+    table_name : the name of the DuckDB table with the rows.
     """
 
     columns: Mapping[str, SampledColumn]
@@ -87,7 +88,8 @@ class DataProfile:
 
     @cached_property
     def cell_codes(self) -> Ints:
-        """One integer per row for its model, groups and task, or −1 without a task."""
+        """One integer per row for the model, groups and task of the row, or −1 if the row has no
+        task."""
         return joined_codes(self.series_codes, self.task_codes)
 
     @cached_property
@@ -119,7 +121,9 @@ class DataProfile:
         texts = self._text_cache.get(column, [])
         if len(texts) < min(most, self.columns[column].distinct_count):
             codes, rows = np.unique(self.columns[column].codes, return_index=True)
-            texts = self._text_cache[column] = self.texts_at(column, rows[codes >= 0][:most].tolist())
+            texts = self._text_cache[column] = self.texts_at(
+                column, rows[codes >= 0][:most].tolist()
+            )
         return texts[:most]
 
     def texts_at(self, column: str, rows: Sequence[int]) -> list[str]:
@@ -130,7 +134,8 @@ class DataProfile:
         return [texts[row] or "" for row in rows]
 
     def column_verdicts(self, column: str) -> Floats:
-        """The verdict for each row of a column: 1 pass, 0 fail, −1 unknown, NaN missing.
+        """The verdict for each row of a column: 1 (pass), 0 (failure), −1 (unknown) or NaN
+        (missing).
 
         Options such as --passes are not applied.
         """
@@ -146,7 +151,8 @@ class DataProfile:
 
 
 def joined_codes(*columns: Ints) -> Ints:
-    """Combine the codes of several columns to one code per row, or −1 if one of the codes is −1.
+    """Combine the codes of several columns into one code per row, which is −1 if one of the codes
+    is −1.
 
     >>> joined_codes(np.array([0, 0, 1, 1]), np.array([0, 1, 1, -1])).tolist()
     [0, 1, 2, -1]

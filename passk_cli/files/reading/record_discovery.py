@@ -1,8 +1,8 @@
 """Find the lists of records in a file, and the columns of these records.
 
 passk uses this module for `describe`, for drafts of maps, and if it cannot read a file. The records
-may be at the top of a file, in a list, or in an object with names as keys. These names become a
-column.
+may be at the top of a file, in a list, or in an object with names as keys. The names of records in
+an object become a column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from passk_cli.errors import DataError
 from passk_cli.files.reading.layout import Batch
-from passk_cli.files.reading.records import read_records, repeating_entry_names
+from passk_cli.files.reading.records import naming_field_and_shared_names, read_records
 from passk_cli.files.reading.schema_detection import detect_layout
 from passk_cli.files.request import TABLE_FORMATS, Request
 from passk_cli.files.roles import (
@@ -48,12 +48,12 @@ ContextRecordPairs = Sequence[tuple[RecordContext, Any]]
 
 @dataclass(frozen=True, eq=False)
 class FieldValues:
-    """A column of a list of records, with its values.
+    """A column in a list of records, with the values of the column.
 
     path : the name of the column for --field.
-    values : one value per record. The value is a list if the column is inside a list.
-    verdict_of : value as a string → its verdict (1 pass, 0 fail, None missing, −1 unknown), and the
-        string as a number.
+    values : one value per record, which is a list if the column is inside a list.
+    verdict_and_number_by_text : maps each value, as a string, to its verdict (1 for a pass, 0 for a
+        failure, None if missing, −1 if unknown), and to the string as a number.
     """
 
     path: str
@@ -84,7 +84,8 @@ class FieldValues:
 
     @cached_property
     def numbers(self) -> list[float]:
-        """The values as numbers. Empty if any value is not a number, or is true or false."""
+        """The values as numbers. The result is empty if any value is not a number, or is true or
+        false."""
         numbers = [
             self.verdict_and_number_by_text.get(text, (-1, None))[1]
             for text in map(value_text, self.present_values)
@@ -106,27 +107,31 @@ class FieldValues:
 
     @cached_property
     def verdicts(self) -> set[int | None]:
-        """The verdict for each value. Only 1 and 0 occur if passk knows all values."""
-        verdicts = {self.verdict_and_number_by_text.get(text, (-1, None))[0] for text in self.text_counts}
+        """The verdict for each value. If passk knows all values, each verdict is 1 or 0."""
+        verdicts = {
+            self.verdict_and_number_by_text.get(text, (-1, None))[0] for text in self.text_counts
+        }
         return (verdicts - {None}) or {-1}
 
     @cached_property
     def verdict_pattern(self) -> tuple[bool | None, ...]:
-        """Whether each record has the verdict of the first record. Empty if all do.
+        """Whether each record has the same verdict as the first record. The result is empty if all
+        records have the same verdict.
 
-        A column and its negation have the same pattern.
+        A column and its negation therefore have the same result.
         """
         if self.has_lists or self.verdicts != {0, 1}:
             return ()
         verdicts = [
-            self.verdict_and_number_by_text.get(value_text(value), (None, None))[0] for value in self.values
+            self.verdict_and_number_by_text.get(value_text(value), (None, None))[0]
+            for value in self.values
         ]
         first = next(verdict for verdict in verdicts if verdict is not None)
         return tuple(None if verdict is None else verdict == first for verdict in verdicts)
 
     @cached_property
     def codes(self) -> tuple[int, ...]:
-        """One number per record. Equal values have equal numbers."""
+        """One number per record. Records with equal values have equal numbers."""
         code_by_value: dict[str, int] = {}
         return tuple(
             code_by_value.setdefault(repr(value), len(code_by_value)) for value in self.values
@@ -134,11 +139,13 @@ class FieldValues:
 
     @cached_property
     def frequency_text(self) -> str:
-        """The most frequent values as text: "145 false, 43 true" or "0 to 5: 12 × 5, …"."""
+        """The most frequent values as text, for example "145 false, 43 true" or "0 to 5: 12 × 5,
+        …"."""
         numbers = [*map(str, self.numbers)] and len(self.text_counts) > 2
         sign = " × " if self.numbers else " "
         texts = [
-            f"{n:,}{sign}{truncated_text(v, _SHOWN_LETTERS)}" for v, n in self.text_counts.most_common(3)
+            f"{n:,}{sign}{truncated_text(v, _SHOWN_LETTERS)}"
+            for v, n in self.text_counts.most_common(3)
         ]
         if more := len(self.text_counts) - len(texts):
             texts.append(f"{more:,} more")
@@ -148,7 +155,8 @@ class FieldValues:
 
     @cached_property
     def rows_per_value_text(self) -> str:
-        """The numbers of values and of rows per value: "30 values, 5 to 7 rows each"."""
+        """The number of values and the number of rows per value, for example "30 values, 5 to 7
+        rows each"."""
         low, high = min(self.text_counts.values()), max(self.text_counts.values())
         rows = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         missing = f", {self.missing_count:,} missing" if self.missing_count else ""
@@ -159,10 +167,11 @@ class FieldValues:
 class RecordList:
     """A list of records in a file, with its columns.
 
-    keys : the value of --records, or "" at the top of the file. "{model}" stands for any key.
-    rows : number of records.
-    usual : names of the columns that passk recognises without an option.
-    above : columns with fields of the objects around the list of records.
+    records_key : the value of --records, in which "{model}" stands for any key, or "" at the top of
+        the file.
+    row_count : the number of records.
+    recognised_columns : names of the columns that passk recognises without an option.
+    parent_columns : columns with fields of the objects around the list of records.
     coverage : the files or records that passk read, if passk did not read all of them.
     """
 
@@ -187,7 +196,7 @@ def value_text(value: Any) -> str:
 def find_record_lists(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> list[RecordList]:
-    """Find the lists of records in files. Only as many files as needed are read.
+    """Find the lists of records in files. passk reads only as many files as it needs.
 
     The result is empty for files of a harness, because the format defines the outcomes. Errors:
     DataError if a file cannot contain results.
@@ -274,7 +283,8 @@ def _verdict_and_number_pairs(
 def _record_lists_in_file(
     con: duckdb.DuckDBPyConnection, source: Source, request: Request, *, several: bool
 ) -> Iterator[tuple[str, ContextRecordPairs]]:
-    """The lists of records in a file. A file is one record only if there are several files."""
+    """The lists of records in a file. A whole file can be a single record only if there are several
+    files."""
     # The import of all formats is slow, so it is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
@@ -332,11 +342,11 @@ def _frame_rows(con: duckdb.DuckDBPyConnection, frame: Any) -> list[dict[str, An
 def _nested_record_lists(
     pairs: ContextRecordPairs, keys: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], ContextRecordPairs]]:
-    """The lists of records inside of values, as pairs (keys, records). The key "{}" stands for any
+    """The lists of records inside values, as pairs (keys, records). The key "{}" stands for any
     key.
 
-    pairs : values with their context. The context contains the plain fields of the surrounding
-        objects, and their keys as "{0}", "{1}".
+    pairs : pairs of a value and its context. The context contains the plain fields of the
+        surrounding objects, and their keys as "{0}", "{1}".
     """
     if len(keys) > _MOST_LEVELS:
         return
@@ -404,7 +414,11 @@ def _record_lists_in_records(
             has_task_names = several and any(
                 role_name_strength("task", name) for name in (inside or [{}])[0]
             )
-            if inside and (has_task_names or len(entries) == 1) and repeating_entry_names(values) is None:
+            if (
+                inside
+                and (has_task_names or len(entries) == 1)
+                and naming_field_and_shared_names(values) is None
+            ):
                 yield from _nested_record_lists(members, (*keys, key))
         elif all(
             isinstance(value, dict) and _has_names_as_keys(value, (*keys, key)) for value in values
@@ -417,7 +431,8 @@ def _record_lists_in_records(
 
 
 def _keys_with_shared_list(value: Mapping[str, Any]) -> list[str]:
-    """The keys of a document under which lists have the same inner key. Empty if fewer than two."""
+    """The keys of a document that lead to lists with the same inner key. The result is empty if a
+    document has fewer than two keys of this kind."""
     keys_of: dict[str, list[str]] = {}
     for name, inner in value.items():
         for key, entries in inner.items() if isinstance(inner, dict) else ():
@@ -493,8 +508,9 @@ def _nesting_level_names(
     """The column name for the keys at each level of nesting: "task", "model", "attempt" or "part".
 
     Keys are models if neighbouring keys have at least half of their tasks in common. Keys are parts
-    if each key has several different tasks. Otherwise keys are tasks. If records contain no tasks,
-    keys are models if there are at most twice as many keys as rows per key.
+    if each key has several different tasks. If keys are neither models nor parts, they are tasks.
+    If records contain no tasks, keys are models if there are at most twice as many keys as rows per
+    key.
     """
     places = [place for place, key in enumerate(keys) if key == "{}"]
     names = [""] * len(places)

@@ -35,7 +35,8 @@ Record = Mapping[str, Any]
 
 
 def mixed_line_ends_error(source: Source) -> DataError | None:
-    """The error for the first line that has a different line end than the first line, or None."""
+    """The error for the first line that has a different line end than the first line, or None if
+    all line ends are equal."""
     with open_bytes(source) as stream:
         first = stream.readline().endswith(b"\r\n")
         for number, line in enumerate(stream, 2):
@@ -48,7 +49,7 @@ def mixed_line_ends_error(source: Source) -> DataError | None:
 
 
 def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
-    """The error for the first bad record of a file, or None."""
+    """The error for the first bad record of a file, or None if there are no bad records."""
     if layout.kind == "json":
         from passk_cli.files.sources.json_documents import list_elements
 
@@ -68,7 +69,7 @@ def first_bad_record_error(source: Source, layout: Layout) -> DataError | None:
     if fault is not None and layout.kind == "csv" and _is_split_line(source, str(fault.place)):
         return BadRecordError(
             str(fault.place),
-            r"the row ends at the character \r",
+            r"the character \r in a field splits this row",
             r"put the field that contains \r in quotes",
         )
     return fault
@@ -99,8 +100,10 @@ def _raw_rows(source: Source, layout: Layout) -> Iterator[tuple[str, bytes | lis
 def _parsed_record(
     raw_row: bytes | list[str], layout: Layout, place: str, hook: Any = None
 ) -> Record | DataError:
-    """Parse the record in a line or row. Return the record or an error. hook : the pairs hook of
-    `json`."""
+    """Parse the record in a line or row. Return the record or an error.
+
+    hook : the `object_pairs_hook` for `json`.
+    """
     if isinstance(raw_row, list):
         names = [name for name, _ in layout.columns]
         if len(raw_row) == len(names):
@@ -178,13 +181,17 @@ def _queried_records(
         raise damaged_parquet_error(source, str(error)) from None
 
 
-def repeating_entry_names(lists: Sequence[Sequence[Any]]) -> tuple[str, tuple[str, ...]] | None:
-    """The field with the same strings in most lists, and these strings, or None.
+def naming_field_and_shared_names(
+    lists: Sequence[Sequence[Any]],
+) -> tuple[str, tuple[str, ...]] | None:
+    """The field with the same strings in most lists, together with these strings, or None if there
+    is no such field.
 
     The field may contain the names of scorers.
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
-    >>> repeating_names([scores] * 3), repeating_names([[{"id": "1"}], [{"id": "2"}]])
+    >>> naming_field_and_shared_names([scores] * 3), naming_field_and_shared_names([[{"id": "1"}],
+        [{"id": "2"}]])
     (('name', ('correct', 'short')), None)
     """
     entries_of = [[entry for entry in entries if isinstance(entry, dict)] for entries in lists]

@@ -82,19 +82,22 @@ class NormalizedFiles:
     """The JSON Lines files to which passk wrote the rows of files in known formats, with messages.
 
     batches : the batches of JSON Lines files.
-    nameless : paths of files that do not contain the name of a model.
-    files_by_message : message → names of the files that caused the message.
-    reasons : model → reason for missing outcomes → number of attempts without an outcome.
-    skipped : number of lines that passk skipped.
-    task_kinds : "number" or "text" → the first file with task names of this kind.
-    outcomes : format → outcome names that --outcome accepts.
-    amount_names : format → names of costs and other amounts in the files.
-    runs : model → number of runs that passk combined, if there are several.
-    empty : names of empty files that passk skipped.
-    without_outcome : files of a folder that do not contain the requested outcome.
-    refused : errors for skipped files that have a known format.
-    passed_over : errors for all skipped files.
-    orders : the order of the tasks in each file with shuffled tasks.
+    paths_without_model : paths of files that do not contain the name of a model.
+    files_by_message : maps each message to the names of the files that caused it.
+    missing_reason_counts : maps each model to the reasons for its missing outcomes, with the number
+        of attempts per reason.
+    skipped_line_count : the number of lines that passk skipped.
+    first_file_by_task_kind : maps "number" and "text" to the first file with task names of this
+        kind.
+    outcome_names_by_format : maps each format to the outcome names that --outcome accepts.
+    amount_names_by_format : maps each format to the names of costs and other amounts in the files.
+    run_count_by_model : maps each model to the number of runs that passk combined, if there are
+        several.
+    empty_files : names of empty files that passk skipped.
+    files_without_outcome : files of a folder that do not contain the requested outcome.
+    known_format_errors : errors for skipped files that have a known format.
+    skipped_file_errors : errors for all skipped files.
+    task_orders : the order of the tasks in each file with shuffled tasks.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -114,12 +117,16 @@ class NormalizedFiles:
 
     @property
     def messages(self) -> tuple[Diagnostic, ...]:
-        """The messages about files. Each message names all files that it is about."""
+        """The messages about files. Each message names all files that it concerns."""
         file_messages = (
             message.with_prefix(first_few(names))
             for message, names in self.files_by_message.items()
         )
-        empty = [EMPTY_FILES_WARNING(count=len(self.empty_files), files=self.empty_files)] if self.empty_files else []
+        empty = (
+            [EMPTY_FILES_WARNING(count=len(self.empty_files), files=self.empty_files)]
+            if self.empty_files
+            else []
+        )
         return (*file_messages, *empty)
 
     def add_task_kinds(self, source: Source, kinds: Iterable[str]) -> None:
@@ -128,7 +135,7 @@ class NormalizedFiles:
             self.first_file_by_task_kind.setdefault(kind, source.name)
 
     def skip_file(self, source: Source, error: NoResultsError) -> None:
-        """Skip a file in a folder. Raise the error instead if the user named the file."""
+        """Skip a file in a folder. If the user named the file, raise the error instead."""
         if source.is_explicit and not isinstance(error, UnreadFileError):
             raise error
         self.known_format_errors.append(error)
@@ -171,9 +178,12 @@ def detect_batches(
         try:
             layout = _table_layout(con, source, request, requested, to_the_end)
             kinds = frozenset(
-                (name, frozenset(value_kinds)) for name, value_kinds in layout.kinds_by_column.items()
+                (name, frozenset(value_kinds))
+                for name, value_kinds in layout.kinds_by_column.items()
             )
-            roles = roles_by_kinds.get(kinds) or table_roles(request, source.name, layout.kinds_by_column)
+            roles = roles_by_kinds.get(kinds) or table_roles(
+                request, source.name, layout.kinds_by_column
+            )
             roles_by_kinds[kinds] = roles
             if request.template is not None:
                 require_template_match(source, request, layout.kinds_by_column, roles)
@@ -189,7 +199,12 @@ def detect_batches(
         # batch.
         columns = tuple(name for name, _ in layout.columns) if layout.kind == "csv" else ()
         form = (layout.kind, layout.packing, layout.delimiter, layout.table_name)
-        key = (roles, *form, frozenset(layout.constant_columns), columns or frozenset(layout.kinds_by_column))
+        key = (
+            roles,
+            *form,
+            frozenset(layout.constant_columns),
+            columns or frozenset(layout.kinds_by_column),
+        )
         groups.setdefault(key, []).append((layout, source))
         if layout.kind not in ("csv", "frame"):
             attempts.add_task_kinds(source, layout.kinds_by_column.get(roles.task, ()))
@@ -224,12 +239,12 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
-    """Find the roles of the columns in a table. --outcome is the name of a column."""
+    """Find the roles of the columns in a table. The option --outcome names a column."""
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
             place,
             "this file is an output of passk, which contains no attempts",
-            "read the files that passk computed the output from",
+            "give passk the result files from which this output was computed",
         )
     fields: dict[str, str] = {}
     if kinds.keys() >= set(ATTEMPTS_TABLE_COLUMNS):
@@ -244,7 +259,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "a field also names the outcome; name the outcome only once",
+                "a column of --field also has the role of the outcome; name the outcome only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
@@ -298,7 +313,8 @@ def _require_matching_files(
     passed_over: Iterable[NoResultsError],
     named_files: Collection[str],
 ) -> None:
-    """Raise DataError if options exclude files with results, or no file has a --field column.
+    """Raise DataError if options exclude files with results, or if no file has a column that
+    --field names.
 
     A file in a folder is skipped if it has a different outcome column.
     """
@@ -313,8 +329,13 @@ def _require_matching_files(
         problem = f"{first.problem} ({len(names):,} of {file_count:,} files{several})"
         raise first.with_changes(DataError, problem=problem)
     for role, column in request.fields.items():
-        if all(role not in without_absent_fields({role: column}, b.layout.kinds_by_column) for b in batches):
-            assign_roles(batches[0].sources[0].name, batches[0].layout.kinds_by_column, {role: column})
+        if all(
+            role not in without_absent_fields({role: column}, b.layout.kinds_by_column)
+            for b in batches
+        ):
+            assign_roles(
+                batches[0].sources[0].name, batches[0].layout.kinds_by_column, {role: column}
+            )
 
 
 def _table_layout(
@@ -328,7 +349,11 @@ def _table_layout(
         layout = _frame_layout(con, source)
         return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
     layout = detect_layout(con, source, request.format, to_the_end=to_the_end)
-    unseen = [c for c in columns if not layout.contains_all_columns and find_column(c, layout.kinds_by_column) is None]
+    unseen = [
+        c
+        for c in columns
+        if not layout.contains_all_columns and find_column(c, layout.kinds_by_column) is None
+    ]
     if any(contains_text(source, json.dumps(first_key(column))[:-1].encode()) for column in unseen):
         layout = detect_layout(con, source, request.format, to_the_end=True)
     if len(layout.columns) > MOST_COLUMNS:
@@ -343,14 +368,17 @@ def _table_layout(
         raise DataError(source.name, problem, "rename the column", name="ambiguous-column")
     if request.template is not None or request.by:
         in_path = path_columns(source.name, request.template, request.by, layout.kinds_by_column)
-        layout = replace(layout, constant_columns={name: {source.path: v} for name, v in in_path.items()})
+        layout = replace(
+            layout, constant_columns={name: {source.path: v} for name, v in in_path.items()}
+        )
     if (
         request.skip_bad
         and layout.kind == "csv"
         and LINE_NUMBER_AS_TASK in request.named_columns.values()
     ):
         raise ParameterError(
-            OptionValue("--skip-bad"), f"{LINE_NUMBER_AS_TASK} cannot number rows if some rows are left out",
+            OptionValue("--skip-bad"),
+            f"{LINE_NUMBER_AS_TASK} cannot number rows if some rows are left out",
             name="contradicting-options", settles=[SuggestedFix({"--skip-bad": None})],
         )  # fmt: skip
     return replace(layout, joined_columns=request.joined_columns(layout.kinds_by_column))
@@ -422,7 +450,8 @@ def detect_layout(
     first = text.lstrip().split("\n", 1)[0].strip()
     lines = first[0] == "{" and forced != "json"
     if lines and forced != "jsonl":
-        # A JSON document can have several lines, and a first JSON line may be damaged.
+        # A JSON document can have several lines, and the first line of a JSON lines file may be
+        # damaged, so passk looks for a record in the first 20 lines.
         records = map(json_or_none, text.split("\n", 20)[:20])
         is_single_line = "\n" not in text.strip()
         lines = first != "{" and (is_single_line or any(r for r in records if isinstance(r, dict)))
@@ -433,7 +462,8 @@ def detect_layout(
 
 
 def file_column_names(source: Source) -> Sequence[str]:
-    """The names of the columns and nested fields of a file. Empty if the file is not readable."""
+    """The names of the columns and nested fields of a file. The result is empty if the file is not
+    readable."""
     from passk_cli.files.formats.format import sniff_file as beginning
 
     if source.frame is not None:
@@ -477,7 +507,11 @@ def _lines_layout(
             source.name, "the file contains no records", "check whether the file is JSON Lines"
         )
     return Layout(
-        "jsonl", "one JSON record per line", columns, packing=source.packing, contains_all_columns=is_complete
+        "jsonl",
+        "one JSON record per line",
+        columns,
+        packing=source.packing,
+        contains_all_columns=is_complete,
     )
 
 

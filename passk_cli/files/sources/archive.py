@@ -1,4 +1,5 @@
-"""Read the members of a zip file, including zstd, which zipfile supports since Python 3.14."""
+"""Read the members of a zip file, even if they are packed with zstd, which Python's zipfile module
+has supported since Python 3.14."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from passk_cli.files.sources.source import Source, object_with_unique_keys, zstd
 
 # passk refuses a file in an archive if the file is larger than MAX_BYTES, or larger than MAX_RATIO
 # times its packed size. passk does not check the ratio of files with fewer than _HARMLESS_BYTES
-# bytes. A summary file of 10⁶ attempts has a tenth of MAX_BYTES.
+# bytes. For comparison, a summary file of 10⁶ attempts is a tenth as large as MAX_BYTES.
 MAX_BYTES, MAX_RATIO, _HARMLESS_BYTES = 1 << 31, 1000, 1 << 24
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _ENCRYPTED_FLAG_BIT = 1

@@ -1,4 +1,6 @@
-"""Find the files that arguments name: paths, globs, directories, addresses, `label=path`, `-`."""
+"""Find the files that arguments name: paths, globs, directories, addresses, `label=path`, or
+`-`.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,8 @@ from passk_cli.text import decode_name, public_url
 # Rows that come from Python have the name ROWS. If rows from Python contain no model, their model
 # has the name UNNAMED.
 ROWS, UNNAMED = "<rows>", "model"
-# _PACKED_FILE_SUFFIXES lists the suffixes of packed files. _PACKED_FILE_SUFFIXES also includes unsupported compression
-# formats, so that passk reports an error for such files.
+# _PACKED_FILE_SUFFIXES lists the suffixes of packed files. _PACKED_FILE_SUFFIXES also includes
+# unsupported compression formats, so that passk reports an error for such files.
 _PACKED_FILE_SUFFIXES = (*PACKED_SUFFIXES, ".bz2", ".xz", ".lz4")
 _RESULT_SUFFIXES = tuple(
     suffix + packed for suffix in DATA_FORMAT_SUFFIXES for packed in _PACKED_FILE_SUFFIXES
@@ -113,7 +115,8 @@ def repeated_file_error(name: str) -> ParameterError:
 
 
 def resolved_file_paths(arguments: Sequence[str]) -> set[str]:
-    """The resolved paths or web addresses of the files that the arguments name. No file is read."""
+    """The resolved paths or web addresses of the files that the arguments name. This function reads
+    no file."""
     paths = (path for argument in arguments for path in _expand_path(split_label(argument)[1]))
     return set(map(_resolved_path, paths))
 
@@ -128,12 +131,13 @@ def is_outside_folder(argument: str, folder: str) -> bool:
     """Whether an argument names a file outside a folder.
 
     The files in a folder or glob are checked one by one, and links are resolved. For an argument
-    like HISTORY:last1, the part before ":" is checked, too. No file is opened.
+    like HISTORY:last1, the part before ":" is checked, too. This function opens no file.
+
     folder : the folder, or "" for the current folder.
 
-    >>> points_outside("runs/a.csv", ""), points_outside("old=../a.csv", "")
+    >>> is_outside_folder("runs/a.csv", ""), is_outside_folder("old=../a.csv", "")
     (False, True)
-    >>> points_outside("https://example.org/a", "")
+    >>> is_outside_folder("https://example.org/a", "")
     True
     """
     _, path = split_label(argument)
@@ -157,9 +161,10 @@ def is_outside_folder(argument: str, folder: str) -> bool:
 
 
 def paths_in_data(data: Any) -> list[str]:
-    """The paths in data, or [] if data does not consist of files.
+    """The paths in the data, or [] if the data does not consist of files.
 
-    >>> paths_of("a.csv"), paths_of(["a.csv", Path("b.csv")]), paths_of([{"task": "a"}])
+    >>> paths_in_data("a.csv"), paths_in_data(["a.csv", Path("b.csv")]),
+    paths_in_data([{"task": "a"}])
     (['a.csv'], ['a.csv', 'b.csv'], [])
     """
     several = data if isinstance(data, list | tuple) else [data]
@@ -167,7 +172,8 @@ def paths_in_data(data: Any) -> list[str]:
 
 
 def is_read_once(data: Any) -> bool:
-    """Whether data can be read only once: standard input, or a stream of unknown length.
+    """Whether data can be read only once, because it is standard input or a stream of unknown
+    length.
 
     >>> is_read_once("-"), is_read_once(["a.csv", "b=-"]), is_read_once("a.csv")
     (True, True, False)
@@ -219,7 +225,8 @@ def base_name(argument: str) -> str:
 
 
 def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
-    """A short name for a run: its label, or the shortest path end that no path in `rivals` has.
+    """A short name for a run: its label, or the shortest end of its path that no path in `rivals`
+    has.
 
     >>> distinguishing_name("old=a/x.csv", []), distinguishing_name("a/x.csv", ["b/y.csv"])
     ('old', 'x.csv')
@@ -270,7 +277,8 @@ def _display_name(path: str) -> str:
 
 
 def split_label(argument: str) -> tuple[str | None, str]:
-    """Split an argument label=path into label and path. The label is None if there is none."""
+    """Split an argument label=path into label and path. The label is None if the argument has no
+    label."""
     if "=" not in argument or remote.is_remote(argument) or os.path.exists(argument):
         return None, argument
     label, path = argument.split("=", 1)
@@ -349,8 +357,8 @@ def _result_files(folder: str) -> list[str]:
     def refuse(error: OSError) -> None:
         raise _unreadable_error(str(error.filename), error)
 
-    # Path normalises "." and "a//b". Path is called once per folder and not per file, because Path
-    # is slow.
+    # The class Path normalises "." and "a//b". passk creates one Path per folder and not per file,
+    # because Path is slow.
     paths = (
         name if inside == "." else os.path.join(inside, name)
         for inner, _, names in os.walk(folder, onerror=refuse)
@@ -362,7 +370,8 @@ def _result_files(folder: str) -> list[str]:
 
 
 def _glob_paths(pattern: str) -> list[str]:
-    """The paths that match a glob. ** skips hidden folders and links, which may form a cycle."""
+    """The paths that match a glob. The pattern ** skips hidden folders and links, because links may
+    form a cycle."""
     if "**" not in Path(pattern).parts:
         return glob.glob(pattern)
     before, _, after = pattern.partition("**")
@@ -468,8 +477,8 @@ def _make_source(
         link = spool / f"{place}.link"
         link.symlink_to(literal)
         literal = str(link)
-    # For data from a pipe or another machine, the local path is the path of a copy, so the path is
-    # not shown.
+    # For data from a pipe or another machine, the local path is only the path of a copy, so passk
+    # does not show the local path.
     is_local = Path(path).parent != spool and not ("://" in name and remote.is_remote(name))
     origin = os.path.abspath(path) if is_local else ""
     source = Source(literal, name, label, packing, place, is_explicit, origin_path=origin)
@@ -503,7 +512,8 @@ def _make_source(
 
 
 def first_character(start: bytes) -> str:
-    """The first character that is not a space. "PK" for a zip archive, "PAR1" for Parquet."""
+    """The first character that is not a space. The result is "PK" for a zip archive and "PAR1" for
+    a Parquet file."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):
             return magic.decode()

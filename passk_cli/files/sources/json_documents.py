@@ -16,7 +16,7 @@ ItemType = TypeVar("ItemType")
 
 # passk reads _BLOCK_BYTES bytes of a document at a time.
 _BLOCK_BYTES = 1 << 18
-# The keys that a format reads have a nesting depth of at most _MAX_KEY_DEPTH. The deepest key is
+# The keys that a format reads have a nesting depth of at most _MAX_KEY_DEPTH, as in
 # "info.agent_info.llm".
 _MAX_KEY_DEPTH = 3
 # To find keys, passk parses at most _MAX_PARSED_ELEMENTS elements of an array.
@@ -24,7 +24,8 @@ _MAX_PARSED_ELEMENTS = 1000
 # passk keeps at most _MAX_KEPT_TEXTS strings from a skipped object, and only strings of at most
 # _MAX_KEPT_TEXTS characters.
 _MAX_KEPT_TEXTS = 100
-# _JSON_TOKEN_PATTERN matches a sign between values, or a JSON string, even if the text ends inside the string.
+# _JSON_TOKEN_PATTERN matches a sign between values, or a JSON string, even if the text ends inside
+# the string.
 _JSON_TOKEN_PATTERN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[{}\[\],:]', re.DOTALL)
 _WHITE_SPACE_PATTERN = re.compile(r"[ \t\r\n\ufeff]*")
 _CUT_OFF_MARGIN = 64
@@ -88,7 +89,7 @@ def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "")
     """The top-level object of a JSON document, without the keys in `streamed`.
 
     streamed : top-level keys with values to skip.
-    Errors: errors of `list_elements`, also if the document is not an object.
+    Errors: the errors of `list_elements`, also if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
     for key in _object_keys(text):
@@ -107,7 +108,8 @@ def _read_items_below_keys(
     take: Callable[[_JsonWindow], Iterator[ItemType]],
     siblings: dict[str, Any],
 ) -> Iterator[ItemType]:
-    """Yield what `take` reads from the value below these keys, if it begins with `sign`.
+    """Yield what `take` reads from the value that the given keys lead to, if the value begins with
+    `sign`.
 
     The window moves past all other values.
     """
@@ -134,7 +136,8 @@ def _step_through_elements(text: _JsonWindow, opening: str, closing: str) -> Ite
 
 
 def _object_keys(text: _JsonWindow) -> Iterator[str]:
-    """Yield the keys of the object at this position. The caller must read each value."""
+    """Yield the keys of the object at the current position. The caller must read the value of each
+    key."""
     before: set[str] = set()
     for _ in _step_through_elements(text, "{", "}"):
         key = text.read_value()
@@ -236,7 +239,9 @@ class _JsonWindow:
         place = self._at if place is None else place
         cut = place >= len(self._text) if cut is None else cut
         remedy = "check whether the file is cut off" if cut else "correct the JSON"
-        return BadRecordError(self._file_and_line(place), f"the text is not JSON ({problem})", remedy)
+        return BadRecordError(
+            self._file_and_line(place), f"the text is not JSON ({problem})", remedy
+        )
 
     def duplicate_error(self, problem: str) -> BadRecordError:
         return BadRecordError(self._file_and_line(self._at), problem, "keep one")
@@ -256,7 +261,8 @@ class _JsonWindow:
 
 
 def parse_document(text: str) -> Any:
-    """Parse a JSON text. None if the text is not JSON, or if an object contains a key twice."""
+    """Parse a JSON text. The result is None if the text is not JSON, or if an object contains a key
+    twice."""
     try:
         return json.loads(text, object_pairs_hook=object_with_unique_keys)
     except (ValueError, RecursionError):
@@ -303,8 +309,8 @@ def key_names(value: Any, depth: int = _MAX_KEY_DEPTH, prefix: str = "") -> Iter
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # Lists below the depth _MAX_KEY_DEPTH are ignored, because no harness nests lists more than three
-    # levels deep.
+    # Lists below the depth _MAX_KEY_DEPTH are ignored, because no harness nests lists more than
+    # three levels deep.
     for _ in range(_MAX_KEY_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

@@ -58,7 +58,8 @@ def is_table(data: Any) -> bool:
 
 
 def frames_by_model(data: Any) -> dict[str, Any]:
-    """Map each model to its frame, for a dict of frames. The result is {} for all other data."""
+    """For a dict of data frames, map each model to the data frame of the model. The result is {}
+    for all other data."""
     several = data if isinstance(data, Mapping) else {}
     values = several.values()
     have_columns = (hasattr(x, "columns") or hasattr(x, "schema") for x in values)
@@ -166,8 +167,8 @@ def rows_of_columns(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
 def rows_of_arrays(data: Any) -> Iterator[dict[str, Any]]:
     """Convert a two-dimensional array, or a dict of arrays by model, to one row per attempt.
 
-    Each array row is a task, each column is an attempt, and NaN is a missing outcome. Other data
-    gives no rows.
+    Each array row is a task, each column is an attempt, and NaN is a missing outcome. The result is
+    empty for other data.
 
     >>> import numpy as np
     >>> [*rows_of_arrays(np.array([[1, 0]]))]
@@ -206,7 +207,8 @@ def write_rows_file(rows: Iterable[Any], path: Path) -> Source:
 
 
 def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
-    """Write the data to a file of records if the data has a given column. Return the file, or None.
+    """Write the data to a file of records if the data has a given column. Return the file, or None
+    if there is no such column.
 
     column : the column name in lower case. The result is None for data that can be read only once.
     """
@@ -233,7 +235,8 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table, from its own library, because DuckDB renames equal names.
+    """The column names of a table, read with the library of the table, because DuckDB renames equal
+    names.
 
     The result is [] if the library does not provide column names.
     """
@@ -262,7 +265,7 @@ def category_orders(data: Any) -> dict[str, tuple[str, ...]]:
 
 
 def register_table(con: duckdb.DuckDBPyConnection, data: Any, table: str = "frame") -> None:
-    """Register a table of another library in DuckDB under this name.
+    """Register a table of another library in DuckDB under a given name.
 
     Errors: DataError for columns that cannot be read.
     """

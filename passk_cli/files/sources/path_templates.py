@@ -1,4 +1,4 @@
-"""Read columns from the path of a file, by a template or from folders named key=value."""
+"""Read columns from the path of a file, with a template or from folders named key=value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from passk_cli.errors import DataError, ParameterError
 from passk_cli.suggested_fix import OptionValue
 
 _TEMPLATE_PART_PATTERN = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+|.")
-# _NUMBERED_RUN_NAME_PATTERN matches the name of a folder or file that ends with the number of a run or an attempt.
+# _NUMBERED_RUN_NAME_PATTERN matches the name of a folder or file that ends with the number of a run
+# or an attempt.
 _NUMBERED_RUN_NAME_PATTERN = re.compile(
     r"^((?:.*[-_.])?(?:run|attempt|trial|sample|seed|rep|repeat|epoch|rollout|try)[-_]?)\d+$"
 )
@@ -22,8 +23,8 @@ _NUMBERED_RUN_NAME_PATTERN = re.compile(
 _DATE_NAME_PATTERN = re.compile(r"^\d{4}([-_.]?)[01]\d\1[0-3]\d(?:[-_T. ]?[\d:.\-_]*Z?)?$")
 # A column with the temperature of an attempt usually has a name in TEMPERATURE_NAMES.
 TEMPERATURE_NAMES = ("temperature", "temp")
-# _TEMPERATURE_PATTERN matches a temperature in a file name, such as "T0.2" or "temp1", but not "T5" (a
-# model).
+# _TEMPERATURE_PATTERN matches a temperature in a file name, such as "T0.2" or "temp1", but not "T5"
+# (a model).
 _TEMPERATURE_PATTERN = re.compile(
     r"(?<=[@_\-. +])(?:t(?=\d*\.\d)|temp(?:erature)?[=_\-]?)(\d*\.\d+|\d+)"
     r"(?=$|[@_\- +]|\.(?!\d))",
@@ -35,9 +36,10 @@ _TEMPERATURE_PATTERN = re.compile(
 class PathTemplate:
     """The end of a path, with column names in braces, for example "{model}/run-{attempt}.json".
 
-    A name in braces and * match any text without "/". **/ matches any number of folders.
+    A name in braces and * match any text without "/". The pattern **/ matches any number of
+    folders.
 
-    >>> PathTemplate("{model}/{task}/run-{attempt}.json").columns("/data/a/t1/run-3.json")
+    >>> PathTemplate("{model}/{task}/run-{attempt}.json").column_values("/data/a/t1/run-3.json")
     {'model': 'a', 'task': 't1', 'attempt': '3'}
     """
 
@@ -61,7 +63,8 @@ class PathTemplate:
 
     @cached_property
     def _greedy_and_lazy_patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Regular expressions in which names match as much, or as little, text as possible."""
+        """Two regular expressions: in the first, names match as much text as possible, and in the
+        second, as little as possible."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:
@@ -73,7 +76,8 @@ class PathTemplate:
         return re.compile(f"(?:.*/)?{most}"), re.compile(f"(?:.*/)?{least}")
 
     def column_values(self, path: str) -> dict[str, str] | None:
-        """Map each column to its text in a path. None if the end of the path does not match.
+        """Map each column to its text in a path. The result is None if the end of the path does not
+        match.
 
         Errors: DataError if the template matches in two ways.
         """
@@ -164,7 +168,8 @@ def suggested_template(paths: Sequence[str]) -> str:
 
 
 def folder_columns(path: str, names: Sequence[str]) -> Mapping[str, str]:
-    """The values of these columns in folders named key=value. Inner folders take precedence.
+    """The values that folders named key=value contain for the given columns. Inner folders take
+    precedence over outer folders.
 
     >>> folder_columns("/runs/temperature=0.2/a.jsonl", ["temperature", "prompt"])
     {'temperature': '0.2'}

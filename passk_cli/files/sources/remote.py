@@ -35,7 +35,8 @@ _BLOCK, _LARGE_BLOCK = 1 << 20, 1 << 23
 INSTALL_COMMAND = "pip install fsspec s3fs huggingface-hub"
 _TRY_AGAIN = "try again, or fetch the file with another program and give the copy"
 _PUBLIC_REMEDY = "check that the file is public"
-# passk accepts the content encodings in _ACCEPTED_CONTENT_ENCODINGS from a server, because passk can unpack them.
+# passk accepts the content encodings in _ACCEPTED_CONTENT_ENCODINGS from a server, because passk
+# can unpack them.
 _ACCEPTED_CONTENT_ENCODINGS = ("identity", "gzip", "x-gzip", "zstd")
 _HTML_STARTS = (b"<!doctype html", b"<html")
 
@@ -98,7 +99,8 @@ def cluster_only_error(address: str) -> DataError:
 
 @contextmanager
 def shared_downloads() -> Iterator[None]:
-    """A context in which each file is fetched only once. Its end deletes the copies."""
+    """A context in which each file is fetched only once. When the context ends, it deletes the
+    copies."""
     if _current_download_cache.get() is not None:
         yield
         return
@@ -130,7 +132,8 @@ def fetch(address: str, spool: Path) -> str:
 
 
 def file_addresses(address: str) -> tuple[list[str], bool]:
-    """The addresses of the files that an address names, and whether it names files itself.
+    """The addresses of the files that an address names, and whether the address names the files
+    directly.
 
     An s3:// or hf:// address may be a pattern, or a folder in which passk looks for result files.
     Errors: like `fetch`.
@@ -256,7 +259,7 @@ def _web_opener() -> OpenerDirector:
 
 
 def _file_system(address: str) -> tuple[Any, str]:
-    """The file system of an address, and the path in it.
+    """The file system of an address, and the path of the address in this file system.
 
     Errors: ParameterError if a package for this kind of address is not installed.
     """

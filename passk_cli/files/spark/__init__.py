@@ -1,6 +1,6 @@
 """Count attempts and passes on a Spark cluster, for `passk convert --counts`.
 
 The cluster groups equal rows, and returns only the groups. The module `session` opens the Spark
-session and converts Spark errors. `rows` reads files as columns of strings. `counting` builds
-`Counts` from a map and one aggregation.
+session and converts Spark errors. The module `rows` reads files as columns of strings. The module
+`counting` builds `Counts` from a map and one aggregation.
 """

@@ -1,8 +1,8 @@
 """Count attempts and passes on a Spark cluster, using the columns that a map names.
 
-The cluster groups equal rows in one aggregation. It returns one row for each combination of model,
-task, groups and outcome, with the number of its attempts. This module then decides which outcomes
-pass, with the same SQL as for local files.
+The cluster groups equal rows in one aggregation. The cluster returns one row for each combination
+of model, task, groups and outcome, with the number of its attempts. This module then decides which
+outcomes pass, with the same SQL as for local files.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.toml_map import NO_MAP, ColumnMap, read_maps
 from passk_cli.files.counting.outcome_word_messages import word_messages
 from passk_cli.files.counting.raw_text_checks import ATTEMPTS_WITHOUT_GROUP_NOTE
 from passk_cli.files.database import quote_name, shared_connection
@@ -34,6 +33,7 @@ from passk_cli.files.roles import (
 from passk_cli.files.sources.source import SKIP_BAD_LINES_FIX
 from passk_cli.files.spark.rows import BAD_ROW_COLUMN, SparkRows, quote_column, read_rows
 from passk_cli.files.spark.session import NotOnSparkError, spark_session
+from passk_cli.files.toml_map import NO_MAP, ColumnMap, read_maps
 from passk_cli.option import changed_option_names
 from passk_cli.outcomes.counts import Counts
 from passk_cli.outcomes.provenance import FileReading, ReadFacts
@@ -44,7 +44,8 @@ _SUPPORTED_OPTIONS = frozenset(
     "--field --map --outcome --all --threshold --passes --fails --missing --by --pool --from"
     " --skip-bad --duplicates".split()
 )
-# A command applies the options in _DEFERRED_OPTIONS after Spark, when it reads the table of counts.
+# Spark does not apply the options in _DEFERRED_OPTIONS. passk applies these options later, when it
+# reads the table of counts.
 _DEFERRED_OPTIONS = ("--model", "--exclude-model", "--alias", "--exclude-task", "--only-task")
 
 
@@ -149,7 +150,7 @@ def _group_rows(rows: SparkRows, columns: Sequence[str], request: Request) -> An
 
 
 def _group_key_sql(column: str, request: Request) -> str:
-    """SQL by which rows are grouped: a column, or whether a score reaches the threshold."""
+    """SQL that groups the rows: a column, or a test of whether a score reaches the threshold."""
     value, bar = quote_column(column), request.passing_score
     if bar is None or column != request.named_columns["outcome"] or column in request.by:
         return value
@@ -253,7 +254,8 @@ def _counts_from_groups(
         if missing.any()
         else None,
         duplicates_policy=request.duplicates, duplicates_checked="attempt" in roles,
-        emptied_cells=int((~has_attempts).sum()), passing_values=request.passes, threshold=request.passing_score,
+        emptied_cells=int((~has_attempts).sum()), passing_values=request.passes,
+        threshold=request.passing_score,
         messages=tuple(messages),
     )  # fmt: skip
     # The cells are already sorted like Counts: by model, group and task, as strings.

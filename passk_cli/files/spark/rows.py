@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from passk_cli.errors import DataError, ParameterError
-from passk_cli.files.toml_map import ColumnMap
 from passk_cli.files.roles import find_column
 from passk_cli.files.sources import remote
 from passk_cli.files.sources.arguments import split_label
 from passk_cli.files.sources.source import PACKED_SUFFIXES, Source
 from passk_cli.files.spark.session import COUNT_LOCALLY_FIX, NotOnSparkError
+from passk_cli.files.toml_map import ColumnMap
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 from passk_cli.suggestions import did_you_mean_or_list
 from passk_cli.text import first_few, public_url
@@ -56,8 +56,8 @@ class SparkRows(NamedTuple):
     def select(self, columns: Sequence[str]) -> Any:
         """Select columns as strings, and add the column BAD, which marks bad rows.
 
-        columns : column names. A dot names a nested column, for example "meta.id". In a bad row,
-            which is not a record, all columns are empty.
+        columns : the names of the columns. A name with dots means a nested column, for example
+            "meta.id". In a bad row, which is not a record, all columns are empty.
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
@@ -115,7 +115,9 @@ def read_rows(
     sources = (Source("", os.path.basename(uri), None, "none", origin_path=uri)
                for uri in sorted({*map(unquote, uris)}))  # fmt: skip
     files = {
-        s.origin_path: form or _suffix(s.origin_path) for s in sources if data_map.matches_name(s)
+        s.origin_path: form or _suffix(s.origin_path)
+        for s in sources
+        if data_map.matches_file_name(s)
     }
     files = {uri: suffix for uri, suffix in files.items() if suffix in _FORMATS_BY_SUFFIX} or files
     if not files:

@@ -33,8 +33,8 @@ _RETRY_SETTINGS = {
 COUNT_LOCALLY_FIX = SuggestedFix(
     {"--engine": None, "--spark-master": None}, "counts the file on this machine"
 )
-# Maps a pattern of a Spark error message to the problem, the remedy, and the name of passk's error.
-# For other Spark error messages, passk reports the reason that Spark gives.
+# _KNOWN_ERRORS maps a pattern of a Spark error message to the problem, the remedy, and the name of
+# passk's error. For other Spark error messages, passk reports the reason that Spark gives.
 _KNOWN_ERRORS = {
     "JAVA_GATEWAY_EXITED": (
         "Java did not start, but Spark needs Java 17 or later", "", "missing-package",
@@ -51,26 +51,27 @@ _KNOWN_ERRORS = {
         "no such file", "check the address, and whether all workers can read it", "no-such-file",
     ),
 }  # fmt: skip
-# Lines of a Spark error that contain one of the texts in _NOISE_LINE_TEXTS are not useful. _JAVA_EXCEPTION_PATTERN matches
-# the names of Java classes before the reason.
+# Lines of a Spark error that contain one of the texts in _NOISE_LINE_TEXTS are not useful.
+# _JAVA_EXCEPTION_PATTERN matches the names of Java classes before the reason.
 _NOISE_LINE_TEXTS = ("An error occurred while calling", "Exception thrown in awaitResult", "\tat ")
 _JAVA_EXCEPTION_PATTERN = r".*\b(?:[a-z]\w*\.)+\w+(?:Exception|Error)\b[:) -]*"
 
 
 class NotOnSparkError(DataError):
-    """The error for data that a cluster cannot read, or would read differently than passk."""
+    """The error for data that a cluster cannot read, or would read differently from passk."""
 
     name = "not-on-spark"
 
 
 @contextmanager
 def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]:
-    """Open the session at a master. Without a master, use the active session or open a new one.
+    """Open the Spark session at a master. Without a master, use the active session or open a new
+    one.
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
     addresses : the addresses of the files that are read inside the `with` block.
-    Errors: DataError for a Spark error inside the block. It names the address in the Spark error,
-    or otherwise the first address. ParameterError if pyspark or Java is not installed.
+    Errors: DataError for a Spark error inside the block. This DataError names the address in the
+    Spark error, or otherwise the first address. ParameterError if pyspark or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_url(master) if is_remote(master) else master
@@ -145,7 +146,8 @@ def _start_session(master: str | None) -> Any:
 
 @contextmanager
 def _silenced_log() -> Iterator[None]:
-    """Hide Java's log in the `with` block, even from a Java process that starts in the block."""
+    """Hide Java's log in the `with` block, including the log of a Java process that starts in the
+    block."""
     sys.stderr.flush()
     stderr = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
@@ -158,7 +160,8 @@ def _silenced_log() -> Iterator[None]:
 
 
 def _require_reachable(connected: Any) -> None:
-    """Try only once to reach the server. Spark Connect would try for ten minutes."""
+    """Make Spark Connect try only once to reach the server. By default, Spark Connect tries to
+    connect for ten minutes."""
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     patient = connected.client.get_retry_policies()

@@ -29,7 +29,11 @@ def _multiset(counts: Counts, role: str) -> dict[tuple[str, str], list[tuple[Any
     """(model, task) → [(value, count, passed), …]."""
     amounts, multiset = counts.attempts[role], {}
     for cell, value, count, passed in zip(
-        *(getattr(amounts, c).tolist() for c in ("cell", "value", "count", "passed")), strict=True
+        *(
+            getattr(amounts, name).tolist()
+            for name in ("row_cell_indices", "value", "count", "pass_count")
+        ),
+        strict=True,
     ):
         series, task = counts.cells[cell]
         multiset.setdefault((series[0], task), []).append((value, count, passed))
@@ -247,7 +251,9 @@ def test_thresholds_become_a_group(tmp_path: Path) -> None:
         rows = [i for i, (series, _) in enumerate(split.cells) if series[1] == f"{threshold:g}"]
         assert split.n[rows].tolist() == unsplit.n.tolist()
         assert split.c[rows].tolist() == unsplit.c.tolist()
-    assert np.bincount(split.attempts["score"].row_cell_indices).sum() == 2 * len(counts.attempts["score"].row_cell_indices)
+    assert np.bincount(split.attempts["score"].row_cell_indices).sum() == 2 * len(
+        counts.attempts["score"].row_cell_indices
+    )
 
 
 def test_leaving_a_group_out_removes_its_attempts(tmp_path: Path) -> None:

@@ -71,7 +71,9 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     rows_of_model = counts.series_codes == names.index(model)
     amount_counts = np.bincount(amounts.row_cell_indices, amounts.count, cells)
     expected_cells = rows_of_model & (amount_counts > 0)
-    totals = np.bincount(amounts.row_cell_indices, amounts.count * amounts.value, cells)[expected_cells]
+    totals = np.bincount(amounts.row_cell_indices, amounts.count * amounts.value, cells)[
+        expected_cells
+    ]
     n, c = (
         amount_counts[expected_cells],
         np.bincount(amounts.row_cell_indices, amounts.pass_count, cells)[expected_cells],
@@ -91,7 +93,11 @@ def require(counts: Counts, role: str, model: str, want: Mapping[str, Any], task
     selection = amounts.take_cells(np.flatnonzero(expected_cells))
     for budget, ends in want.get("pass@$", {}).items():
         within = pass_within_budget(
-            selection.cell_offsets, selection.value, selection.count, selection.pass_count, float(budget)
+            selection.cell_offsets,
+            selection.value,
+            selection.count,
+            selection.pass_count,
+            float(budget),
         )
         means = [float(end.mean()) for end in within]
         assert means == pytest.approx([ends["lower"], ends["upper"]], abs=1e-12), (model, budget)
@@ -158,7 +164,7 @@ def test_costs_of_repairs_are_summed(version: str, repeated: int) -> None:
                 require(counts, roles[unit], model, want)
     assert (
         messages_by_name(counts)["amount-read"].text
-        == "cost is the sum of iterations[].cost_usd, in dollars"
+        == "passk reads cost as the sum of iterations[].cost_usd, in dollars"
     )
     zero = messages_by_name(counts).get("zero-costs")
     assert (zero is None) == (version == "v1")
@@ -233,9 +239,9 @@ def test_the_cost_of_the_simulated_user_is_a_separate_component(tau2: Path, unit
     for series, want in NUMBERS["tau2"][unit].items():
         require(counts, role, series, want)
     words = {
-        "agent_cost": "cost is agent_cost and does not include user_cost; --field"
+        "agent_cost": "passk reads cost from agent_cost, which does not include user_cost; --field"
         " cost=agent_cost+user_cost adds all columns",
-        "agent_cost+user_cost": "cost is agent_cost + user_cost, in dollars",
+        "agent_cost+user_cost": "passk reads cost as agent_cost + user_cost, in dollars",
     }
     texts = {m.text for m in counts.read_facts.messages if m.name != "missing-costs-dropped"}
     assert texts == ({words[unit]} if unit in words else set())
@@ -246,7 +252,8 @@ def test_amounts_of_further_harnesses_and_tables_are_read() -> None:
     counts = read(lines, attempts=("cost", "duration", "tokens"))
     for model, want in NUMBERS["../latitude"]["costUsd"].items():
         require(counts, "cost", model, want)
-    assert messages_by_name(counts)["amount-read"].text == "duration is wallMs / 1000, in seconds"
+    text = messages_by_name(counts)["amount-read"].text
+    assert text == "passk reads duration as wallMs / 1000, in seconds"
     inspect = read(COST / "docent_intercode_ctf.eval", attempts="tokens")
     require(inspect, "tokens", "openai/gpt-4o", NUMBERS["../inspect docent"])
 
@@ -482,7 +489,9 @@ def test_describe_lists_the_amounts_of_files(pattern: str) -> None:
     if pattern.startswith("promptfoo"):
         options = {"pool": "prompt"}
     counts = read(str(DATA / pattern), missing="fail", duplicates="keep", **options)
-    offered = {role for source in counts.read_facts.file_readings for role in source.requestable_columns}
+    offered = {
+        role for source in counts.read_facts.file_readings for role in source.requestable_columns
+    }
     assert offered - {"score", "answer", "solution"} == FORMATS[pattern]
 
 
@@ -514,7 +523,8 @@ def test_the_sum_of_list_entries_is_reported(column: str) -> None:
     rows = [{"task": task, "passed": True, "calls": [{"cost_usd": 0.5}] * 2} for task in "ab"]
     counts = read(rows, fields={"cost": column}, attempts="cost")
     assert (
-        messages_by_name(counts)["amount-read"].text == f"cost is the sum of {column}, in dollars"
+        messages_by_name(counts)["amount-read"].text == f"passk reads cost as the sum of {column},"
+        " in dollars"
     )
 
 

@@ -90,7 +90,9 @@ def keys(texts: list[str | None], normalise: str) -> list[int]:
         register_sql_functions(con, normalise)
         con.execute("CREATE TABLE t (i INT, code VARCHAR)")
         con.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(texts)))
-        rows = con.execute(f"SELECT {solution_key_sql('code', normalise)} FROM t ORDER BY i").fetchall()
+        rows = con.execute(
+            f"SELECT {solution_key_sql('code', normalise)} FROM t ORDER BY i"
+        ).fetchall()
     return [key for (key,) in rows]
 
 

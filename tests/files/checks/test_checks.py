@@ -150,7 +150,9 @@ def test_a_check_is_declared_once_and_explained() -> None:
         assert check.message_type.meaning
         assert check.severity in (CERTAIN, LIKELY, EITHER)
         assert check.condition_text.endswith(".")
-    assert len({(check.message_type.name, check.findings_function) for check in CHECKS}) == len(CHECKS)
+    assert len({(check.message_type.name, check.findings_function) for check in CHECKS}) == len(
+        CHECKS
+    )
 
 
 def test_findings_are_as_certain_as_their_check_declares() -> None:
@@ -340,7 +342,12 @@ def test_evenness_separates_planned_columns_from_results() -> None:
     random = np.random.default_rng(4)
     cell, value = np.repeat(np.arange(30), 6), np.tile([0, 0, 0, 1, 1, 1], 30)
     laid = column_evenness(cell, value)
-    assert (laid.dispersion_ratio, laid.is_below_all_shuffles, laid.is_certainly_planned, laid.varying_cell_share) == (
+    assert (
+        laid.dispersion_ratio,
+        laid.is_below_all_shuffles,
+        laid.is_certainly_planned,
+        laid.varying_cell_share,
+    ) == (
         0.0,
         True,
         True,

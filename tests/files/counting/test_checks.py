@@ -53,7 +53,10 @@ def test_a_summary_of_the_same_name_is_not_a_repeat(tmp_path: Path) -> None:
     write_document(tmp_path, "m.jsonl", jsonl(ROWS))
     write_document(tmp_path, "m.json", {"accuracy": 2 / 3, "configuration": {"k": 1}}, indent=1)
     counts = read(tmp_path)
-    assert (len(counts.tasks), counts.read_facts.non_result_files) == (3, (str(tmp_path / "m.json"),))
+    assert (len(counts.tasks), counts.read_facts.non_result_files) == (
+        3,
+        (str(tmp_path / "m.json"),),
+    )
 
 
 def test_foreign_files_are_skipped_and_counted(tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_a_history_in_a_folder_of_results_is_not_counted_again(
     result = passk("estimate", tmp_path / "r")
     assert (result.code, result.out) == (0, expected)
     note = f"left out 1 file that may contain results: {tmp_path}/r/h.parquet (a history of runs)\n"
-    assert f"warning[left-files]: {note}" in result.err
+    assert f"warning[left-files]: passk {note}" in result.err
     # One that is named is read.
     assert passk("estimate", tmp_path / "h.parquet").code == 0
 
@@ -236,7 +239,7 @@ def test_a_line_without_a_task_is_one_line_however_many_outcomes_it_has(
     counts = read(path, fields={"outcome": "a,b,c", **model}, skip_bad=True)
     assert (counts.read_facts.skipped_lines, int(counts.n.sum())) == (2, 6)
     notes = [note.text for note in reading_notes(counts)]
-    assert "skipped 2 lines that are not records" in notes
+    assert "passk skipped 2 lines that are not records" in notes
 
 
 def test_a_crashed_log_next_to_results_is_reported(tmp_path: Path) -> None:
@@ -253,7 +256,7 @@ def test_links_in_circles_are_followed_once(tmp_path: Path) -> None:
     os.symlink(tmp_path, tmp_path / "again")
     assert len(cells(tmp_path)) == 3
     os.symlink(tmp_path / "loop.jsonl", tmp_path / "loop.jsonl")
-    with pytest.raises(DataError, match=r"loop\.jsonl: cannot be read"):
+    with pytest.raises(DataError, match=r"loop\.jsonl: this path cannot be read"):
         read(tmp_path)
 
 

@@ -30,7 +30,10 @@ def test_a_survey_combines_all_layouts(tmp_path: Path) -> None:
     columns = {column.column: column for column in facts.column_choices}
     names = {"model", "task_id", "passed", "arm", "n", "c", "results", "note", "meta.host"}
     assert {*columns} == names
-    assert (columns["arm"].varies_within_tasks, str(columns["arm"].suggested_option)) == (True, "--by arm")
+    assert (columns["arm"].varies_within_tasks, str(columns["arm"].suggested_option)) == (
+        True,
+        "--by arm",
+    )
     assert columns["meta.host"].value_description == "36 h1, 38 missing"
     assert columns["note"].value_description == "1 x, 73 missing"
     assert (columns["passed"].role, columns["passed"].has_role) == ("outcome", True)

@@ -54,4 +54,6 @@ def test_an_exception_gives_no_outcome_of_the_same_model(tmp_path: Path, tries: 
     counts = cells(tmp_path, missing="fail")
     assert counts == {("alpha", "go/bowling"): (1, 1), ("alpha", "python/bowling"): (1, 0)}
     reason = "error" if tries is None else "unscored"
-    assert read(tmp_path, missing="drop").read_facts.missing_reasons_by_model == {"alpha": {reason: 1}}
+    assert read(tmp_path, missing="drop").read_facts.missing_reasons_by_model == {
+        "alpha": {reason: 1}
+    }

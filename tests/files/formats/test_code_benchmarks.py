@@ -98,7 +98,9 @@ def test_livecodebench_reads_several_records_of_a_question(write: Write) -> None
     path = write("x.json", json.dumps([record, second, never]))
     counts = cells(path, missing="drop")
     assert counts == {("x", "q/0"): (2, 1), ("x", "q/1"): (2, 2)}
-    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {"x": {"not attempted": 1}}
+    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {
+        "x": {"not attempted": 1}
+    }
 
 
 def test_livecodebench_results_are_tasks_by_position() -> None:

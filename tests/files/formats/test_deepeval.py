@@ -44,7 +44,9 @@ def test_an_attempt_passes_if_all_metrics_pass() -> None:
     # The harness counts errors as failures.
     cell_counts = cells(PATH, missing="fail")
     assert sum(n - c for n, c in cell_counts.values()) == data["testFailed"] == 5
-    assert read(PATH, missing="drop").read_facts.missing_reasons_by_model == {"stub-1": {"error": 3}}
+    assert read(PATH, missing="drop").read_facts.missing_reasons_by_model == {
+        "stub-1": {"error": 3}
+    }
 
 
 def test_outcome_can_name_a_metric() -> None:
@@ -81,7 +83,9 @@ def test_an_error_with_a_failed_metric_is_a_failure(tmp_path: Path) -> None:
     case = {"input": "x", "success": False, "metricsData": metrics}
     path = run(tmp_path / "r.json", case)
     assert cells(path) == {("r", "x"): (1, 0)}
-    assert read(path, outcome="a", missing="fail").read_facts.missing_reasons_by_model == {"r": {"error": 1}}
+    assert read(path, outcome="a", missing="fail").read_facts.missing_reasons_by_model == {
+        "r": {"error": 1}
+    }
 
 
 def test_the_same_input_with_other_expectations_is_another_task(tmp_path: Path) -> None:

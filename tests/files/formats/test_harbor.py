@@ -88,7 +88,9 @@ def test_rewards_are_chosen_by_name_and_a_crash_counts_for_each(tmp_path: Path) 
     assert list(cells(tmp_path, outcome="style", missing="drop").values()) == [(2, 1)]
     options = {"outcome": "style", "missing": "drop", "threshold": [0.5]}
     assert list(cells(tmp_path, **options).values()) == [(2, 2)]
-    assert read(tmp_path, outcome="style", missing="drop").read_facts.missing_reasons_by_model == {MODEL: {"timeout": 1}}
+    assert read(tmp_path, outcome="style", missing="drop").read_facts.missing_reasons_by_model == {
+        MODEL: {"timeout": 1}
+    }
 
 
 def test_an_agent_without_a_model_is_named_by_the_agent(tmp_path: Path) -> None:

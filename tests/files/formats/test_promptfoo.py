@@ -41,7 +41,9 @@ def test_repeats_are_attempts_and_an_error_is_not_a_failure(passk: Passk) -> Non
     result = passk("estimate", JSON, "--by", "prompt")
     assert result.code == 3
     assert "no outcome: error (1 attempt in all)" in result.err
-    assert "error" in str(read(JSON, missing="drop", by=["prompt"]).read_facts.missing_reasons_by_model)
+    assert "error" in str(
+        read(JSON, missing="drop", by=["prompt"]).read_facts.missing_reasons_by_model
+    )
 
 
 def test_two_prompts_are_not_repeats_of_one(passk: Passk) -> None:

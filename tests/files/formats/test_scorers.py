@@ -103,7 +103,9 @@ def test_metrics_of_adk_that_only_inform_need_a_threshold(tmp_path: Path) -> Non
     with pytest.raises(DataError, match=r"30\.0; .*threshold=X"):
         read(DATA / name, outcome="tokens", missing="drop")
     path = changed(tmp_path / "r.json", name, (["eval_case_results", 0, "final_eval_status"], 3))
-    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {"r": {"error": 1, "unscored": 1}}
+    assert read(path, missing="drop").read_facts.missing_reasons_by_model == {
+        "r": {"error": 1, "unscored": 1}
+    }
 
 
 def test_repeats_of_docker_agent_are_attempts(tmp_path: Path) -> None:

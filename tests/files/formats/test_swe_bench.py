@@ -34,7 +34,9 @@ def test_three_runs_and_the_reports_below_them_count_once() -> None:
         Fraction(3, 20),
     )
     facts = read(ROOT, missing="drop").read_facts
-    assert facts.missing_reasons_by_model == {MODEL: {"error": 3, "infrastructure": 3, "not attempted": 1}}
+    assert facts.missing_reasons_by_model == {
+        MODEL: {"error": 3, "infrastructure": 3, "not attempted": 1}
+    }
 
 
 def test_a_run_without_its_report_is_read_from_its_instances(tmp_path: Path) -> None:

@@ -44,7 +44,10 @@ def test_null_is_missing_and_an_agent_timeout_can_pass() -> None:
     null = sum(trial["is_resolved"] is None for trial in trials)
     late = [t for t in trials if t["failure_mode"] == "agent_timeout" and t["is_resolved"]]
     facts = read(RUNS, missing="drop").read_facts
-    assert (facts.missing_outcome_count, facts.missing_reasons_by_model) == (null, {MODEL: {"error": null}})
+    assert (facts.missing_outcome_count, facts.missing_reasons_by_model) == (
+        null,
+        {MODEL: {"error": null}},
+    )
     assert null
     assert late
     assert not facts.non_result_files

@@ -85,7 +85,9 @@ def test_results_without_metadata_are_named_by_their_file(tmp_path: Path) -> Non
 def test_traces_with_one_episode_per_line_are_read() -> None:
     counts = cells(TRACES, missing="drop")
     assert counts == {("org/stub-2", "gsm8k/a1"): (3, 2), ("org/stub-2", "gsm8k/b2"): (2, 0)}
-    assert read(TRACES, missing="fail").read_facts.missing_reasons_by_model == {"org/stub-2": {"error": 1}}
+    assert read(TRACES, missing="fail").read_facts.missing_reasons_by_model == {
+        "org/stub-2": {"error": 1}
+    }
     assert {key[1] for key in cells(TRACES, missing="drop", by=["temperature"])} == {"0.5"}
 
 

@@ -72,8 +72,9 @@ def test_the_headline_of_describe_begins_with_the_setting(passk: Passk, write: W
             for seed in range(3)]  # fmt: skip
     path = write("a.csv", "task,temperature,seed,passed\n" + "\n".join(rows) + "\n")
     assert passk("describe", path).out.startswith(
-        "1 model, 30 tasks, 6 attempts each: enough for k ≤ 6. Attempts at one task differ in"
-        " temperature (choose: --by). 90 rows have the attempt number of another row.\n"
+        "passk read 1 model and 30 tasks with 6 attempts per task, which is enough for k ≤ 6."
+        " Attempts at one task differ in temperature (choose: --by). 90 rows have the attempt"
+        " number of another row.\n"
     )
 
 

@@ -78,7 +78,9 @@ def test_a_role_with_an_unknown_column_name_leads_to_a_question(name: str, tmp_p
     policy = "first" if name == "reruns" else "error"
     counts = read(lines(tmp_path / "model.jsonl", rows), duplicates=policy)
     draw = random.Random(name)
-    for role, column in ((r, c) for file in counts.read_facts.file_readings for r, c in file.roles.items()):
+    for role, column in (
+        (r, c) for file in counts.read_facts.file_readings for r, c in file.roles.items()
+    ):
         word = ""
         while not word or normalized_column_name(word) in LISTED or word in rows[0]:
             word = "".join(draw.choices("bdfgklmprstvz", k=1) + draw.choices("aeiou", k=1)) * 2

@@ -202,8 +202,13 @@ def write_temperatures(folder: Path, **numbered: object) -> None:
 def test_an_unused_column_of_a_template_is_reported(tmp_path: Path) -> None:
     write_temperatures(tmp_path)
     with pytest.warns(PasskWarning, match="differ in heat"):
-        assert read(tmp_path, path="{model}-{heat}.jsonl").read_facts.pooled_setting_columns == ("heat",)
-    assert read(tmp_path, path="{model}-{heat}.jsonl", by=["heat"]).read_facts.pooled_setting_columns == ()
+        assert read(tmp_path, path="{model}-{heat}.jsonl").read_facts.pooled_setting_columns == (
+            "heat",
+        )
+    assert (
+        read(tmp_path, path="{model}-{heat}.jsonl", by=["heat"]).read_facts.pooled_setting_columns
+        == ()
+    )
 
 
 def test_repeats_that_differ_in_a_path_column_lead_to_a_question(tmp_path: Path) -> None:

@@ -294,8 +294,7 @@ def test_an_address_that_is_given_twice_is_refused(passk: Passk, server: str) ->
 
 def test_addresses_are_recognised_and_shown_without_secrets() -> None:
     assert (
-        public_url("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x")
-        == "https://h.org:8/a/b.csv"
+        public_url("HTTPS://u:p@h.org:8/a/b.csv?X-Amz-Signature=1#x") == "https://h.org:8/a/b.csv"
     )
     assert public_url("s3://bucket/a?b@c.csv") == "s3://bucket/a?b@c.csv"
     assert [is_remote(a) for a in ("hf://datasets/o/n/a.json", "http:a", "C://a", "x=s3://a")] == [
