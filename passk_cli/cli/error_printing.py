@@ -29,10 +29,10 @@ def requested_json_format(words: Sequence[str]) -> str | None:
     """The value of --format if it is "json" or "jsonl", even if the command line is not valid.
 
     >>> requested_json_format(["estimate", "x.csv", "-f", "json"]), requested_json_format(["gate",
-        "--format=jsonl"])
+    ...     "--format=jsonl"])
     ('json', 'jsonl')
     >>> requested_json_format(["estimate", "x.csv", "-qfjson"]), requested_json_format(["estimate",
-        "json"])
+    ...     "json"])
     ('json', None)
     """
     options = list(words[: words.index("--")] if "--" in words else words)

@@ -81,7 +81,7 @@ def parse_rates(texts: Sequence[str]) -> tuple[TasksWithExactRates, ...]:
     """Parse families of tasks from strings like "0.2,0.8" or "name=0.2,0.8".
 
     >>> [(family.name, family.success_rates.tolist()) for family in parse_rates(["mixed=0,1",
-        "0.5"])]
+    ...     "0.5"])]
     [('mixed', [0.0, 1.0]), ('0.5', [0.5])]
     """
     families: dict[str, TasksWithExactRates] = {}

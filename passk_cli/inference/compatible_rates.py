@@ -180,7 +180,7 @@ class CompatibleRateDistributions:
     extra_grid_rates : additional grid rates, at which a function of the rate jumps.
 
     >>> solved = CompatibleRateDistributions.from_tasks(np.full(30, 20), np.arange(30) % 5,
-        most_k=100)
+    ...     most_k=100)
     >>> low, high = solved.mean_range(solved.rate_grid)  # pass@1
     >>> bool(low < 0.1 < high)
     True

@@ -57,7 +57,7 @@ class TaskCosts:
         >>> one = np.array([0, 2]), np.array([1.0, 4.0]), np.array([1, 1]), np.array([1, 0])
         >>> spent = TaskCosts.from_attempts(*one)
         >>> spent.mean_cost.tolist(), spent.pass_rate.tolist(), spent.within_task_covariances[:,
-            0].tolist()
+        ...     0].tolist()
         ([2.5], [0.5], [2.25, 0.25, -0.75])
         """
         if (value < 0).any():

@@ -110,7 +110,7 @@ def rasch_rates_and_difficulties(n: Ints, c: Ints) -> tuple[Floats, Floats]:
     Returns the success rates p in (0, 1) and the difficulties b.  Source: Rasch 1960.
 
     >>> rates, difficulty = rasch_rates_and_difficulties(np.full((2, 2), 4), np.array([[4, 2], [2,
-        0]]))
+    ...     0]]))
     >>> bool(rates[0, 0] > rates[1, 0] > rates[1, 1]), bool(difficulty[0] < difficulty[1])
     (True, True)
     """

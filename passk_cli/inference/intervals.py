@@ -160,7 +160,7 @@ class IntervalData:
         attempts, or if all values are equal.
 
         >>> IntervalData(np.array([0.0, 0.5, 1.0]), attempt_variances=np.array([0.0, 0.375,
-            0.0])).attempt_variance_share
+        ...     0.0])).attempt_variance_share
         0.5
         """
         if (

@@ -491,7 +491,7 @@ class Counts:
         Errors: ValueError if the list lacks a task of the counts.
 
         >>> Counts.from_cells([("m", "b", 2, 1)]).with_longer_task_list(["a",
-            "b"]).task_codes.tolist()
+        ...     "b"]).task_codes.tolist()
         [1]
         """
         if not set(self.tasks) <= set(tasks):

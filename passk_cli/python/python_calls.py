@@ -54,7 +54,7 @@ class PythonCall:
         """A copy of the fix that does not remove options that the call does not have.
 
         >>> PythonCall("compare", "a.csv", {}).without_absent_options(SuggestedFix({"by": None,
-            "k": 5})).options
+        ...     "k": 5})).options
         {'k': 5}
         """
         changes = {f: v for f, v in settle.options.items() if v is not None or f in self.options}

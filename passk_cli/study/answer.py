@@ -38,7 +38,7 @@ class Answer:
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})
     >>> none = Answer("none-left", lambda n: True, "Nothing is left.", lambda n: {})
     >>> [(said.name, "".join(said)) for n in (2, 0) for said in first_true_sentence((some, none),
-        n)]
+    ...     n)]
     [('some-left', '2 tasks left.'), ('none-left', 'Nothing is left.')]
     >>> del ANSWERS["some-left"], ANSWERS["none-left"]
     """

@@ -97,7 +97,7 @@ def detect_copy(
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
     >>> detect_copy("b", "a", n, (c, c), 1).equal_tasks, detect_copy("b", "a", n[:9], (c[:9],
-        c[:9]), 1)
+    ...     c[:9]), 1)
     (60, None)
     """
     c, c_other = passes
@@ -135,7 +135,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 
     >>> cells = [(m, f"t{t}", 2, t % 3) for m in "ab" for t in range(20)]
     >>> [(copy.name, copy.original,
-        copy.equal_tasks) for copy in copied_models(Counts.from_cells(cells))]
+    ...     copy.equal_tasks) for copy in copied_models(Counts.from_cells(cells))]
     [('b', 'a', 20)]
     >>> copied_models(Counts.from_cells([(m, t, 2, 2) for m in "ab" for t in "xyz"]))
     []

@@ -526,7 +526,7 @@ def cells_with_known_amounts(attempts: AttemptValueCounts) -> tuple[Ints, Ints, 
     among these attempts.
 
     >>> cells_with_known_amounts(AttemptValueCounts.from_rows([0, 2], [0.5, 1.0], [2, 1], [1, 0],
-        cells=3))
+    ...     cells=3))
     (array([0, 2]), array([2, 1]), array([1, 0]))
     """
     cells = np.flatnonzero(np.diff(attempts.cell_offsets))

@@ -191,7 +191,7 @@ def naming_field_and_shared_names(
 
     >>> scores = [{"name": "correct", "value": 1}, {"name": "short", "value": 0}]
     >>> naming_field_and_shared_names([scores] * 3), naming_field_and_shared_names([[{"id": "1"}],
-        [{"id": "2"}]])
+    ...     [{"id": "2"}]])
     (('name', ('correct', 'short')), None)
     """
     entries_of = [[entry for entry in entries if isinstance(entry, dict)] for entries in lists]

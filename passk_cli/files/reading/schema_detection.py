@@ -259,7 +259,7 @@ def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> 
         if "outcome" in request.fields:
             raise ParameterError(
                 OptionValue("--outcome", request.outcome),
-                "a column of --field also has the role of the outcome; name the outcome only once",
+                "a field also names the outcome; name the outcome only once",
                 name="contradicting-options", settles=[SuggestedFix({"--outcome": None})],
             )  # fmt: skip
         fields["outcome"] = request.outcome
