@@ -130,10 +130,9 @@ class SuggestedFix:
         """The fix, in which the values of a message replace the names of fields, or None if a
         needed field is empty.
 
-        >>> apart = SuggestedFix({"--by": ("{setting}",)}, "keeps {n} apart")
+        >>> apart = SuggestedFix({"--by": ("{setting}",)}, "splits {n}")
         >>> apart.with_fields({"setting": "arm", "n": 2})
-        SuggestedFix(options={'--by': ('arm',)}, effect='keeps 2 apart', command='',
-        label_by_file={})
+        SuggestedFix(options={'--by': ('arm',)}, effect='splits 2', command='', label_by_file={})
         """
         options = {name: _with_fields(value, fields) for name, value in self.options.items()}
         if (

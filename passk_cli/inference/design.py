@@ -387,8 +387,8 @@ def cluster_excess_variance(values: Floats, clusters: Ints | None) -> float:
     m_g.
 
     >>> values = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> round(cluster_excess_variance(values, np.array([0, 0, 1, 1])), 3),
-    cluster_excess_variance(values, None)
+    >>> (round(cluster_excess_variance(values, np.array([0, 0, 1, 1])), 3),
+    ...  cluster_excess_variance(values, None))
     (0.667, 0.0)
     """
     if clusters is None:

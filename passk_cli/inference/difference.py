@@ -83,8 +83,8 @@ class DifferenceDistribution:
 
         >>> rows = [[0.1, -0.1, 0, 0, 0], [0.5, -0.5, 0.5, -0.4, 0], [0, 0.4, -0.4, 0, 1]]
         >>> law = difference_distribution(rows, reach=1.0)
-        >>> law.base_standard_error.round(2).tolist(),
-        law.with_moderated_errors().base_standard_error.round(2).tolist()
+        >>> (law.base_standard_error.round(2).tolist(),
+        ...  law.with_moderated_errors().base_standard_error.round(2).tolist())
         ([0.03, 0.21, 0.24], [0.05, 0.22, 0.25])
         """
         usable = (self.base_standard_error > 0) & ~self.is_constant

@@ -343,8 +343,8 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])
     >>> pairs = copies_test(np.array([0, 3, 6, 9]), outcomes)
-    >>> pairs.differing_tasks.tolist(), pairs.expected_differing_tasks.tolist(),
-    pairs.p.round(6).tolist()
+    >>> (pairs.differing_tasks.tolist(), pairs.expected_differing_tasks.tolist(),
+    ...  pairs.p.round(6).tolist())
     ([0, 3, 3], [2.0, 2.0, 2.0], [0.037037, 1.0, 1.0])
     """
     n, c = attempts_and_passes(start, passed)

@@ -145,8 +145,8 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
     >>> c[11] = c[3]
     >>> result = closest_partners(np.full(c.shape, 4), c)
-    >>> int(result.partner[3]), int(result.agreeing_outcomes[3]),
-    bool(result.p[3] < 1e-6 < result.p[4])
+    >>> (int(result.partner[3]), int(result.agreeing_outcomes[3]),
+    ...  bool(result.p[3] < 1e-6 < result.p[4]))
     (11, 800, True)
     """
     rates, difficulty = rasch_rates_and_difficulties(n, c)

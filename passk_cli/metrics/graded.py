@@ -83,8 +83,8 @@ def mean_per_pass_contributions(
     value : (rows,) finite values.  Returns (cells,); NaN if no attempt of any cell passed.
 
     >>> cells = np.array([0, 1, 2]), np.array([1.0, 3.0]), np.array([1, 2]), np.array([1, 1])
-    >>> mean_per_pass_contributions(*cells).round(3).tolist(),
-    round(float(mean_per_pass_contributions(*cells).mean()), 3)
+    >>> (mean_per_pass_contributions(*cells).round(3).tolist(),
+    ...  round(float(mean_per_pass_contributions(*cells).mean()), 3))
     ([0.444, 4.889], 2.667)
     """
     first = start[:-1]

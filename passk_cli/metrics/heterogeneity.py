@@ -55,8 +55,8 @@ def rate_curves(rates: Floats, ks: Ints) -> RateCurves:
         0.
 
     >>> curves = rate_curves(np.array([0.0, 1.0]), np.array([1, 10]))
-    >>> curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
-    curves.largest_heterogeneity_gain.round(6).tolist()
+    >>> (curves.pass_hat_k.tolist(), curves.heterogeneity_gain.round(6).tolist(),
+    ...  curves.largest_heterogeneity_gain.round(6).tolist())
     ([0.5, 0.5], [0.0, 0.499023], [0.0, 0.499023])
     """
     parts, mean = [], float(_mean(rates))

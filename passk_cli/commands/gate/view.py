@@ -100,8 +100,8 @@ FEW_HISTORY_RUNS_WARNING = DiagnosticType(
     "record further runs",
     meaning="passk estimates the variation between runs from fewer than five runs.",
     why="An estimate from fewer than five runs is rough. In simulations in which runs varied at"
-    " least as much as the random variation within tasks, 95 % intervals contained the truth in 91"
-    " to 96 % of gates with two or three runs, and in 95 to 97 % of gates with twenty runs"
+    " least as much as the random variation within tasks, 95 % intervals contained the truth in"
+    " 91 to 96 % of simulated gates with two or three runs, and in 95 to 97 % with twenty runs"
     " (benchmarks/trend.md).",
     advice="Record further runs with `passk record`.",
     example="warning[few-runs-known]: the history has only 3 runs, so intervals may be too narrow;"

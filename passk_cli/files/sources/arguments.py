@@ -163,8 +163,8 @@ def is_outside_folder(argument: str, folder: str) -> bool:
 def paths_in_data(data: Any) -> list[str]:
     """The paths in the data, or [] if the data does not consist of files.
 
-    >>> paths_in_data("a.csv"), paths_in_data(["a.csv", Path("b.csv")]),
-    paths_in_data([{"task": "a"}])
+    >>> (paths_in_data("a.csv"), paths_in_data(["a.csv", Path("b.csv")]),
+    ...  paths_in_data([{"task": "a"}]))
     (['a.csv'], ['a.csv', 'b.csv'], [])
     """
     several = data if isinstance(data, list | tuple) else [data]
