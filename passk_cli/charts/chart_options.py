@@ -21,9 +21,8 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# A picture with more than 8 models shows only the models in its title in colour. If the title names
-# no model, the picture shows only the first 5 models in colour. Readers cannot distinguish more
-# colours.
+# A picture with more than 8 models shows only some models in colour: the leading models of the plot
+# and the models in its title, or else the first 5 models. Readers cannot distinguish more colours.
 MOST_MODELS, _LEADING = 8, 5
 # A panel with more than 4 bands shows only the first 3 bands, because many bands would hide each
 # other.

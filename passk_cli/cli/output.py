@@ -75,7 +75,7 @@ class ChartOptions:
     chart: Annotated[tuple[str, ...], Option(
         "--chart", "FILE", "Write a chart to a file.",
         detail=f"The suffix of the file sets the format: {', '.join(PICTURE_SUFFIXES)}."
-            f" Repeatable.")] = ()
+        f" Repeatable.")] = ()
     chart_theme: Annotated[str, Option(
         "--chart-theme", help="Colours of the picture.", choices=("light", "dark"),
         detail="A page (.html) uses the light or dark theme of the reader's system.")] = "light"

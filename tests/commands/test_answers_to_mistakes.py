@@ -186,8 +186,8 @@ def test_a_setting_called_as_a_column_of_the_output_is_answered(passk: Passk, fo
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_whose_columns_a_table_has(name: str) -> None:
-    whose = [whose for whose, _ in load_command(name).runner_class.column_meanings_by_table()]
-    assert len({*whose}) == len(whose)
+    titles = [title for title, _ in load_command(name).runner_class.column_meanings_by_table()]
+    assert len({*titles}) == len(titles)
 
 
 @pytest.mark.parametrize("name", ["estimate", "compare", "bootstrap", "plan"])

@@ -52,7 +52,7 @@ class BootstrapOptions:
         "--interval", "METHODS|all", "Interval methods to compare, such as guard,bca,t.",
         parse=split_at_commas,
         detail="The available methods are guard, percentile, bca and t. The word all selects every"
-            " method.",
+        " method.",
     )] = ()
     weights: Annotated[str, Option(
         "--weights", help="Kind of bootstrap: ordinary or Bayesian",

@@ -87,7 +87,7 @@ UNEQUAL_ATTEMPTS_NOTE = DiagnosticType(
     meaning="A model with fewer attempts has fewer possible values and more ties. In the resamples,"
     " a model with fewer attempts would come first too often or too rarely.",
     why="With unequal numbers of attempts, the column would compare the numbers of attempts and not"
-        " the models.",
+    " the models.",
     advice="Use `passk compare`, which has tests that are valid for unequal numbers of attempts."
     " Alternatively, make the same number of attempts with each model.",
     example='note[first-with-unequal-attempts]: the column "first in resamples" is empty, because'

@@ -143,7 +143,7 @@ BASELINE_NOT_IN_GROUPS_WARNING = DiagnosticType(
     why="The result contains no difference for a group without the baseline, even if the group"
     " contains all other models.",
     advice="Run the baseline on the groups that lack it, or choose a baseline that is in all"
-        " groups.",
+    " groups.",
     example="passk compare sample_data/cruxeval.jsonl.gz -k 1 --by temperature --baseline"
     " codellama-7b --where \"temperature < 0.5 OR model <> 'codellama-7b'\"\n"
     "warning[baseline-not-in-groups]: passk compares no models in the groups 0.8, because they"

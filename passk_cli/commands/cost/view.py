@@ -136,10 +136,10 @@ class CostTable(Section[CostSummary]):
         MODEL_COLUMN, GROUP_COLUMN,
         replace(_COST_PER_SUCCESS_COLUMN,
             meaning=f"{_COST_PER_SUCCESS_COLUMN.meaning} A ~ marks costs that are not"
-                " significantly higher than the lowest cost of the group.",
+            " significantly higher than the lowest cost of the group.",
                 repeated_items=lambda section: [section.tied_models], example="",
-                cell_of_record=lambda summary,
-                ties: amount_or_minimum(summary.cost_per_success.estimate)
+                cell_of_record=lambda summary, ties:
+                amount_or_minimum(summary.cost_per_success.estimate)
                 if summary.series not in ties
                 else replace(summary.cost_per_success.estimate, verdict_sign="~")),
         _PASS_RATE_COLUMN, _COST_PER_ATTEMPT_COLUMN, _BUDGET_COLUMNS,

@@ -48,13 +48,13 @@ class CurveOptions:
         "--rates", "NAME=P,P,…", "Exact success rates of tasks, such as mixed=0,1.",
         parse="passk_cli.commands.curve.view:parse_families",
         detail="Use --rates instead of files. passk can also read success rates from a file that"
-            " has a column named rate. Repeatable.",
+        " has a column named rate. Repeatable.",
     )] = ()
     points: Annotated[str, Option(
         "--points", "N|all", "Show all values of k, or about N if there are more than N.",
         parse=parse_points,
         detail="If there are more than N values of k, passk spreads about N of them over a"
-            " logarithmic scale.")] = "40"
+        " logarithmic scale.")] = "40"
     max_k: Annotated[int | None, Option(
         "--max-k", "K", "Largest k of the curves.", low=1, high=MOST_ATTEMPTS,
         detail="By default, a curve ends at the smallest number of attempts at any task of its"
@@ -68,7 +68,7 @@ class CurveOptions:
     delta: Annotated[bool, Option(
         "--delta", help="Show Δ_k, the coverage deficit and the moments.",
         detail="Δ_k, the deficit and the moments measure how differences in difficulty between"
-            " tasks affect the curves.")] = False
+        " tasks affect the curves.")] = False
     metrics: Annotated[tuple[Any, ...], Option(
         "-m --metric", "NAMES", "Curves to show, such as pass@k or maj@k,gpass@k:0.5.",
         parse="passk_cli.commands.curve.view:parse_curves",

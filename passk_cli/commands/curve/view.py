@@ -539,8 +539,8 @@ class RateMomentTable(Section[ModelCurves]):
         MODEL_COLUMN,
         GROUP_COLUMN,
         *(
-            Column(name, kind, meaning=meaning, cell_of_record=lambda m,
-                at=at: m.rate_moments[at].estimate)
+            Column(name, kind, meaning=meaning, cell_of_record=lambda m, at=at:
+            m.rate_moments[at].estimate)
             for at, (name, kind, meaning) in enumerate((
                 ("mean", "share", "Mean success rate of the tasks."),
                 ("sd", "share", "Standard deviation of the success rates, corrected for noise."),

@@ -196,7 +196,7 @@ class ModelSizeTable(Section[ModelSize]):
                Column("some support", meaning="Largest k for which some tasks have enough"
                       " attempts.",
                       cell_of_record=lambda size: f"k ≤ {size.n.max()} on"
-                          f" {(size.n == size.n.max()).sum()}"
+                      f" {(size.n == size.n.max()).sum()}"
                if size.n.max() > size.n.min() else ""),
         data_field("k_every_task", "Largest k for which every task has enough attempts.",
                    lambda size: int(size.n.min())),

@@ -95,8 +95,8 @@ class EstimateTable(SeriesMetricTable):
                meaning="The value computed from the verdicts of the judge, uncorrected.",
                repeated_items=lambda section: section.corrected_metric_columns, visibility=FULL,
                field_name="judged",
-               cell_of_record=lambda row,
-               number: row.result_by_name[number.name].extra_fields.get("judged"),
+               cell_of_record=lambda row, number:
+               row.result_by_name[number.name].extra_fields.get("judged"),
                example=MetricColumn("METRIC", "", "share", FULL)),
         Column("intraclass correlation", "score", visibility=FULL,
                meaning="Correlation of two attempts at one task, with an interval over tasks. If"

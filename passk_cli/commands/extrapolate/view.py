@@ -116,8 +116,8 @@ class PredictionTable(Section[Prediction]):
                repeated_items=lambda section: [f"{section.metric_family}{k}"
                    for k in section.prediction_request.ks],
                example="pass@K",
-               cell_of_record=lambda row,
-               name: _estimate_or_range(row.results_by_k[int(name[5:])].estimate)),
+               cell_of_record=lambda row, name:
+               _estimate_or_range(row.results_by_k[int(name[5:])].estimate)),
         Column("{} by log-logit", "share", meaning="{} from a straight line of its logit in log k,"
                " which is a heuristic (`--fit log-logit`).", example="pass@K",
                repeated_items=lambda section: section.log_logit_metric_names,

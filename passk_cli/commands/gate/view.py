@@ -149,7 +149,7 @@ OTHER_ATTEMPTS_NOTE = DiagnosticType(
     meaning="All models are in one file, and some models differ from the baseline in their tasks or"
     " numbers of attempts.",
     why="The gate fails if tasks or attempts differ, because lost attempts are often failed"
-        " attempts.",
+    " attempts.",
     advice="If the models have different tasks or numbers of attempts on purpose, use `--unpaired"
     " drop`. With `--unpaired drop`, the verdict reports the missing tasks and attempts.",
     example="note[other-attempts-than-baseline]: the tasks or numbers of attempts of 1 model differ"

@@ -397,8 +397,8 @@ class CurveShapeTable(Section[tuple[ModelHorizon, str]]):
                repeated_items=lambda section: [(at, _percent(float(fact.name.partition("@")[2])))
                                        for at, fact in enumerate(section.records[0][0].results)],
                example=(0, "50 %"), meaning="The horizon if the success curve has this shape.",
-               cell_of_record=lambda row,
-               rate: _horizon_text(row[0].log2_horizons_by_shape[row[1]][rate[0]],
+               cell_of_record=lambda row, rate:
+               _horizon_text(row[0].log2_horizons_by_shape[row[1]][rate[0]],
                    row[0])),
     )  # fmt: skip
 

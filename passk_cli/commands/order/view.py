@@ -72,7 +72,7 @@ ORDER_POWER_NOTE = DiagnosticType(
     " effect in the message in four of five runs, after the adjustment for all tests. If there are"
     " several models, the message reports the largest of the models' detectable effects.",
     why="A test that is not significant does not prove independence. There may be effects that are"
-        " too small to detect.",
+    " too small to detect.",
     advice="To find smaller effects, use more tasks or attempts.",
     example="passk order sample_data/tau_airline.csv\n"
     "note[order-power]: with power 0.8, the tests find a trend of 7.8 points per attempt; more"

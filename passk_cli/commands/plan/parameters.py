@@ -125,7 +125,7 @@ class PlanParameters:
         "--correlation", "R", "Correlation of two models' success rates over tasks.", low=-1,
         high=1,
         detail="If the pilot has several models, the default is their correlation in the pilot."
-            " Otherwise, the default is 0.5.")] = None
+        " Otherwise, the default is 0.5.")] = None
     tasks: Annotated[tuple[int, ...], Option(
         "--tasks", "50,200", "Numbers of tasks. By default, passk derives the numbers of tasks from"
         " the pilot.", parse=parse_tasks,

@@ -238,7 +238,8 @@ TASKS_BY_OUTCOMES_NOTE = DiagnosticType(
     " repeat all tasks or none.",
     why="If you repeat only tasks with failures, or leave out tasks that always pass, the mean no"
     " longer describes the same tasks. In simulations with tasks chosen by outcome, estimates were"
-    " off by up to 5 points, and errors were 1.1 to 2.7 times as large as without such a choice.",
+    " off by up to 5 points, and root mean squared errors were 1.1 to 2.7 times as large as with"
+    " tasks chosen at random.",
     advice="Repeat all tasks of the pilot, or repeat none of them.",
     example="passk plan sample_data/tau_airline.csv --next\n"
     "note[tasks-by-outcomes]: draw new tasks in the same way as the existing tasks, never by their"
@@ -609,8 +610,8 @@ class VarianceTable(Section[VarianceComponents]):
                " has with one task, both with {0[1]} attempts per task.",
                repeated_items=lambda section: section.reference_metric, example=("the first metric",
                    "k"),
-               cell_of_record=lambda components,
-               first: components.variances(first[1])[0] / first[2]),
+               cell_of_record=lambda components, first:
+               components.variances(first[1])[0] / first[2]),
         Column("model", meaning="The model with the most variable values.",
                exists_in_section=lambda section: bool(section.records[0].name),
                cell_of_record=lambda components: components.name),

@@ -61,8 +61,8 @@ class MacroAverageTable(Section[SeriesRow]):
         Column("model", cell_of_record=lambda row: row.series[0]),
         Column("{}", cell_of_record=lambda row, metric: row.result_by_name[metric].estimate,
                repeated_items=lambda section: section.records[0].result_by_name,
-               kind_of_item=lambda section,
-               metric: section.records[0].result_by_name[metric].estimate.unit),
+               kind_of_item=lambda section, metric:
+               section.records[0].result_by_name[metric].estimate.unit),
     )  # fmt: skip
 
     has_independent_groups: bool

@@ -496,8 +496,8 @@ class MatrixTable(Section[MatrixRow]):
             meaning="Name of the task."),
         Column("models' mean", "share", cell_of_record=lambda row: row.mean,
                meaning="Mean of the models' pass rates at the task. The easiest task comes first."),
-        Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row,
-            model: row.rates_by_model.get(model[0]),
+        Column("{0[1]}", "share", field_name="MODEL", cell_of_record=lambda row, model:
+        row.rates_by_model.get(model[0]),
                repeated_items=lambda section: section.model_headers[slice(*section.model_slice)],
                example=("", "MODEL"),
                meaning="Pass rate of this model at the task. The best model comes first."),

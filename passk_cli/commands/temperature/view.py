@@ -159,10 +159,10 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     columns = (
         MODEL_COLUMN, _OTHER_GROUPS_COLUMN,
-        Column("{0.header}", meaning="{0.meaning}", cell_of_record=lambda choice,
-            part: part.cell(choice),
-               repeated_items=lambda section: section.metric_columns, kind_of_item=lambda section,
-               part: part.cell_kind,
+        Column("{0.header}", meaning="{0.meaning}", cell_of_record=lambda choice, part:
+        part.cell(choice),
+               repeated_items=lambda section: section.metric_columns,
+               kind_of_item=lambda section, part: part.cell_kind,
                example=BestColumn(
                    "METRIC: best", 'The highest estimate and its temperature. The column "ahead by"'
                    " contains the difference to the second-best temperature.", Metric("pass@", 1),
@@ -350,8 +350,8 @@ class ByTemperatureTable(SeriesMetricTable):
     columns = (
         MODEL_COLUMN, GROUP_COLUMN, METRIC_COLUMN,
         Column("first in resamples: {0.name}", "share", meaning=_FIRST_SHARE_MEANING,
-               cell_of_record=lambda row,
-               number: row.result_by_name[number.name].extra_fields["leads"],
+               cell_of_record=lambda row, number:
+               row.result_by_name[number.name].extra_fields["leads"],
                repeated_items=lambda section: section.metric_columns,
                example=MetricColumn("METRIC", "", "share")),
     )  # fmt: skip

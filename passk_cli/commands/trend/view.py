@@ -451,8 +451,8 @@ def _last_change(course: RunSeries) -> Phrase | str:
 
 _METRIC_COLUMN = Column(
     "{0.name}", meaning="{0.name} on the tasks that all runs have.", example=_PASS_AT_1,
-    repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section,
-    metric: metric.unit,
+    repeated_items=lambda section: section.study.metrics, kind_of_item=lambda section, metric:
+    metric.unit,
     cell_of_record=lambda fact, _: fact.estimate,
 )  # fmt: skip
 

@@ -69,7 +69,7 @@ MISSING_COSTS_DROPPED_WARNING = DiagnosticType(
     " not in the mean amount. An amount per success uses only the attempts with an amount and an"
     " outcome.",
     why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the result"
-        " is too low.",
+    " is too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-dropped]: only 47 of 75 attempts are used for cost, because 28"
     " attempts have no cost: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
@@ -81,7 +81,7 @@ MISSING_COSTS_ESTIMATED_WARNING = DiagnosticType(
     meaning="With --missing-cost mean, an attempt without an amount gets the mean of the model's"
     " other attempts at the same task.",
     why=_MISSING_IS_NOT_ZERO_TEXT + " If the missing amounts are the highest amounts, the mean is"
-        " too low.",
+    " too low.",
     advice="`--missing-cost bounds` shows how much the missing amounts can change the result.",
     example="warning[missing-costs-estimated]: 28 attempts without a cost get the mean cost of the"
     " model's other attempts at the task: glm 28 of 75 (9 passed, 19 failed; timeout 1)",
