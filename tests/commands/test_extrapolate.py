@@ -203,7 +203,7 @@ def test_the_answer_of_several_models() -> None:
     assert first_sentence(report_of(near, (30,))).startswith("pass@30 ranges from ")
     wide = counts_of(tasks=20, models=2)
     assert first_sentence(report_of(wide, (10_000,))).startswith(
-        "With 20 attempts per task, passk can predict only a range for pass@10000 for "
+        "With 20 attempts per task, passk can predict only a range for pass@10000 of "
     )
 
 

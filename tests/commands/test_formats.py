@@ -80,7 +80,7 @@ def test_an_example_is_read_by_the_command_beside_it(
 def test_one_format_is_shown_with_its_example(passk: Passk) -> None:
     for name in FORMAT_NAMES:
         example, result = of_format(name).example, passk("formats", name)
-        starts = (f"{name} is recognised and ", f"This command reads {name} files: ")
+        starts = (f"{name} is recognised and ", f"To read {name}: ")
         assert result.out.startswith(starts)
         assert example.text.rstrip("\n").replace("\t", "\\t") in result.out
         assert all(path in result.out for path in example.paths)

@@ -69,7 +69,7 @@ PREDICTION_ANSWERS = (
            " {model}" + _SHARED_TASKS_CLAUSE
            + ": {limits}" + _ATTEMPTS_NEEDED_CLAUSE),
     Answer("some-not-determined", lambda predictions: predictions.open,
-           "With {attempts:attempt} per task, passk can predict only a range for {number} for"
+           "With {attempts:attempt} per task, passk can predict only a range for {number} of"
            " {open} of {models:model}"
            + _SHARED_TASKS_CLAUSE + _ATTEMPTS_NEEDED_CLAUSE),
     Answer("predicted", lambda predictions: not predictions.lower_estimates,

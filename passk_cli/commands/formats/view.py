@@ -138,7 +138,7 @@ class FormatExampleTable(Section[KnownFormat]):
                "{name} is recognised and {rule}.",
                lambda section: {"name": section.records[0].name,
                                 "rule": section.records[0].pass_rule}),
-        Answer("format-read", lambda _: True, "This command reads {name} files: {use}",
+        Answer("format-read", lambda _: True, "To read {name}: {use}",
                lambda section: {"name": section.records[0].name,
                                 "use": section.records[0].example.usage}),
     )  # fmt: skip

@@ -170,7 +170,7 @@ AGREEMENT_ANSWERS = (
     Answer("failed-by-all", lambda section: _agreement_fields(section)["failed"],
            "All attempts of all models failed at {failed} of {tasks:task}.", _agreement_fields),
     Answer("nothing-agreed", lambda _: True,
-           "At every task, some attempts passed and some attempts failed.", _agreement_fields),
+           "At every task, some attempts of the models passed and some failed.", _agreement_fields),
 )  # fmt: skip
 
 

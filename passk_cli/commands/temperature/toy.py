@@ -121,8 +121,8 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     answers = (
         Answer("all-tasks-pass", lambda section: not section.points_with_best,
-               "There is no best temperature T*, because every task passes at several"
-               " temperatures.", lambda _: {}),
+               "There is no best temperature T*, because pass@k is 1 (to 12 decimal places) at"
+               " many temperatures.", lambda _: {}),
         Answer("range-of-t-star", lambda section: len(section.records) > 1,
                "At k = {k}, T* is {low:=number} ({low_tasks}, spread {low_spread}) to"
                " {high:=number} ({high_tasks}, spread {high_spread}).",
