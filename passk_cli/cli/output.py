@@ -18,7 +18,7 @@ from passk_cli.charts import PICTURE_SUFFIXES
 from passk_cli.cleanup import file_mode, unwritable_error, write_all_or_none, write_atomically
 from passk_cli.cli.progress import show_activity
 from passk_cli.commands.command import Command
-from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME, NOTE, Diagnostic
+from passk_cli.diagnostic import NOTE, Diagnostic
 from passk_cli.errors import ParameterError, PasskError
 from passk_cli.files.sources.arguments import resolved_file_paths
 from passk_cli.option import (
@@ -42,6 +42,7 @@ from passk_cli.render.csv_json import error_document
 from passk_cli.render.style import (
     Style,
     answer_text,
+    default_messages,
     message_line,
     report_for_charts,
     sentence_text,
@@ -354,12 +355,8 @@ class OutputOptions:
         """Print the first three messages on stderr, and the names of all further messages."""
         if not report.messages:
             return
-        messages = warnings_first(report.messages)
-        if not (self.full or self.verbose):
-            late = {
-                name for name, message in DIAGNOSTIC_TYPE_BY_NAME.items() if message.only_with_full
-            }
-            messages = [message for message in messages if message.name not in late]
+        everything = self.full or self.verbose
+        messages = warnings_first(report.messages) if everything else default_messages(report)
         if self.quiet:
             messages = [message for message in messages if message.severity != NOTE]
         room = len(messages) if self.verbose else 3

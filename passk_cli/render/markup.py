@@ -94,8 +94,11 @@ def _pull_request_comment(report: Report, style: Style) -> str:
     verdict, _, finding = escape_markdown(visible.answer).partition(": ")
     blocks = [f"**{verdict}:** {finding}"]
     if (measured := tables[COMMENT]).rows:
-        table = markdown_table(measured.with_fewer_rows(), replace(style, full=True))
+        shortened = measured.with_fewer_rows()
+        table = markdown_table(shortened, replace(style, full=True))
         blocks.append(_LOWER_LIMIT_PATTERN.sub("\\1,\N{NO-BREAK SPACE}", table))
+        if len(shortened.rows) < len(measured.rows):
+            blocks.append(f"<sub>{len(shortened.rows):,} of {len(measured.rows):,} rows</sub>")
     changed, flipped = [], []
     for changes in report.make_changed_tasks():
         summary = f"- {escape_markdown(changes.summary)}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from passk_cli.diagnostic import NOTE, Diagnostic
+from passk_cli.diagnostic import DIAGNOSTIC_TYPE_BY_NAME, NOTE, Diagnostic
 from passk_cli.report.data_types import (
     ALWAYS,
     AMOUNT_UNITS,
@@ -35,8 +35,8 @@ from passk_cli.text import display_width, printable
 if TYPE_CHECKING:
     from passk_cli.report.plot import Plot
 
-# A ranking in a terminal has at most _MAX_SCREEN_ROWS rows.
-_MAX_SCREEN_ROWS = 17
+# A table in a terminal has at most MAX_SCREEN_ROWS rows.
+MAX_SCREEN_ROWS = 17
 # Tables contain drawn intervals only if the terminal is at least _MIN_WIDTH_FOR_DRAWN_INTERVALS
 # characters wide.
 _MIN_WIDTH_FOR_DRAWN_INTERVALS = 110
@@ -126,8 +126,13 @@ class VisibleParts(NamedTuple):
     methods: MethodsText | None
 
 
-def visible_parts(report: Report, style: Style) -> VisibleParts:
-    """The parts of a report that a style selects."""
+def visible_parts(
+    report: Report, style: Style, max_screen_rows: int = MAX_SCREEN_ROWS
+) -> VisibleParts:
+    """The parts of a report that a style selects.
+
+    max_screen_rows : maximum number of rows of a table in a terminal without --full.
+    """
     tables: list[Table] = []
     if style.full:
         tables += [
@@ -150,7 +155,7 @@ def visible_parts(report: Report, style: Style) -> VisibleParts:
                 else (ALWAYS,)
             )
             shortened = table.with_visible_columns(columns).with_fewer_rows(
-                _MAX_SCREEN_ROWS if style.terminal_width else 0
+                max_screen_rows if style.terminal_width else 0
             )
             if len(shortened.rows) < len(table.rows):
                 cuts[OptionHint(f"{len(shortened.rows):,} of {len(table.rows):,} rows")] = None
@@ -184,6 +189,12 @@ def context_line(context: Iterable[str | OptionHint], style: Style) -> str:
 def warnings_first(messages: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The messages, with warnings before notes."""
     return sorted(messages, key=lambda message: message.severity == NOTE)
+
+
+def default_messages(report: Report) -> list[Diagnostic]:
+    """The messages, warnings first, without the messages that are shown only with --full."""
+    late = {name for name, message in DIAGNOSTIC_TYPE_BY_NAME.items() if message.only_with_full}
+    return [message for message in warnings_first(report.messages) if message.name not in late]
 
 
 def message_line(message: Diagnostic, style: Style) -> str:

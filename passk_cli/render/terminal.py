@@ -9,6 +9,7 @@ columns instead.
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -19,7 +20,15 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from passk_cli.render.interval_strip import NARROWEST_STRIP, strip_column
-from passk_cli.render.style import Style, aligned_columns, context_line, visible_parts
+from passk_cli.render.style import (
+    MAX_SCREEN_ROWS,
+    Style,
+    aligned_columns,
+    context_line,
+    default_messages,
+    message_line,
+    visible_parts,
+)
 from passk_cli.report.data_types import WIDE, Cell, Column, Estimate, OptionHint, Report, Table
 from passk_cli.text import (
     balance_lines,
@@ -38,6 +47,7 @@ _UNBREAKABLE_BLANK_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
     r"|(?<=[<=]) (?=\d)|(?<=\bp) (?=[<=] )|(?<=[@^]\d) (?=\d)|(?<=\band) (?=[\d,]+ more\b)"
 )
+_COLOUR_CODE = re.compile(r"\x1b\[[\d;]*m")
 # _TRAILING_BLANKS_PATTERN matches trailing blanks with colour codes, and _EMPTY_COLOUR_CODE_PATTERN
 # matches a colour code without text.
 _TRAILING_BLANKS_PATTERN = re.compile(r"(?:\x1b\[[\d;]*m| )+$", re.MULTILINE)
@@ -53,16 +63,32 @@ _COLOUR_BY_VERDICT = {
 _NARROWEST, _READABLE, _SHORTEST = 8, 14, 16
 # A table with intervals below their estimates has at most _MAX_ROWS_WITH_STACKED_INTERVALS rows.
 _MAX_ROWS_WITH_STACKED_INTERVALS = 10
+# Without --full, a report and its first messages together have at most _SCREEN_LINES lines, unless
+# they are longer even if each table has the smallest number of rows in _ROW_LIMITS.
+_SCREEN_LINES, _ROW_LIMITS = 30, (MAX_SCREEN_ROWS, 13, 9, 5)
 
 
 def terminal_text(report: Report, style: Style) -> str:
     """A report as text for a terminal: answer, tables, context and signature."""
-    width, style = style.terminal_width or 80, style.with_typographic_minus
+    style, width = style.with_typographic_minus, style.terminal_width or 80
+    messages = [message_line(message, style) for message in default_messages(report)[:3]]
+    limits = _ROW_LIMITS if style.terminal_width and not style.full else _ROW_LIMITS[:1]
+    text = ""
+    for max_rows in limits:
+        text = _terminal_text(report, style, max_rows)
+        lines = _COLOUR_CODE.sub("", "\n".join((text, *messages))).splitlines()
+        if sum(max(1, math.ceil(len(line) / width)) for line in lines) <= _SCREEN_LINES:
+            break
+    return text
+
+
+def _terminal_text(report: Report, style: Style, max_rows: int) -> str:
+    width = style.terminal_width or 80
     console = Console(
         file=io.StringIO(), width=width, force_terminal=style.colour, no_color=not style.colour,
         highlight=False, emoji=False, markup=False,
     )  # fmt: skip
-    parts = visible_parts(report, style)
+    parts = visible_parts(report, style, max_rows)
     if parts.answer:
         answer = Text(_unbreakable(parts.answer))
         answer.highlight_regex(_MAIN_CLAUSE, "bold")
@@ -303,7 +329,8 @@ def _wrap_widest_column(
     if texts and over > 0:
         widest = max(texts, key=lambda i: _column_width(*columns[i]))
         name, cells = columns[widest]
-        room = max(_column_width(name, cells) - over, least)
+        words = [word for value, _ in cells for word in value.split() if len(word) <= _READABLE]
+        room = max(_column_width(name, cells) - over, least, *map(display_width, words))
         columns[widest] = (
             name,
             [("\n".join(wrap_text(_unbreakable(value), room)), error) for value, error in cells],

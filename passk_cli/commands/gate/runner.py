@@ -96,7 +96,7 @@ class GateRunner(CommandRunner, GateOptions):
         ), options
 
     @classmethod
-    def answer_messages(cls) -> dict[str, DiagnosticType]:
+    def declared_messages(cls) -> dict[str, DiagnosticType]:
         modules = {cls.__module__, *(section.__module__ for section in cls.sections)}
         names = [value for module in modules for value in vars(sys.modules[module]).values()]
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}

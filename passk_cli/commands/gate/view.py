@@ -625,25 +625,23 @@ class RuleTable(Section[Judgement]):
         not pass, and all rows with an estimate.
         """
         rows = sorted(self.records, key=lambda line: (
-            not line.subject_name, not line.fails_gate, _VERDICT_ORDER.index(line.verdict)
-            if line.subject_name else 0,
+            not line.fails_gate, not line.subject_name, _VERDICT_ORDER.index(line.verdict),
             line.fails_gate and not line.result.against,
         ))  # fmt: skip
-        brief = _cut_lines(self._fold_passing(rows), _ROWS)
+        brief = self._fold_passing(rows)
         texts = [
             [str(line.count_evidence) if line.count_evidence else " " * _NUMBER for line in brief],
             [line.rule_text for line in brief],
             [line.subject_name for line in brief] * self.shows_subject_names,
         ]
         room = _SCREEN - sum(max(map(len, column), default=-2) + 2 for column in texts)
-        yield replace(
-            self.table(self._with_reasons(brief, room - 12), self.title), visibility=BRIEF
-        )
+        table = self.table(self._with_reasons(brief, room - 12), self.title)
+        yield replace(table, visibility=BRIEF, rows_without_full=_ROWS)
         yield replace(self.table(rows, self.title), visibility=FULL)
         telling = [line for line in rows
                    if line.verdict != PASS or self.title or not line.count_evidence]  # fmt: skip
-        comment = self._with_reasons(_cut_lines(self._fold_passing(telling), _COMMENTED), _LONGEST)
-        yield replace(self.table(comment), visibility=COMMENT)
+        table = self.table(self._with_reasons(self._fold_passing(telling), _LONGEST))
+        yield replace(table, visibility=COMMENT, rows_without_full=_COMMENTED)
 
     def _fold_passing(self, lines: Sequence[Judgement]) -> list[Judgement]:
         rows = list(lines)
@@ -751,23 +749,6 @@ class RuleTable(Section[Judgement]):
             replace(changes, summary=": ".join(filter(None, (", ".join(names), changes.summary))))
             for changes, names in suites.items()
         )
-
-
-def _cut_lines(lines: Sequence[Judgement], room: int) -> list[Judgement]:
-    """Cut the rows to a maximum of `room`. The last row then counts the hidden rows by verdict."""
-    last = [line for line in lines if not line.subject_name]
-    model_lines = [line for line in lines if line.subject_name]
-    most = max(room - len(last), 2)
-    if len(model_lines) <= most:
-        return list(lines)
-    hidden = [line.verdict for line in model_lines[most - 1 :]]
-    verdicts = ", ".join(f"{hidden.count(v)} {v}" for v in _VERDICT_ORDER if v in hidden)
-    more = Judgement(
-        "{hint}", replace(model_lines[-1].result, estimate=Estimate(None)), verdicts,
-        template_fields={"hint": OptionHint("")}, subject_name=f"{len(hidden)} more rows",
-        count_evidence=CountEvidence(0, 0, " "),
-    )  # fmt: skip
-    return [*model_lines[: most - 1], more, *last]
 
 
 def _deviation_clauses(context: GateContext) -> list[str]:
