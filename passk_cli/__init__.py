@@ -48,8 +48,8 @@ def __getattr__(name: str) -> Any:
 
 
 class _PackageModule(ModuleType):
-    """The class of the module `passk_cli`, in which `report` is always the function, never the
-    subpackage."""
+    """The class of the module `passk_cli`.  The attribute `report` of this module is always the
+    function for `passk report` and never the subpackage."""
 
     @property
     def report(self) -> Any:

@@ -4,14 +4,15 @@ import atexit
 import gc
 import sys
 
-# A garbage collection at the end of the process would take 5 % of the time of a short command.
+# gc.freeze prevents a garbage collection at the end of the process, which would take 5 % of the
+# time of a short command.
 atexit.register(gc.freeze)
 
 
 def main() -> None:
     """Run the command line.  passk works with closed streams and ends promptly after a signal."""
-    # Imports create almost no garbage, but collecting the garbage would take 10 % of the time of a
-    # short command.
+    # A high threshold prevents garbage collections during imports. Imports create almost no
+    # garbage, but collecting it would take 10 % of the time of a short command.
     gc.set_threshold(100_000, *gc.get_threshold()[1:])
     try:
         # The imports are inside `try`, because users may press Ctrl-C while Python imports modules.

@@ -113,15 +113,15 @@ def read(
     normalise: str = "none",
     similarity: float | None = None,
 ) -> Counts:
-    """Counts of attempts and passes per model and task, from result files or a table.
+    """Read the counts of attempts and passes per model and task from result files or a table.
 
     data : a path, a list of paths (globs, directories, URLs, "label=path", "-"), rows (a list of
         dicts), columns (a dict of lists), a pandas or polars DataFrame, a pyarrow table or another
         object with Arrow data, a DuckDB relation, or a dict with one of these objects per model.
         The data contains one row per attempt, one list of outcomes per task, or one pair of counts
         per task.
-    fields : role (task, outcome, attempt, model, n, c) → column, for columns that passk does not
-        recognise.
+    fields : dict that maps a role (task, outcome, attempt, model, n, c) to a column, for columns
+        that passk does not recognise.
     map : the roles of the columns, as a TOML file, or as a dict such as {"task": "case", "outcome":
         "verdict"}.  If you pass a map, passk ignores the file passk.toml next to the data.
     all_of : columns that contain outcomes.  An attempt passes if its outcomes in all of these
@@ -152,7 +152,7 @@ def read(
     where : a condition in DuckDB SQL, which selects rows.
     models : models to keep, by name or by a pattern like "gpt-*".
     exclude_models : models to leave out.
-    alias : name of a model in the data → the name that replaces it.
+    alias : dict that maps the name of a model in the data to the name that replaces it.
     exclude_tasks : tasks to leave out, by name or by a file of names.
     only_tasks : tasks to keep.
     cluster : the column that contains groups of related tasks.

@@ -91,8 +91,7 @@ def write_all_or_none(contents: dict[Path, str | bytes]) -> Iterator[None]:
 
 @contextmanager
 def file_moved_at_end(path: Path, *, new: bool = False) -> Iterator[Path]:
-    """A temporary file, which the block writes, and which is moved to `path` at the end of the
-    block.
+    """Provide a temporary file for the block to write, and move it to `path` after the block.
 
     If `path` is a link, the target of the link is written, and an existing file keeps its file
     mode.  If `path` is a pipe or a device, the content of the temporary file is copied.  If the

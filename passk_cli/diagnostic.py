@@ -1,7 +1,7 @@
 """Messages: named notes, warnings and errors with fields, like the warnings of a compiler.
 
-A type of message is a constant in the module that uses it.  To make a message, call its type with
-values for the fields.  `passk_cli.commands.diagnostic_lookup` lists all types.
+Each type of message is a constant in the module that uses the type. To make a message, call the
+type with values for the fields. `passk_cli.commands.diagnostic_lookup` lists all types.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import first_few, join_clauses, join_names, plural
 
 NOTE, WARNING, ERROR = "note", "warning", "error"
-# DIAGNOSTIC_TYPE_BY_NAME maps the name of each message in the imported modules to the type of the
-# message.
+# DIAGNOSTIC_TYPE_BY_NAME maps names to the types of messages in all modules imported so far.
 DIAGNOSTIC_TYPE_BY_NAME: dict[str, DiagnosticType] = {}
 
 Piece = Any
@@ -134,13 +133,13 @@ class DiagnosticType:
 
     @property
     def fixes(self) -> tuple[SuggestedFix, ...]:
-        """The options that resolve the message, with fields that are not yet replaced by values."""
+        """The suggested fixes of the type, with field names instead of values."""
         remedy = () if isinstance(self.remedy, str) else self.remedy
         return (remedy,) if isinstance(remedy, SuggestedFix) else remedy
 
     @property
     def readable_template(self) -> str:
-        """The template with readable field names: "<lines> lines were skipped[ in <file>]"."""
+        """The template as readable text, for example "<lines> lines were skipped[ in <file>]"."""
         words = self.remedy if isinstance(self.remedy, str) else ""
         text = "; ".join(filter(None, (self.template, words, *map(str, self.fixes))))
         return readable_template(text)
@@ -156,7 +155,7 @@ class DiagnosticType:
 class Diagnostic:
     """A message: a note, warning or error with the values of its fields.
 
-    fields : name of each field → its value: a string, a count, a number, a list of names, or a
+    fields : maps the name of each field to a string, a count, a number, a list of names, or a
         number with an interval.
     fixes : suggested fixes.  If there are several fixes, any one of them resolves the message.
     remedies : the suggested fixes as complete commands or Python calls.

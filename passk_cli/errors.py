@@ -16,7 +16,7 @@ from passk_cli.text import cut_long_words, join_clauses, plural, printable, with
 ErrorClass = TypeVar("ErrorClass", bound="PasskError")
 
 # An error about a name that the data does not contain is a usage error with exit code 2, although
-# passk finds the error only in the data.
+# passk can detect the error only after it has read the data.
 _UNKNOWN_NAME_ERRORS = ("no-such-column", "no-such-model", "no-such-suite")
 
 
@@ -29,7 +29,7 @@ class PasskError(Exception):
         file:line, or an option with the value that was given.
     kind : "usage", "data" or "internal".
     name : the name of the error, for example "duplicate-attempts"; see `passk_cli.error_names`.
-    candidates : role → the columns that may have the role, each with the counts of its values.
+    candidates : maps each role to the columns that may have the role, with counts of their values.
     """
 
     exit_code = 4

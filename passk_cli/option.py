@@ -125,7 +125,7 @@ class DeclaredOption(NamedTuple):
 
 
 def declared_options_by_flag(options: Iterable[DeclaredOption]) -> dict[str, DeclaredOption]:
-    """Flag → option."""
+    """A dict that maps each flag to its option."""
     return {flag: option for option in options for flag in option.option.flags.split()}
 
 

@@ -17,7 +17,7 @@ _PUNCTUATION_PATTERN = r"[\s_.:/\-]"
 # An error suggests the full name of a model if the name has at most _MAX_SUGGESTED_NAME_LENGTH
 # characters. For a longer name, the error suggests a pattern.
 _MAX_SUGGESTED_NAME_LENGTH = 40
-# SYNONYMS maps words that people use, without punctuation, to names in passk.
+# SYNONYMS maps words that users may type, without punctuation, to the names that passk uses.
 SYNONYMS = {
     "confidence confidencelevel conf ci cl alpha coverage": "level",
     "metrics score scores measure measures": "metric",

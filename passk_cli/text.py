@@ -19,11 +19,10 @@ _GAP_PENALTY = 0.25
 # passk shortens a name word by word only if the name has at most _MAX_WORDS_TO_SHORTEN words,
 # because more words take too long.
 _MAX_WORDS_TO_SHORTEN = 50
-# The invisible characters in _JOINERS are safe, because they join emoji, and letters in Persian and
-# Hindi.
+# passk prints the invisible characters in _JOINERS, because emoji, Persian and Hindi need them.
 _JOINERS = "\u200c\u200d"
-# Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width: marks on the previous
-# character, and joiners.
+# Characters in the Unicode categories of _WIDTHLESS_CATEGORIES have no width, for example marks
+# on the previous character.
 _WIDTHLESS_CATEGORIES = ("Mn", "Me", "Cf")
 
 # In URLs with a scheme in _STORAGE_SCHEMES, a file name may contain a question mark, and the user
@@ -126,7 +125,7 @@ def cut_long_words(text: str) -> str:
     """The message with at most 3,000 characters, and without the middle of words that have more
     than 400 characters.
 
-    A long message keeps its beginning and its end, because they contain the file and the remedy.
+    A long message keeps its beginning, which names the file, and its end, which gives the remedy.
 
     >>> len(cut_long_words("a" * 1000)), cut_long_words("no such file")
     (301, 'no such file')
@@ -312,8 +311,8 @@ def _without_middle(
     """
 
     def cut(length: int) -> str:
-        """The text, cut to this length, if the cut text matches only one name, and otherwise an
-        empty text."""
+        """The text without its middle, with the given length, or "" if each such text matches
+        several names or none."""
         for head in sorted(range(length), key=lambda head: abs(2 * head - length + 1)):
             end = text[len(text) - length + 1 + head :]
             shorter = f"{text[:head].rstrip('…')}…{end.lstrip('…')}"

@@ -8,7 +8,7 @@ from typing import Any
 from passk_cli.errors import ParameterError, missing_file_error
 from passk_cli.limits import MOST_NESTED, MOST_TOML, is_nested_deeper_than
 
-# Python's TOML parser needs minutes for keys with many parts.
+# Python's TOML parser needs minutes for keys with many parts, so passk refuses these keys first.
 _LONG_KEY_PATTERN = re.compile(rb"(?<![\w\"'-])(?:[\w\"'-]++\s*+\.\s*+){%d}" % MOST_NESTED)
 
 
@@ -16,7 +16,7 @@ def read_toml(path: str, name: str, remedy: str) -> tuple[str, dict[str, Any]]:
     """The text and the parsed tables of a TOML file.
 
     name : the name of the error if the file cannot be read.
-    remedy : the advice in this error.
+    remedy : the advice in the error about a file that cannot be read.
     Errors: DataError for a file that does not exist.  ParameterError for a file that cannot be
         read, is not TOML, is too long or nested too deeply, or contains a whole number of more than
         64 bits.  If possible, the error names the line.

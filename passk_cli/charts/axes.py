@@ -9,8 +9,8 @@ from itertools import pairwise, product
 
 from passk_cli.report.phrases import duration_text
 
-# An axis has ticks at values of the data only if there are at most _MOST_TICKS values with at most
-# _DIGITS digits.
+# An axis has ticks at the values of the data only if there are at most _MOST_TICKS values and no
+# value has more than _DIGITS significant digits.
 _MOST_TICKS, _DIGITS = 12, 4
 # On a time axis in minutes, each tick is about four times the previous tick: 1 s, 4 s, 15 s, 1 min
 # …
@@ -66,9 +66,10 @@ def axis_from_values(
     log : whether the axis is logarithmic and ignores values that are not positive.  None makes the
         axis logarithmic if the values span two decades.
     zero : whether a linear axis must contain zero.
-    margin : room beyond the values at both ends, except at zero, as a share of the range.
-    at_values : whether ticks are at the values, provided that the values are few, short and evenly
-        spaced.
+    margin : width of the empty margin at each end, as a share of the range of the values.  An end
+        at zero has no margin if `zero` is true.
+    at_values : whether ticks may be at the values.  They are not if there are many values, if a
+        value has more than four significant digits, or if the labels would overlap.
     """
     inside = sorted({float(v) for v in values if v is not None and math.isfinite(v)})
     if log is None:

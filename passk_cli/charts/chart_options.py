@@ -21,11 +21,12 @@ from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.suggestions import nearest_names
 from passk_cli.text import plural, short_names
 
-# A picture with more than 8 models shows only some models in colour: the leading models of the plot
-# and the models in its title, or else the first 5 models. Readers cannot distinguish more colours.
+# A plot with more than MOST_MODELS models shows only some models in colour, because readers cannot
+# distinguish more colours. These models are the leading models of the plot and the models that its
+# answer names. If there are none, they are the _LEADING highest models.
 MOST_MODELS, _LEADING = 8, 5
-# A panel with more than 4 bands shows only the first 3 bands, because many bands would hide each
-# other.
+# If a panel has more than _MOST_BANDS lines with bands, only the first one to _BANDED models keep
+# their bands, because many bands would hide each other.
 _MOST_BANDS, _BANDED = 4, 3
 # A chart shortens the name of a model to at most _MAX_MODEL_NAME_LETTERS letters.
 _MAX_MODEL_NAME_LETTERS = 40
@@ -38,7 +39,8 @@ HALF_PAGE_WIDTH = 3.25 * _PIXELS_PER_UNIT["in"]
 # A side of a picture has at most _MAX_PIXELS_PER_SIDE pixels. Larger pictures take minutes to draw,
 # and few programs can open them.
 _MAX_PIXELS_PER_SIDE = 10_000
-# A picture for a screen is _SCREEN_SCALE_FACTOR times as large as a picture for paper.
+# In a picture for a screen, text and lines are up to _SCREEN_SCALE_FACTOR times as large as in a
+# picture for paper.
 _SCREEN_SCALE_FACTOR = 1.5
 
 
@@ -125,12 +127,14 @@ class Appearance:
 
 
 def with_appearance(report: Report, appearance: Appearance) -> Report:
-    """The report, with plots that have the appearance which these options set."""
+    """The report, with the given appearance applied to its plots."""
     return replace(report, make_plots=lambda: plots_with_appearance(report.plots, appearance))
 
 
 def plots_with_appearance(plots: Sequence[Plot], appearance: Appearance) -> tuple[Plot, ...]:
-    """The plots of a report; each model has the same colour and the same name in all plots.
+    """The plots of a report with the given appearance.
+
+    Each model has the same colour and the same name in all plots.
 
     Errors: ParameterError if no model matches a name in `highlight`, or if the column for panels
     does not split the models.
@@ -287,7 +291,7 @@ def assign_hues(names: Iterable[str], fixed: Mapping[str, int] | None = None) ->
 
 
 def _grey_out_nonleading_models(plot: Plot, highlighted: Sequence[str]) -> Plot:
-    """The plot, with models in grey if models are highlighted or if there are too many models.
+    """The plot, with some models in grey if models are highlighted or if there are many models.
 
     Grey lines are drawn first, without intervals and points.  If no models are highlighted, the
     leading models of the plot and the models in the answer are coloured.  If a plot has no leading

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BINS = 512
-# A kernel density has a bandwidth of at least _MIN_BANDWIDTH_PER_GAP times the gap between evenly
-# spaced values.
+# The bandwidth of a kernel density is at least _MIN_BANDWIDTH_PER_GAP times the median gap between
+# neighbouring values, so that the density is smooth.
 _MIN_BANDWIDTH_PER_GAP = 0.6
 
 

@@ -38,12 +38,13 @@ def panel_names(plot: Plot) -> list[Any]:
 
 
 def panel_rows(rows: Iterable[Row], panel: Any) -> list[Row]:
-    """The rows of a panel, and rows that belong to all panels."""
+    """The rows that belong to one panel or to all panels."""
     return [row for row in rows if row.get("panel") in (None, panel)]
 
 
 def role_values(rows: Iterable[Row], *roles: str) -> list[float | None]:
-    """The values of the given roles (such as "x" and "low") in all rows, if they are defined."""
+    """The values of the given roles, such as "x" and "low", in all rows.  A value is None if a row
+    lacks the role."""
     return [row.get(role) for row in rows for role in roles]
 
 
@@ -201,7 +202,7 @@ def row_label_lines(
 
 
 def forest_axis(plot: Plot, panel: Any) -> Axis:
-    """The axis of a forest panel, which fits all panels with the same scale."""
+    """The x-axis of a panel of a forest plot, with a range for all panels of the same scale."""
     scales = {row.get("scale") for row in plot.rows if row.get("panel") == panel}
     rows = [row for row in plot.rows if row.get("scale") in scales]
     places = [*role_values(rows, "x", "low", "high"), *(rule.x for rule in plot.reference_lines)]
@@ -211,7 +212,8 @@ def forest_axis(plot: Plot, panel: Any) -> Axis:
 
 
 def density_outlines(plot: Plot) -> dict[tuple[Any, Any], list[tuple[float, float]]]:
-    """Maps the label and the panel of each density to its outline, which is at most 0.85 high."""
+    """Maps the label and the panel of each density to its outline, which fills 85 % of the height
+    of a row."""
     outlines = {}
     for row in plot.rows:
         places, heights = density(row["draws"], within=row["within"])

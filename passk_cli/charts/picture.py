@@ -30,8 +30,8 @@ _PAGE_THEME = Theme(
     "var(--paper)", "var(--text)", "var(--faint)", "var(--grid)", _SERIES_COLOUR_VARIABLES
 )
 _SCALE, _WIDTHS, _WIDE = 1.25, (300, 300, 210), 560
-# A png image for screens has _SHARP pixels per pixel of the picture. A png image for paper has
-# _PRINTED pixels per pixel of the picture, which is 300 pixels per inch.
+# If no size is set, a png image is _SHARP times as large as the picture, so that it is sharp on
+# screens. A png image for paper has 300 pixels per inch.
 _SHARP, _PRINTED = 2.0, 300 / 96
 # An inch has _INCH pixels, and a pixel is _POINT points wide.
 _INCH, _POINT = 96, 0.75
@@ -168,12 +168,11 @@ def hover_script() -> str:
 
 
 def add_security_policy(page: str, script: str) -> str:
-    """The page with a content security policy, so that browsers run only the script of the page.
+    """The page with a content security policy.
 
-    With this policy, a browser does not load any other file.
-
-    The policy contains the SHA-256 of the script and of the styles, so that a script inside the
-    data does not run.
+    With this policy, a browser runs only the script of the page and loads no other files.  The
+    policy contains the SHA-256 of the script and of the styles, so that a script inside the data
+    does not run.
 
     >>> page = f'<meta content="{POLICY_PLACEHOLDER}"><script>f()</script><script>bad()</script>'
     >>> add_security_policy(page, "f()").split("script-src ")[1].split(";")[0]

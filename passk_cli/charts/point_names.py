@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-# A label at the smallest distance in _DISTANCES from its point needs no leader line.
+# passk tries to place a label at each distance in _DISTANCES from its point. A label at the
+# smallest distance needs no leader line.
 _DISTANCES = (6.0, 14.0, 22.0, 32.0, 44.0, 58.0, 74.0, 92.0, 112.0)
 # _DIRECTIONS lists the directions from a point to its label, in degrees and in order of preference.
 _DIRECTIONS = (0, 180, 315, 45, 225, 135, 270, 90, 340, 20, 200, 160)
@@ -21,8 +22,8 @@ Box = tuple[float, float, float, float]
 class PlacedName:
     """The position of a name in a scatter plot.
 
-    The name has a box (left, top, right, bottom) and the point that it names.
-
+    box : left, top, right and bottom of the name.
+    point : the point that has this name.
     leader_end : end of the leader line at the name, or None for a name next to its point.
     """
 

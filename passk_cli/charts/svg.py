@@ -83,7 +83,10 @@ class SvgFragment:
     elements: str
 
     def element(self, scale: float = 1.0, attributes: str = "", unit: str = "") -> str:
-        """The fragment as a complete svg element. scale : output length per drawing unit."""
+        """The fragment as a complete svg element.
+
+        scale : length in the output per unit of the drawing.
+        """
         width, height = (f"{side * scale:.5g}{unit}" for side in (self.width, self.height))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
@@ -108,8 +111,9 @@ def svg_document(
 ) -> str:  # fmt: skip
     """An svg file that contains plots with their titles, one below the other.
 
-    size : None for a width of half a page, or a larger width if long names need it.
-    factor : the size of the file, relative to `size`.
+    size : size of the picture.  If `size` is None, the picture is half a page wide, or wider if
+        long names need more room.
+    factor : number by which all lengths in the file are multiplied.
     Errors: ParameterError if the size is too small for a plot.
     """
     room, height = (size or DEFAULT_PICTURE_SIZE).size_in_drawing_units
@@ -245,7 +249,7 @@ class _PlotDrawer:
         raise NotImplementedError
 
     def colour_of(self, row: Row) -> str:
-        """The colour of the row's model, which is lighter for later settings."""
+        """The colour of the row's model.  Later settings of a model have paler colours."""
         place = self.plot.colour_index(row)
         if place is None:
             return self.theme.text
@@ -424,8 +428,8 @@ class _CurveDrawer(_PlotDrawer):
             for kind, dash in self.lines.dashes.items():
                 line = f'<path d="M0 6h22" stroke-width="{_STROKE}"{_dash_attribute(dash)}'
                 yield self._legend_item(f'{line} stroke="{self.theme.text}"/>', 26, str(kind))
-        # A panel with only one series needs no legend, because the title of the panel names the
-        # series.
+        # If each panel has only one model, the titles of the panels name the models, so the plot
+        # needs no legend.
         panel_series = {(row.get("panel"), row.get("series")) for row in self.plot.rows}
         named_at_points = self.plot.is_scatter_plot and len(self.panels) == 1
         if self.several and not labelled and len(panel_series) > len(self.panels):
@@ -529,7 +533,7 @@ class _CurveDrawer(_PlotDrawer):
 
     @cached_property
     def _placed_names(self) -> list[tuple[Row, str, PlacedName]]:
-        """The named points of a scatter plot, each with its name and the place of the name."""
+        """The points of a scatter plot that have names, with the text and position of each name."""
         if not (self.plot.is_scatter_plot and self.several and len(self.panels) == 1):
             return []
         points = panel_rows(self.lines.points, self.panels[0])
@@ -594,7 +598,7 @@ class _RowDrawer(_PlotDrawer):
     row_limit_and_heights: ClassVar[tuple[int, float, float]] = 40, 14.0, 10.6
 
     def measure_panel(self) -> None:
-        """Compute the positions of rows, which depend on their names."""
+        """Compute the width of the row names, and the height and position of each row."""
         most, indent = (
             _MAX_ROW_NAME_SHARES[len(self.panels) > 1] * self.default_width,
             8 * self.plot.has_roles("head"),
@@ -638,8 +642,8 @@ class _RowDrawer(_PlotDrawer):
 class _ForestDrawer(_RowDrawer):
     """Draws forest plots, with one interval and one point per row.
 
-    A plot of estimates, which has no reference lines, also shows the estimate of each row as a
-    number if the picture has only one panel or may become wider.
+    A plot without reference lines shows estimates.  If it has only one panel or may become wider,
+    it also shows the estimate of each row as a number.
     """
 
     numbers_width: float = field(init=False, default=0.0)
@@ -653,7 +657,7 @@ class _ForestDrawer(_RowDrawer):
         super().measure_panel()
 
     def letters_width(self) -> float:
-        """The width of the letters that mark ties; only a ranking shows these letters."""
+        """The width of the letters that mark ties, which is 0 for all plots but rankings."""
         return 0.0
 
     def _number(self, row: Row) -> str:

@@ -32,6 +32,6 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 def wrapped_chart_text(
     text: str, size: float, longest: float, *, bold: bool = False, joint: str = " "
 ) -> list[str]:
-    """The text, split into lines of at most the given width; text like "p = 0.03" is not split."""
+    """The text, split into lines of at most the given width, but not within "p = 0.03"."""
     text = re.sub(r"(?<=\bp) ([<=]) (?=\d)", "\u00a0\\1\u00a0", text)
     return wrap_text(text, longest, partial(text_width, size=size, bold=bold), joint)

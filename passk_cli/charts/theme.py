@@ -43,7 +43,10 @@ def rgb(paint: str) -> tuple[int, int, int]:
 
 
 def mix_colours(paint: str, paper: str, share: float) -> str:
-    """A colour mixed with a share of the colour `paper`, as #rrggbb or as a CSS formula."""
+    """The colour `paint` mixed with a share of the colour `paper`.
+
+    The result is a CSS formula if `paint` is a CSS variable, and otherwise has the form #rrggbb.
+    """
     if not share:
         return paint
     if not paint.startswith("#"):

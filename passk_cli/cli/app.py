@@ -34,7 +34,8 @@ _TYPER_SETTINGS: Any = {
     "pretty_exceptions_enable": False,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
-# typer raises this error for a wrong command line, but exports only a subclass of the error.
+# typer raises TYPER_USAGE_ERROR for a wrong command line, but exports only its subclass
+# BadParameter.
 TYPER_USAGE_ERROR: Any = typer.BadParameter.__base__
 
 
@@ -186,9 +187,8 @@ def _typer_function(
         if words is not None and not _is_option_among(words, option.option):
             continue
         flag = option.base_type is bool
-        # typer collects the values of an option in a list, so that passk can report a repeated
-        # The library typer collects the values of each option in a list, so that passk can report
-        # an option that is given twice.
+        # typer collects the values of each option in a list, so that passk can report an option
+        # that is given twice.
         value_type: Any = bool if flag else list[str]
         completion = completion_function(option.option) if completing else None
         info: Any = (
@@ -230,14 +230,14 @@ def _typer_function(
 
 
 def _is_option_among(words: Iterable[str], option: Option) -> bool:
-    """Whether a command line may contain an option; -k may also appear as -k5 or -qk."""
+    """Whether a command line may contain an option, for example -k as -k 5, -k5 or -qk."""
     names = [flag.lstrip("-") for flag in option.flags.split()]
     options = [word for word in words if word.startswith("-")]
     return option.is_positional or any(name in word for name in names for word in options)
 
 
 def run_command_line(words: Sequence[str]) -> int:
-    """Run the words of a command line, the first of which is a command; return the exit code."""
+    """Run a command line that begins with the name of a command, and return its exit code."""
     name, *arguments = words
     app = typer.Typer(add_completion=False, **_TYPER_SETTINGS)
     function = _COMMANDS_WITHOUT_DATA.get(name)

@@ -32,7 +32,8 @@ def completion_function(option: Option) -> CompletionFunction | None:
         return None
 
     def models(incomplete: str) -> list[str]:
-        # typer cannot parse files in a command line that ends in an option without a value.
+        # typer cannot parse a command line that ends in an option without a value, so passk looks
+        # for words that are paths of files.
         files = [word for word in words_being_completed()[1:] if os.path.isfile(word)]
         return [name for name in models_of_small_files(files) if name.startswith(incomplete)]
 

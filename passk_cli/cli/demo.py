@@ -27,7 +27,8 @@ def run_demo(run: Callable[[Sequence[str]], int]) -> int:
 
     The result is the first exit code that is not 0, or 0 if all commands succeed.
 
-    run : runs the words of a command line after `passk`, and returns the exit code.
+    run : function that runs a command line, given as the words after `passk`, and returns the exit
+        code.
     """
     print(
         f"The sample data are the attempts of two models at 800 tasks, as counts:\n  {SAMPLE_FILE}"

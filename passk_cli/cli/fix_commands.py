@@ -18,7 +18,7 @@ from passk_cli.text import cut_long_words, join_clauses, printable, without_secr
 
 
 def add_commands_to_error(error: PasskError, words: Sequence[str]) -> None:
-    """Add commands to an error, and remove fixes with options that the command does not have."""
+    """Add the commands that fix an error, and remove fixes that the command cannot apply."""
     error.fixes = applicable_fixes(error.fixes, words)
     error.remedies = commands_for_fixes(error.fixes, words)
 
@@ -42,7 +42,7 @@ def error_text_with_commands(error: PasskError, words: Sequence[str]) -> str:
 
 
 def message_with_commands(message: Diagnostic, words: Sequence[str]) -> Diagnostic:
-    """A message with commands that resolve the message."""
+    """The message, with complete commands for its suggested fixes."""
     settles = applicable_fixes(message.fixes, words)
     return replace(message, fixes=settles, remedies=commands_for_fixes(settles, words))
 
@@ -74,7 +74,7 @@ def commands_for_fixes(settles: Sequence[SuggestedFix], words: Sequence[str]) ->
 
 
 def _reads_stdin(words: Sequence[str]) -> bool:
-    """Whether a command line reads standard input: -, label=- or --baseline -."""
+    """Whether a command line reads standard input, for example with -, label=- or --baseline -."""
     return any(
         parts[-1].rpartition("=")[2] == "-"
         for option, _, parts in _parse_options(words[1:], options_by_flag(words[0]))

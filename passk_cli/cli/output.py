@@ -136,7 +136,7 @@ class ChartOptions:
         return Appearance(not self.no_title, not self.no_bands, self.highlight, self.panel)
 
     def write(self, report: Report, style: Style) -> None:
-        """Draw the charts of a report into the files of --chart."""
+        """Write the charts of a report to the files of --chart."""
         if not report.plots:
             raise ParameterError(
                 OptionValue("--chart"), "there is nothing to draw, because no value could be"
@@ -161,7 +161,7 @@ class ChartOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutputOptions:
-    """The options about the files and the format of the result."""
+    """The options for the files and the format of the result."""
 
     title: ClassVar[str] = "Output"
 
@@ -264,7 +264,7 @@ class OutputOptions:
     def _format_of_target(self, target: str | None, *, paged: bool = False) -> str:
         """The format of an output.
 
-        --The option --format sets the format of a single output.  If there are several outputs, the
+        The option --format sets the format of a single output.  If there are several outputs, the
         suffix of each file sets its format, and --format is used only for files with unknown
         suffixes.
         """
@@ -352,7 +352,10 @@ class OutputOptions:
         return annotates and "github" not in map(self._format_of_target, self._targets)
 
     def write_messages(self, report: Report) -> None:
-        """Print the first three messages on stderr, and the names of all further messages."""
+        """Print messages on stderr.
+
+        Without --verbose, passk prints three messages in full and the names of all others.
+        """
         if not report.messages:
             return
         everything = self.full or self.verbose
@@ -433,7 +436,7 @@ def _require_valid_paths(targets: Sequence[str], inputs: Sequence[str]) -> None:
 
 
 def output_option_groups(declaration: Command) -> Iterator[tuple[str, list[DeclaredOption]]]:
-    """The titles and options of a command's option groups for charts and output."""
+    """The title and the options of each group of options for charts and output."""
     edge = (ChartOptions, OutputOptions) if declaration.has_charts else (OutputOptions,)
     without = [*options_by_field(declaration.options_type), *declaration.excluded_options]
     without += [] if declaration.has_methods_text else ["methods"]

@@ -19,7 +19,8 @@ _SECONDS_BETWEEN_UPDATES = 0.2
 def show_activity(text: str) -> Iterator[None]:
     """Show a text and the elapsed time on the terminal if the block takes more than one second.
 
-    While an inner activity runs (from `report_activity` or `show_activity`), its text is shown.
+    While the block runs another activity, from `report_activity` or `show_activity`, the terminal
+    shows the text of that activity instead.
     """
     if not sys.stderr.isatty():
         yield

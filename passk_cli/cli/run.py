@@ -58,8 +58,8 @@ def run_command(declaration: Command, files: Sequence[str], values: Mapping[str,
                 )
         if not declaration.writes_table_to_output or values["output"] not in (None, "-"):
             return _run_and_write_report(declaration, files, values)
-        # passk first writes a streamed table to a temporary file, so that no part of the table is
-        # printed after an error.
+        # passk first writes a streamed table to a temporary file, so that it prints no part of the
+        # table if an error occurs.
         with temporary_folder("passk-") as folder:
             table = {"output": str(folder / "table"), "form": values["form"] or "csv"}
             code = _run_and_write_report(
@@ -86,7 +86,10 @@ def _run_and_write_report(
     declaration: Command, files: Sequence[str], values: Mapping[str, Any], *,
     messages_only: bool = False,
 ) -> int:  # fmt: skip
-    """Run a command. messages_only : whether passk prints only messages and no report."""
+    """Run a command, write its report, and return the exit code.
+
+    messages_only : whether passk prints only messages and no report.
+    """
     own_options, writable = options_by_field(declaration.options_type), False
     edge = {name: value for name, value in values.items() if name not in own_options}
     if declaration.writes_page and edge["form"] == "html":

@@ -12,7 +12,8 @@ from typing import NamedTuple
 class CommandListing(NamedTuple):
     """A command in the list of all commands.
 
-    purpose : first line of the help, repeated here so that the list imports no command.
+    purpose : first line of the help.  It is repeated here, so that printing the list of commands
+        imports no command.
     """
 
     section: str

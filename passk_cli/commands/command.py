@@ -48,17 +48,17 @@ class HelpExample(NamedTuple):
 class Command:
     """The declaration of a command: its options, and the class that computes its report.
 
-    options_type : dataclass of the options that only this command has; the docstring of the class
-        is the help.
-    option_groups : which of Request, Metrics, Confidence and Rules the command has in addition to
-        MessageOptions. A field of options_type replaces a field of the same name.
+    options_type : dataclass of the options that only this command has.  The docstring of the class
+        is the help of the command.
+    option_groups : classes of shared options, such as Request or Confidence, that the command has
+        in addition to MessageOptions. A field of options_type replaces a field of the same name.
     file_requirement : whether you must, can or cannot give files: "needed", "optional" or "none".
     writes_table_to_output : whether the command writes its table to the file of the option
         `output`, so that the report only describes the table.
     gives_verdict : whether the report is a verdict. Errors are then also written as a verdict, for
         example to the JUnit file that a pipeline reads.
-    absent_option_reasons : option of another command, as written on the command line or in Python →
-        why this command does not have the option, and what to use instead.
+    absent_option_reasons : maps an option of another command, as written on the command line or in
+        Python, to the reason why this command lacks the option and what to use instead.
     runner_path : "module:class" of the class that computes the report.
     """
 

@@ -13,7 +13,7 @@ from passk_cli.option import split_at_commas
 from passk_cli.study.answer import ANSWERS, Answer
 from passk_cli.suggestions import did_you_mean_or_list
 
-# _MODULES_WITH_MESSAGES lists modules outside of the commands that declare messages or errors.
+# _MODULES_WITH_MESSAGES lists the modules that declare messages or errors outside of commands.
 _MODULES_WITH_MESSAGES = (
     "passk_cli.error_names", "passk_cli.files.counting.raw_text_checks",
     "passk_cli.files.counting.outcome_word_messages", "passk_cli.files.formats",
@@ -43,7 +43,7 @@ def all_answers() -> dict[str, Answer]:
 
 
 def find_message(name: str) -> DiagnosticType:
-    """The message with this name; if there is none, a ParameterError suggests a similar name."""
+    """Return the message with this name, or raise a ParameterError that suggests a similar name."""
     declared = all_messages()
     if name in declared:
         return declared[name]
@@ -66,7 +66,7 @@ def parse_note_and_warning_names(names: Any) -> tuple[str, ...]:
 
 
 def parse_message_names_or_all(names: Any) -> tuple[str, ...]:
-    """Parse comma-separated names of messages. The word "all" means the names of all messages."""
+    """Parse comma-separated names of messages. The word "all" stands for all warnings."""
     message_names = parse_note_and_warning_names(
         [name for name in split_at_commas(names) if name != "all"]
     )

@@ -42,7 +42,10 @@ class MessageOptions:
                 raise DataError("", text, name=message.name, settles=message.fixes)
 
     def filter_report(self, report: Report, words: Callable[[Diagnostic], str]) -> Report:
-        """The report without the messages of --ignore; DataError if --error names one of them."""
+        """Return the report without the messages of --ignore.
+
+        Errors: DataError if --error turns a message of the report into an error.
+        """
         if not self.error and not self.ignore:
             return report
         self.raise_errors(report.messages, words)

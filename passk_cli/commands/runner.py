@@ -39,7 +39,7 @@ class CountsReader(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SharedOptions:
-    """The options that commands share, by option group, and the user's data.
+    """The groups of options that commands share, and the data that the user gave.
 
     source : paths, rows, columns, a table or Counts; None if the user gave no data.
     earlier_run_label : label of the first run if the user gave exactly two labelled runs; else "".
@@ -106,7 +106,7 @@ class CommandRunner:
     def parse_options(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """The question and the shared options, from the values of their fields.
+        """Create the runner of the command and the shared options from the values of their fields.
 
         values : maps each field to its value, as text from the command line or as a Python value.
         Errors: ParameterError if the value of an option is invalid or if required data is missing.
@@ -135,7 +135,8 @@ class CommandRunner:
 
     @classmethod
     def column_meanings_by_table(cls) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Maps the title of each table to the headers and meanings of its new columns."""
+        """Map the title of each table to the headers and meanings of columns that earlier tables
+        lack."""
         columns_before: set[tuple[str, str]] = set()
         for section in cls.sections:
             columns = [
@@ -148,7 +149,7 @@ class CommandRunner:
 
     @classmethod
     def data_field_meanings(cls) -> dict[str, str]:
-        """Maps the name of each field of a row in csv, json and Python to its meaning.
+        """Map the name of each field of a row in csv, json and Python to the field's meaning.
 
         If several sections have a field of the same name, the first section defines the meaning.
         """
@@ -167,7 +168,7 @@ class CommandRunner:
 
     @classmethod
     def declared_messages(cls) -> dict[str, DiagnosticType]:
-        """The messages that the module of the question declares or imports, by name."""
+        """Map names to the types of messages that the module of the command declares or imports."""
         names = vars(sys.modules[cls.__module__]).values()
         return {message.name: message for message in names if isinstance(message, DiagnosticType)}
 
@@ -184,7 +185,7 @@ class CommandRunner:
         return []
 
     def report_without_data(self, options: SharedOptions) -> Report | None:
-        """The report, if the command can compute it without data, or else None."""
+        """The report if the command needs no data for it, otherwise None."""
         return None
 
     def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
@@ -197,9 +198,8 @@ class CommandRunner:
         return options.metric_options.choose(counts) if self.reports_metrics else ()
 
     def read_analysis(self, options: SharedOptions, read: CountsReader) -> Analysis:
-        """Read the data and combine it with the metrics, confidence level and rules."""
-        # passk checks --interval before it reads files, so that an invalid value raises an error at
-        # once.
+        """Read the data, and combine it with the metrics and the options of the analysis."""
+        # This line checks --interval before passk reads files, which can take long.
         _ = options.confidence.method
         counts = read(self.request(options))
         metrics = self.selected_metrics(options, counts)
@@ -215,7 +215,7 @@ class CommandRunner:
         )  # fmt: skip
 
     def require_sufficient_data(self, options: SharedOptions, counts: Counts) -> None:
-        """Raise a PasskError if the question cannot be answered from the counts."""
+        """Raise a PasskError if the command cannot compute its report from the counts."""
 
     def report(self, study: Analysis) -> Report:
         raise NotImplementedError
@@ -292,9 +292,10 @@ def command_report(
 ) -> Report:
     """Compute the report of a command from the data that `read` returns, and write its exports.
 
-    judged : removes ignored messages from the report, or raises an error, before files are written.
-    Errors: ParameterError if missing outcomes may pass or fail and the command, or one of its
-    options, does not support this.
+    judged : a function that removes ignored messages from the report or raises an error. passk
+        calls this function before it writes files.
+    Errors: ParameterError if missing outcomes may pass or fail, but the command or one of its
+        options does not support missing outcomes.
     """
 
     def counts_of(request: Request, source: Any = None) -> Counts:

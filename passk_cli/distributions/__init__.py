@@ -1,1 +1,1 @@
-"""Models of pass@k over temperature, and their fits. The functions take and return arrays."""
+"""Models of how pass@k depends on the temperature, and fits of these models to arrays."""

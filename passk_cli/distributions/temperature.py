@@ -14,10 +14,11 @@ FEWEST_TEMPERATURES = 3
 
 
 def best_temperature_index_by_k(values: Floats) -> Ints:
-    """The index of the best temperature at each k; the lowest temperature if several are tied.
+    """The index of the best temperature at each k. If temperatures are tied, the lowest one wins.
 
-    values : pass@k at each temperature and k, (… × temperatures × k's). The temperatures increase.
-         Returns integer indices, (… × k's).
+    values : pass@k at each temperature and k, with shape (…, temperatures, k's). The temperatures
+        must be in increasing order.
+    Returns integer indices with shape (…, k's).
 
     >>> best_temperature_index_by_k(np.array([[0.5, 0.5, 0.5], [0.2, 0.5, 0.9]])).tolist()
     [0, 0, 1]
@@ -32,16 +33,16 @@ def fit_power_law_to_switches(
 ) -> tuple[Floats, Floats]:
     """Fit the power law T* = factor · k^exponent to the switches of the best temperature.
 
-    With only a few temperatures, T*(k) is a step function. The first and the last step of T*(k) are
-    only bounds, but the switches between steps are informative. If T* switches from T to T' between
-    k and the next k', the curve T*(k) has the value √(T·T') near √(k·k'). The power law is the
-    least-squares line through the logarithms of these points. A switch from or to T = 0 has no
-    logarithm and is left out.
+    If only a few temperatures were measured, the best temperature T*(k) is a step function of k.
+    Its first and last steps are only bounds, but the switches between steps are informative. If T*
+    switches from T to T' between k and the next k', the curve T*(k) has the value √(T·T') near
+    √(k·k'). The power law is the least-squares line through the logarithms of these points. A
+    switch from or to T = 0 has no logarithm and is left out.
 
-    temperatures : in increasing order.  ks : in increasing order.
-    values : (rows × temperatures × k's), where a row is a resample.
-    Returns (exponents, factors), each (rows,); NaN if the best temperature has fewer than three
-    values above 0.
+    temperatures, ks : arrays in increasing order.
+    values : pass@k with shape (resamples, temperatures, k's).
+    Returns (exponents, factors), two arrays with one value per resample. A value is NaN if the best
+    temperature has fewer than three values above 0.
 
     >>> at = np.array([[[0.9, 0.8, 0.7, 0.6], [0.8, 0.9, 0.9, 0.7], [0.7, 0.8, 0.8, 0.8]]])
     >>> temperatures, ks = np.array([0.2, 0.4, 0.8]), np.array([1, 4, 8, 16])

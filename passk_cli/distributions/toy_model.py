@@ -32,7 +32,8 @@ GRID_KS = (*range(2, 17), *(1 << i for i in range(5, 15)))
 FIT_PASS_AT_K_RANGE = (0.03, 0.98)
 POWER_LAW_FIT_ABOVE_K = 20
 LARGEST_TASK = 1 << 20
-# passk refuses larger parameter values, because sums over tasks would grow without limit.
+# passk refuses values above LARGEST_SPREAD, LARGEST_GAMMA and LARGEST_K, because sums over tasks
+# would grow without limit.
 LARGEST_SPREAD, LARGEST_GAMMA, LARGEST_K = 16384.0, 20.0, 10**9
 
 # The tasks that passk leaves out have a total weight of _NEGLIGIBLE_TASK_WEIGHT, which is below the
@@ -72,7 +73,7 @@ class BestTemperature(NamedTuple):
 
 
 class PowerLawFit(NamedTuple):
-    """The fitted power law T* = factor · k^k_exponent · s^s_exponent, with R² of log T*."""
+    """The fitted power law T* = factor · k^k_exponent · spread^spread_exponent, with its R²."""
 
     factor: float
     k_exponent: float
@@ -82,9 +83,10 @@ class PowerLawFit(NamedTuple):
 
 
 def log_probability(c: ArrayLike, temperature: float) -> Floats:
-    """Log-probability that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
+    """The log-probability that one generation is c: −c²/2T − log Σ_g exp(−g²/2T).
 
-    c : numbers of any shape.  temperature : T > 0.
+    c : an array of any shape.
+    temperature : the temperature T, which must be positive and finite.
     Errors: ValueError if T is not positive and finite.
 
     >>> log_probability([0, 1, 2], 1.0).round(6).tolist()
@@ -133,8 +135,7 @@ def gaussian_tasks(scale: float) -> ToyTasks:
     >>> round(gaussian_tasks(16.0).spread, 9)
     16.0
     """
-    # If the toy model samples at the temperature scale², its answers follow a discrete normal
-    # distribution.
+    # Tasks with |c| above `reach` are left out, because their weight is negligible.
     reach = _checked_positive(scale) * math.sqrt(-2 * math.log(_NEGLIGIBLE_TASK_WEIGHT))
     return _symmetric_tasks(np.arange(math.ceil(reach) + 1.0), lambda c: -(c**2) / (2 * scale**2))
 
@@ -201,8 +202,10 @@ def tasks_of_spread(family: str, spread: float, gamma: float = 2.0) -> ToyTasks:
 def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
     """The mean pass@k of the eval set at temperature T: Σ w(c) [1 − (1 − p(c|T))^k].
 
-    k : ≥ 1.  temperature : T ≥ 0. At T = 0, every generation is g = 0.
-        Small values of pass@k are accurate too.
+    The result is accurate even if pass@k is small.
+
+    k : a whole number of at least 1.
+    temperature : the temperature T ≥ 0. At T = 0, every generation is 0.
 
     >>> round(expected_pass_at_k(gaussian_tasks(16.0), 64, 188.2), 4)
     0.6477
@@ -219,12 +222,12 @@ def expected_pass_at_k(tasks: ToyTasks, k: int, temperature: float) -> float:
 def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperature]:
     """T*(k), the temperature that maximises the mean pass@k, for each k.
 
-    At every maximum of pass@k, E g² is between the smallest and the largest c² of the tasks. If E
-    g² is outside this range, a T closer to the range makes all tasks easier. The search evaluates
-    log T in steps of 0.4. Next to the best step, Brent's method finds the zero of the derivative Σ
-    w (1−p)^(k−1) p (c² − E g²). T* is therefore accurate to about 1e-12. A search for the maximum
-    would be accurate only to about 1e-6. If all tasks have the same |c|, T* is the same for all k;
-    see `temperature_of_moment`.
+    At every maximum of pass@k, the mean E g² of g² over generations is between the smallest and the
+    largest c² of the tasks. Outside this range, moving E g² closer to the range makes all tasks
+    easier. The search evaluates pass@k at steps of 0.4 in log T. Near the best step, Brent's method
+    finds the zero of the derivative Σ w (1−p)^(k−1) p (c² − E g²). T* is therefore accurate to
+    about 1e-12. A search for the maximum would be accurate only to about 1e-6. If all tasks have
+    the same |c|, T* is the same for all k (see `temperature_of_moment`).
 
     ks : whole numbers from 1 to 10⁹.
     Errors: ParameterError for a k above 10⁹.
@@ -249,9 +252,10 @@ def best_temperatures(tasks: ToyTasks, ks: Sequence[int]) -> list[BestTemperatur
 
 
 def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLawFit:
-    """Fit the power law of T* by ordinary least squares of log T* on log k and log s.
+    """Fit a power law to best temperatures by least squares of log T* on log k and log s.
 
-    k, s, temperature : (points,), all > 0.
+    k, s, temperature : positive arrays with shape (points,), in which s is the spread of the tasks
+        and `temperature` is the best temperature T*.
     Errors: ParameterError for fewer than 4 points, or if k and s do not vary independently.
 
     >>> k, s = np.array([2, 4, 8, 2, 4]), np.array([1, 1, 1, 3, 3])
@@ -275,10 +279,10 @@ def fit_power_law(k: ArrayLike, s: ArrayLike, temperature: ArrayLike) -> PowerLa
 
 
 class BestTemperaturePoint(NamedTuple):
-    """T*(k) of one set of tasks, and pass@k at T*.
+    """The best temperature of one set of tasks for one k, and pass@k at this temperature.
 
-    The temperature T* is None if every task passes at the best temperatures. The exponent `gamma`
-    and the value `largest_task` of |c| are None if the family is not a power law.
+    The temperature is None if every task passes at the best temperatures. The exponent `gamma` and
+    `largest_task` (the largest |c|) are None if the family is not a power law.
     """
 
     family: str
@@ -299,7 +303,10 @@ class BestTemperaturePoint(NamedTuple):
 def best_temperature_points(
     family: str, tasks: ToyTasks, ks: Sequence[int], gamma: float
 ) -> list[BestTemperaturePoint]:
-    """T* of a set of tasks at each k ≥ 1.  gamma : exponent of a power law of tasks."""
+    """The best temperature of a set of tasks for each k.
+
+    gamma : the exponent of the weights, used only if the family is a power law.
+    """
     exponent, largest = (
         (gamma, int(tasks.task_integers[-1])) if family == "power-law" else (None, None)
     )
@@ -313,7 +320,8 @@ def best_temperature_points(
 
 
 def task_sets_by_scale(family: str, gamma: float) -> list[ToyTasks]:
-    """The tasks of a family at each scale of the grid (of a power law, at each possible spread)."""
+    """The tasks of a family at each scale of the grid. For a power law, the scales are spreads, and
+    spreads that a power law cannot reach are left out."""
     scaled: dict[str, Callable[[float], ToyTasks]] = {
         "gaussian": gaussian_tasks,
         "exponential": exponential_tasks,

@@ -38,7 +38,7 @@ def column_choices(
     """Yield the columns that passk uses, then the candidates for each role, then pooled settings,
     and finally all other columns.
 
-    Columns in a harness file have no options, because the format defines their roles.
+    passk suggests no options for columns of a harness file, because the format defines their roles.
     """
     request, profile = context.request, context.profile
     roles = dict.fromkeys(pair for b in context.batches for pair in b.roles.columns().items())

@@ -1,7 +1,7 @@
 """Write the counted attempts to a table in passk's own layout.
 
-The first columns are always the same, so passk recognises the table. The first columns are followed
-by columns for groups, settings and path fields, and by requested columns.
+The first columns are always the same, so passk recognises the table. Columns for groups, settings,
+path fields and requested columns follow.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def _amounts_to_write(con: duckdb.DuckDBPyConnection, statement: Statement) -> l
 
 def _attempts_table_sql(statement: Statement, form: str, keep: str | None, *, graded: bool,
          kept_amounts: Sequence[str]) -> str:  # fmt: skip
-    """The SQL that selects the rows of the table. DuckDB streams the rows unless the SQL contains a
-    join."""
+    """The SQL that selects the rows of the table. DuckDB can stream the rows to the file if the SQL
+    contains no join."""
     request = statement.request
     all_models = statement.with_changes(request=request.with_all_models())
     # If there is only one file, the SQL needs no join to find the name of the model.

@@ -98,8 +98,8 @@ UNLOCKED_DUCKDB_SETTINGS = ("preserve_insertion_order", "disabled_optimizers", "
 # DuckDB may use _THREAD_BYTES of memory per thread, and at least _LEAST_BYTES in total, before it
 # moves data to a file.
 _THREAD_BYTES, _LEAST_BYTES = 1 << 27, 1 << 28
-# After a result with at least _MEMORY_RELEASE_ROWS rows, DuckDB must return memory to the operating
-# system.
+# After a result with more than _MEMORY_RELEASE_ROWS rows, passk makes DuckDB return memory to the
+# operating system.
 _MEMORY_RELEASE_ROWS = 1 << 14
 _BYTES_BY_UNIT = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
@@ -195,8 +195,8 @@ class TextColumn:
 
     @property
     def texts_and_codes(self) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """The names, and the integer codes of the rows, with "" for a missing value. The same name
-        may occur twice in the names."""
+        """The strings, and for each row the index of its string. A missing value is read as "",
+        which occurs twice in the strings if some rows contain an empty string."""
         codes = self.codes.astype("int64")
         codes[codes < 0] = len(self.distinct_texts)
         return (*self.distinct_texts, ""), codes
@@ -230,7 +230,7 @@ def coded_columns(
 
     texts : the names of the columns of strings.
     keys : the columns of strings by which the rows are sorted. Missing values are sorted last.
-    Errors: duckdb.Error.
+    Errors: duckdb.Error if the query fails.
     """
     import numpy as np
 

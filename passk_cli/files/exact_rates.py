@@ -57,8 +57,8 @@ def rates_from_option_or_data(
     outcomes instead of rates.
 
     data, request : the arguments of `read_rates`. Both are None if the user gave no data.
-    Errors: ParameterError if the user gave both families and data, gave neither, or used a reading
-    option that does not apply.
+    Errors: ParameterError if the user gave both families and data, gave neither, or used an option
+    that applies only to outcomes.
     """
     if families and data is not None:
         raise ParameterError(
@@ -107,7 +107,7 @@ def parse_rates(texts: Sequence[str]) -> tuple[TasksWithExactRates, ...]:
 
 
 def read_rates(data: Any, request: Request) -> tuple[TasksWithExactRates, ...]:
-    """Read families of exact success rates from data. Empty if the data contains outcomes.
+    """Read families of exact success rates. The result is empty if the data contains outcomes.
 
     Data contains rates if it has a column `rate` and neither outcomes nor counts. Data from a pipe
     is never read as rates. The data can have a task column and a model (or family) column. Without

@@ -59,7 +59,7 @@ def require_folder(path: Path) -> None:
 
 
 def parse_output_file(name: str) -> str:
-    """Check the name of an output file. Raise ParameterError for an unsupported format."""
+    """Check and return the name of an output file. Errors: ParameterError for an unknown format."""
     output_format(Path(name))
     return name
 

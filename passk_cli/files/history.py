@@ -32,8 +32,7 @@ from passk_cli.files.export import (
 from passk_cli.files.roles import AMOUNT_UNITS, HISTORY_COLUMNS
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# RUN_COLUMNS lists the columns of a history that describe the run, in addition to the counts of the
-# run.
+# The columns in RUN_COLUMNS describe the run to which a row of a history belongs.
 RUN_COLUMNS = ("run", "at", "revision", "suite")
 SETTINGS_COLUMN = "settings"
 _REQUIRED_COLUMNS = HISTORY_COLUMNS
@@ -45,7 +44,7 @@ RESERVED_HISTORY_COLUMNS = (*_REQUIRED_COLUMNS, *ATTEMPT_LIST_COLUMN_BY_ROLE.val
 
 
 def is_folder_history(to: str) -> bool:
-    """Whether the path of a history is a folder, because it exists as a folder or ends with a
+    """Whether a history is a folder, because its path is an existing folder or ends with a
     slash."""
     return os.path.isdir(to) or to.endswith(("/", os.sep))
 
@@ -77,8 +76,8 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
     columns : maps names to arrays with the rows of one run. The names are run, at, revision, suite,
         model, the groups, task, n, c, settings, and some names in ATTEMPT_LIST_COLUMN_BY_ROLE, for
         columns with lists.
-    Errors: DataError if the run is already recorded, if the history has other groups, or if the
-    file is not a history. ParameterError if the history cannot be written.
+    Errors: DataError if the run is already recorded, or if the file is not a history.
+    ParameterError if the history has other groups or cannot be written.
     """
     con = shared_connection()
     con.register("given_", dict(columns))
@@ -118,7 +117,7 @@ def append_run(to: str, columns: Mapping[str, Any]) -> None:
 
 
 def run_file_stem(run: str) -> str:
-    """The beginning of the name of the file that contains a run.
+    """Turn the name of a run into the beginning of a file name.
 
     >>> run_file_stem("nightly 2026/11"), run_file_stem("..")
     ('nightly-2026-11', 'run')

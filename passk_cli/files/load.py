@@ -3,8 +3,8 @@
 The function `sources_of` finds the files. `_CountsReader.recognise_inputs` separates files of known
 formats from tables. `detect_batches` finds the layout of files and the roles of columns, and
 `run_statement` counts with one SQL statement. `run_checks` looks for contradictions in the data.
-`policies.build_counts` builds the result, and `with_attempts` adds facts about attempts that a
-metric needs.
+`build_counts` builds the result, and `with_attempt_facts` adds facts about attempts that a metric
+needs.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def load(data: Any, request: Request, *, tolerant: bool = False) -> Counts:
     """Count attempts and passes per model and task, from files, rows or a table.
 
     data : files, rows or a table, like the first argument of `passk_cli.read`.
-    tolerant : whether invalid data is reported in `facts` instead of raising an error.
+    tolerant : whether passk reports invalid data in a message instead of raising an error.
     Errors: ParameterError for an invalid request. DataError, with a message of the form `place:
     problem; remedy`, for unusable data.
     """
@@ -126,8 +126,8 @@ def _translate_system_errors(request: Request) -> Iterator[None]:
 def _count_files(
     data: Any, sources: Sequence[Source], request: Request, folder: Path, tolerant: bool
 ) -> Counts:
-    """Count the files. If the roles of columns are unclear, the error lists the columns to choose
-    from."""
+    """Count the attempts in files. If the roles of columns are unclear, the error lists the columns
+    to choose from."""
     files = all(source.frame is None for source in sources)
     paths = [source.path for source in sources if files]
     paths += [request.conversion.file] if request.conversion else []
@@ -141,7 +141,8 @@ def _count_files(
         if request.normalise != "none":
             from passk_cli.files.attempts.solutions import register_sql_functions
 
-            # A function that is registered in a cursor disappears with the cursor.
+            # The SQL functions are registered in the connection, because a function that is
+            # registered in a cursor disappears with the cursor.
             register_sql_functions(con, request.normalise)
         reading = _CountsReader(con, sources, folder)
         try:
@@ -285,8 +286,8 @@ class _CountsReader:
         return Inputs(self.sources, [s for s in tables if s not in empty], attempts)
 
     def count_with_exact_models(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files. Count the attempts again if the name of a model looks like a pattern in
-        --model."""
+        """Count the attempts. If --model contains the name of a model that looks like a pattern,
+        count the attempts again with the exact name."""
         statement, tally = self.detect_and_count(inputs, request)
         if request.models or request.exclude_models:
             names = self.con.execute(statement.models_sql()).fetchall()
@@ -296,8 +297,8 @@ class _CountsReader:
         return statement, tally
 
     def detect_and_count(self, inputs: Inputs, request: Request) -> tuple[Statement, Tally]:
-        """Count the files. Count the attempts again if a column with a role first occurs in later
-        records."""
+        """Count the attempts. If a column with a role occurs only in later records, count the
+        attempts again with all columns."""
         con = self.con
         for to_the_end in (False, True):
             batches, names = detect_batches(con, inputs, request, to_the_end=to_the_end)
@@ -334,8 +335,8 @@ class _CountsReader:
     def run_checks(
         self, inputs: Inputs, statement: Statement, tally: Tally, *, first: bool
     ) -> tuple[Statement, Tally, CheckContext, list[CheckFinding]]:
-        """Run the checks. Count the attempts again if the checks find a column with attempt
-        numbers.
+        """Run the checks. If the data contains a column with attempt numbers, count the attempts
+        again with this column.
 
         first : whether the checks stop at the first finding that is certain.
         """
@@ -355,8 +356,8 @@ class _CountsReader:
         except duckdb.Error as error:
             raise explained_error(self.con, error, statement.batches, statement.request) from None
         if tally.repeats.attempt_count:
-            # Repeated attempt numbers suggest that attempts also differ in a setting, and that
-            # another column contains this setting.
+            # Repeated attempt numbers suggest that attempts differ in a setting that another column
+            # contains.
             reported = [
                 replace(f, certain=f.certain or f.message_type in DISTINGUISHING_COLUMN_WARNINGS)
                 for f in reported
@@ -392,9 +393,10 @@ class _CountsReader:
         return CheckContext(profile, batches, request, tally.cell_columns_with_repeats, refined)
 
     def require_same_outcome_name(self, inputs: Inputs, request: Request) -> None:
-        """Raise DataError if the outcome has an unusual name in some file of a folder.
+        """Raise DataError if a skipped file probably contains outcomes in a column with an unusual
+        name.
 
-        Without this error, passk would skip the file, because the file seems to contain no results.
+        Without this error, passk would skip results, because the file seems to contain none.
         """
         passed_over = inputs.normalized_files.skipped_file_errors
         for error in [e for e in passed_over if e.name == "no-outcome-column"][:3]:
@@ -485,8 +487,8 @@ class _CountsReader:
 def _may_show_early_stopping(statement: Statement, tally: Tally, counts: Counts) -> bool:
     """Whether attempt numbers may show that a model stopped after its first pass at a task.
 
-    The numbers must have gaps, or a model must have different numbers of attempts per task but at
-    most one pass per task.
+    This is possible if the attempt numbers have gaps, or if a model has different numbers of
+    attempts per task but at most one pass per task.
     """
     if statement.has_counts or not tally.cell_columns["numbered"].any():
         return False

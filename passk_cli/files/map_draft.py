@@ -34,14 +34,14 @@ _VERDICT_ROLES = ("outcome", "counts")
 
 @dataclass
 class MapDraft:
-    """A draft of a map. The user answers the questions of the draft before passk writes the map.
+    """A draft of a map. The user answers the open questions before passk writes the map.
 
     data_name : the name of the data, which the first line of the map shows.
     file_patterns : patterns of the file names that the map covers.
     candidates_per_record_list : the candidate columns in each list of records, the likeliest list
         first.
-    choices : maps a role, or "passes", to the user's choice, which replaces a candidate that is
-        certain.
+    choices : maps a role, or "passes", to the option that the user chose. A choice takes precedence
+        over a candidate that is certain.
     """
 
     data_name: str

@@ -167,8 +167,8 @@ class ListedTask(str):
 
 
 def unmatched_task_lists(names: Iterable[str], absent: Collection[str]) -> dict[str, int]:
-    """Find the files of task names for which the data contains none of the names. Map the path of
-    each such file to the number of its names."""
+    """Find files of task names, of which the data contains no name. Map the path of each of these
+    files to the number of its names."""
     names_by_file: dict[str, list[str]] = {}
     for name in names:
         if isinstance(name, ListedTask):
@@ -186,7 +186,7 @@ def require_existing_names(
     """Raise an error for the first name that the data does not contain.
 
     names : pairs of an option and the name of a model or task.
-    similar : maps each pair to a similar existing name. A pair is not included if its name exists.
+    similar : maps each pair to a similar existing name, or to "" if the name exists.
     """
     absent = [pair for pair in names if similar.get(pair)]
     if not absent:
@@ -321,8 +321,8 @@ class Request:
         attempts) or "line" (the order of attempts in the files).
     scores_only : whether the command uses only the scores, and not which attempts passed.
     normalise : the form in which solutions are compared: "none" (unchanged), "space" or "python".
-    similarity : the minimum share of common shingles for two solutions to count as one, or None if
-        solutions must be equal.
+    similarity : the minimum share of common shingles (sequences of 3 tokens) for two solutions to
+        count as one, or None if solutions must be equal.
     conversion : the table to which passk writes the attempts, or None.
     supports_bounds : whether passk computes each estimate twice, with missing outcomes as passes
         and as failures.
@@ -562,9 +562,8 @@ class Request:
 
     @property
     def required_attempt_facts(self) -> tuple[str, ...]:
-        """The facts about attempts that files must contain, for example tokens if --price is
-        used.
-        """
+        """The facts about attempts that files must contain. With --price, files must contain tokens
+        instead of costs."""
         if not self.price or "cost" not in self.attempts:
             return self.attempts
         other_roles = (role for role in self.attempts if role != "cost")
@@ -601,15 +600,14 @@ class Request:
                     place, kinds, fields, (*required, *kept_roles), self.judges_no_score, by
                 )
             except DataError:
-                pass  # The record contains one cost for a whole list of outcomes.
+                pass  # The costs are left out, for example because a list of outcomes has one cost.
         return assign_roles(place, kinds, fields, required, self.judges_no_score, by)
 
     def for_reading(self) -> Request:
-        """The request with which passk reads the files. This request includes the labels if passk
-        uses them.
+        """The request for reading the files, which includes the labels if passk uses labels.
 
-        With several thresholds, passk reads only scores, and compares the scores with the
-        thresholds later.
+        If there are several thresholds, passk first reads only the scores, and later compares the
+        scores with the thresholds.
 
         Errors: ParameterError if --missing bounds is used with facts other than outcomes, or
         several thresholds with facts other than scores.
@@ -701,7 +699,7 @@ class Request:
 
     @property
     def named_columns(self) -> dict[str, str]:
-        """Map each role to the column that --field or --outcome names for it."""
+        """Map each role to the column that --field or --outcome names for the role."""
         outcome = {} if self.outcome is None else {"outcome": self.outcome}
         return {**self.fields, **outcome}
 
@@ -789,8 +787,8 @@ class Request:
 
     @property
     def passing_score(self) -> float | None:
-        """The minimum score of a pass, or infinity if passk compares no score with a threshold
-        while it reads files."""
+        """The minimum score of a pass, None without --threshold, or infinity if passk compares no
+        score with a threshold while passk reads files."""
         if self.scores_only and not self.threshold:
             return math.inf
         return self.threshold[0] if self.threshold else None

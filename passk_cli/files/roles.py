@@ -30,7 +30,7 @@ class Role:
     value_kind : the kind of values of a fact about attempts, or "" for other roles. passk reads
         columns of facts only if a metric needs them. The kinds are "number" (or a verdict, as 1 and
         0), "text", "solution", "label" (whether an attempt truly passes), "length" (of a task),
-        "date" (of a model's release) and "amount" (in the unit of UNITS).
+        "date" (of a model's release) and "amount" (in the unit in AMOUNT_UNITS).
     """
 
     usual_names: str
@@ -207,8 +207,8 @@ ATTEMPTS_TABLE_COLUMNS = tuple("model suite task run attempt outcome score reaso
 COUNTS_COLUMNS = ("model", "task", "n", "c")
 # HISTORY_COLUMNS lists the columns of the histories that `passk record` writes.
 HISTORY_COLUMNS = tuple("run at revision suite settings model task n c".split())
-# Roles in _IDENTIFYING_ROLES identify an attempt, so a column with a role in _IDENTIFYING_ROLES
-# cannot have a second role.
+# The roles in _IDENTIFYING_ROLES identify an attempt. A column with one of these roles cannot have
+# a second role.
 _IDENTIFYING_ROLES = {"task", "attempt", "model"}
 # passk warns if it pools attempts with different values of a setting in SETTING_COLUMN_NAMES,
 # because these settings change how a model behaves.
@@ -245,8 +245,8 @@ MISSING_OUTCOME_WORDS = ("", "null", "none", "nan", "na", "n/a", *ENDED_WITHOUT_
 THRESHOLD_SLACK = 1e-9
 # The strings REACHED and BELOW replace the scores that passk compared with the threshold.
 REACHED, BELOW = "≥ threshold", "< threshold"
-# A name has at most MAX_NAME_CHARACTERS characters. Texts with more than MAX_NAME_CHARACTERS
-# characters are questions or answers.
+# passk treats a text with more than MAX_NAME_CHARACTERS characters as a question or answer and not
+# as a name.
 MAX_NAME_CHARACTERS = 100
 # passk writes the columns in REPORT_COLUMNS to csv and json, but no file with attempts contains all
 # these columns.
@@ -264,7 +264,7 @@ _LIST_KEY_START_PATTERN = re.compile(rf"(?=\[\]|{NAMED_ENTRY_PATTERN.pattern})")
 _KEY_SEPARATOR_PATTERN = re.compile(r"\.(?![^\[\]]*\])")
 # "a==b" is an outcome that passes if the columns a and b have equal values.
 EQUALITY_OPERATOR = "=="
-# "a|b" is an outcome with a value in either the column a or the column b.
+# "a|b" is an outcome that uses the column a or b, whichever has a value in the row.
 EITHER_COLUMN_OPERATOR = "|"
 # "a and not b" is an outcome that passes if the column a passes and the column b fails.
 ALL, NOT = " and ", "not "
@@ -337,7 +337,8 @@ def assign_roles(
     scores_only : whether scores are used instead of outcomes.
     by : columns of --by. A column of --by has another role only if no other column can have this
         role.
-    Errors: DataError at `place` if a required role has no possible column or several.
+    Errors: DataError at `place` if a required role has no possible column, or has several possible
+    columns.
     """
     for role, column in overrides.items():
         absent = (
@@ -418,7 +419,7 @@ def _possible_columns_by_role(
     choices: dict[str, list[str]] = {}
     for role in ROLES:
         if role in attempt_roles or role not in ATTEMPT_FACT_ROLES:
-            # A column such as sample_id is the task only if no other column can be the task.
+            # If a column such as sample_id is the only possible task, it is not the attempt.
             task = choices["task"] if role == "attempt" else []
             used_columns = {*task} if len(task) == 1 else set[str]()
             choices[role] = _possible_columns_of_role(role, columns, overrides, used_columns, by)
@@ -462,7 +463,7 @@ def _possible_columns_of_role(
     used_columns: Container[str],
     by: Sequence[str],
 ) -> list[str]:
-    """The column that the user named for a role, or all columns with a usual name of the role.
+    """The column that the user named for a role, or else all columns with a usual name of the role.
 
     used_columns : columns that already have another role.
     """
@@ -638,9 +639,8 @@ def _path_keys(column: str) -> list[str]:
 
 
 def list_key_index(keys: Sequence[str]) -> int:
-    """The index of the first key that selects list entries, or the number of keys if no key
-    does.
-    """
+    """The index of the first key that selects list entries, or the number of keys if no key selects
+    list entries."""
     into = (
         at
         for at, key in enumerate(keys)
@@ -650,7 +650,8 @@ def list_key_index(keys: Sequence[str]) -> int:
 
 
 def amount_addends(role: str, column: str, columns: Container[str] = ()) -> list[tuple[str, str]]:
-    """The columns that add up to a cost or another amount, each with SQL that converts its unit.
+    """Pairs (column, SQL that converts its unit) for the columns that add up to a cost or another
+    amount.
 
     The SQL converts a number to the unit of the role. The unit of a column is the text after a
     colon, or the last word of the column name that is a unit. For a role that is not an amount, the
@@ -687,9 +688,10 @@ class JoinedColumn(NamedTuple):
     """A column that passk computes from other columns.
 
     parts : the columns from which passk computes the column.
-    meaning_of_parts : the meaning of each part: "a part" of a text, "an attempt", "a model", "an
-        answer" that is compared with the second part, "the one there is" (the only value of a row),
-        a verdict ("all" must pass, or "the opposite"), or a separator of lists ("a place").
+    meaning_of_parts : what the parts are: "a part" of a text, "an attempt", "a model", "an answer"
+        that is compared with the second part, "the one there is" (alternatives of which one has a
+        value in the row), "all" (flags that must all pass), "the opposite" (a negated flag), or "a
+        place" (columns that divide the rows into lists).
     value_kinds : the kinds of the computed values.
     verdict_sql_function : a function that converts SQL for an outcome to SQL for its verdict.
     """
@@ -893,7 +895,7 @@ def _quoted_lowercase_word(word: str) -> str:
 
 
 def amount_sql(text: str, unit: str) -> str:
-    """SQL that converts a string to a number in the unit of its role, or a missing amount to NULL.
+    """SQL that converts a string to an amount in the unit of its role. A missing amount is NULL.
 
     Strings that are not numbers become minus infinity, which later raises an error. The SQL is
     valid in Spark.
@@ -904,13 +906,13 @@ def amount_sql(text: str, unit: str) -> str:
 
 
 def reaches_threshold_sql(number: str, threshold: float) -> str:
-    """SQL that is true if a number is at least the threshold."""
+    """SQL that is true if a number is at least the threshold, up to a rounding error."""
     return f"{number} >= '{threshold - THRESHOLD_SLACK!r}'::DOUBLE"
 
 
 _CAMEL_CASE_BOUNDARY_PATTERN = re.compile("(?<=[a-z0-9])(?=[A-Z])")
-# passk compares only names of at most _MAX_COMPARED_CHARACTERS characters, and treats a longer key
-# as text instead of a name.
+# passk uses only the last _MAX_COMPARED_CHARACTERS characters of a column name, because a longer
+# key is text and not a name.
 _MAX_COMPARED_CHARACTERS = 200
 
 

@@ -141,7 +141,7 @@ def apply_maps(
     request: Request,
     columns: Callable[[Source], Sequence[str]],
 ) -> tuple[list[Source], Request, list[Diagnostic]]:
-    """Apply a map. Return the files to read, the request, and messages.
+    """Apply a map to a request. Return the files to read, the new request, and messages.
 
     Errors: ParameterError for an invalid map, or if the map covers none of the files.
     """

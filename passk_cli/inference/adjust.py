@@ -18,12 +18,12 @@ def holm(p: ArrayLike, smallest: ArrayLike | None = None) -> Floats:
     = #{i ≥ j : smallest_(i) ≤ p_(j)}. A test that cannot be significant therefore does not raise
     the p-values of the tests that can.
 
-    The bound is valid for any dependence between the tests. Holm's stepwise procedure is a closed
-    test. The smallest possible p-value of a test may depend only on quantities that the test
+    The bound is valid for any dependence between the tests, because Holm's stepwise procedure is a
+    closed test. The smallest possible p-value of a test may depend only on quantities that the test
     conditions on, such as the sizes of the differences or the total numbers of passes.
 
-    p : floats in [0, 1] of any shape, which form one family. NaN marks a test that is impossible.
-        NaN stays NaN and is not counted in m.
+    p : p-values of one family of tests, floats in [0, 1] of any shape. If a test is impossible, its
+        p-value is NaN, stays NaN, and is not counted in m.
     smallest : the smallest possible p-value of each test; None if every test can reach 0.
     Returns floats in [p, 1] in the shape and order of p.
     Errors: ValueError if a p-value is outside [0, 1] or below its smallest possible value.

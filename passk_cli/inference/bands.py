@@ -1,4 +1,4 @@
-"""Simultaneous bands: the level of each interval for which all intervals contain a whole curve."""
+"""Compute the level of the intervals in a band, so that the band contains a whole curve."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def band_level_these_tasks(
     """The level of one model's bands, like `band_levels_new_tasks`, for fixed tasks.
 
     The tasks are fixed, and only the attempts are random. The errors of the curves are drawn from a
-    normal distribution. The covariances of this distribution are those of the errors at different
-    k's over repeated attempts, if the success rates have the fitted distribution.
+    normal distribution. The distribution has the covariances that the errors at different k's have
+    over repeated attempts, if the success rates have the fitted distribution.
     """
     curves: list[StatisticAndExpectation] = [
         statistic
@@ -108,7 +108,7 @@ def _pass_hat_k_statistic(k: int) -> StatisticAndExpectation:
 
 
 def pointwise_level(draws: Floats, level: float) -> float:
-    """The level per column for which a share `level` of the draws is inside the band everywhere.
+    """The level of each interval for which a share `level` of the draws is inside the whole band.
 
     The rank of a draw in a column is counted from the nearer end of the sorted column. Equal draws
     all get the best of their ranks, so that a column of equal draws has no influence. The smallest

@@ -168,10 +168,10 @@ def cluster_totals(values: Floats, clusters: Ints | None) -> tuple[Floats, Float
 def cluster_contributions(values: Floats, clusters: Ints | None) -> Floats:
     """Contribution of each cluster to the means of the columns: (clusters × columns).
 
-    x_g = x̄ + (G/T) (S_g − m_g x̄) for the sum S_g over the m_g tasks of cluster g. The mean of x_g
-    is x̄. If all G clusters have the same size, x_g is the mean of cluster g. Otherwise x_g is the
-    linear part of the ratio Σ S_g / Σ m_g. Without clusters, the contributions x_g are the task
-    values.
+    With T tasks in G clusters and the sum S_g over the m_g tasks of cluster g, the contribution of
+    cluster g is x_g = x̄ + (G/T) (S_g − m_g x̄). The mean of x_g is x̄. If all clusters have the
+    same size, x_g is the mean of cluster g. Otherwise x_g is the linear part of the ratio
+    Σ S_g / Σ m_g. Without clusters, the contributions x_g are the task values.
 
     values : task values, (tasks × columns).
 

@@ -125,7 +125,8 @@ def rate_grid(most_attempts: int, most_k: int) -> Floats:
     """A grid of success rates from 0 to 1 that is fine enough for given attempts and a given k.
 
     The grid points are evenly spaced in log p near 0, and in arcsin √p at larger rates.
-    The distance of two grid points is at most two standard errors of a task's pass rate.
+    Neighbouring grid points are at most two standard errors of a task's pass rate apart.
+
     >>> grid = rate_grid(20, 1_000)
     >>> len(grid), float(grid[0]), float(grid[-1])
     (69, 0.0, 1.0)
@@ -176,7 +177,7 @@ class CompatibleRateDistributions:
     task_counts : number of tasks with each pair (n, c), (pairs,) > 0. With clusters, a count is the
     number of independent tasks that contain the same information.
     rate_grid : grid of rates from `rate_grid`, (rates,).
-    level : confidence level; see `likelihood_drop`.
+    level : confidence level; see `allowed_log_likelihood_drop`.
     extra_grid_rates : additional grid rates, at which a function of the rate jumps.
 
     >>> solved = CompatibleRateDistributions.from_tasks(np.full(30, 20), np.arange(30) % 5,

@@ -201,8 +201,9 @@ def cost_per_success(
     """θ = Σ_t mean cost / Σ_t mean outcome: the cost of a solved task, including failed attempts.
 
     The limits come from Fieller's method with separate limits for each mean and direction. In the
-    formulas, x̄ and ȳ are the means of the cost and of the outcome over tasks, and r is the
-    correlation of the two means. X and Y are the distances of the limits of x̄ and ȳ from x̄ and ȳ:
+    formula, x̄ and ȳ are the means of the cost and of the outcome over tasks, and r is the
+    correlation of the two means. X is the distance from x̄ to a limit of x̄, and Y is the distance
+    from ȳ to a limit of ȳ. The limits of θ are roots of this equation:
 
         (x̄ − θ ȳ)² = X² − 2 r θ X Y + θ² Y²
 
@@ -360,11 +361,10 @@ def compare_costs(
 
     spendings : costs of each model, at the same tasks in the same order.
     pairs : indices of the two models of each pair; None for all pairs.
-    adjust : whether all pairs are one family of tests. In a family, the distribution of the
-        smallest p under common sign flips (`draw_min_p`, or Bonferroni's bound for these tasks)
-        sets
-        the level of the intervals. Without adjustment, only the two models of each pair need to
-        have the same tasks.
+    adjust : whether all pairs are one family of tests. The level of the intervals then comes from
+        the distribution of the smallest p under common sign flips (`draw_min_p`), or from
+        Bonferroni's bound for these tasks. Without adjustment, only the two models of each pair
+        need to have the same tasks.
     If costs are missing, the limits include the smallest and the largest possible value, and p is
     the largest p-value over all possible costs.
     Source: Fieller 1954; the delta method; Zou & Donner 2008.
@@ -451,8 +451,9 @@ class _ModelMeans(NamedTuple):
     def from_task_costs(
         cls, spending: TaskCosts, reach: _MeanWithLimitDistances, population: str
     ) -> _ModelMeans:
-        """A model's mean cost and pass rate. `reach` has the rate's limits at
-        `_RATE_LIMIT_COMPARISON_LEVEL`.
+        """A model's mean cost and pass rate.
+
+        reach : pass rate and the distances of its limits at `_RATE_LIMIT_COMPARISON_LEVEL`.
         """
         tasks = len(spending.mean_cost)
         if population == THESE_TASKS and spending.within_task_covariances is not None:

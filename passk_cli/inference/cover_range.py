@@ -46,7 +46,7 @@ def share_above_threshold_range(
     A rate exactly at the threshold is included only in the maximum, because a rate just below the
     threshold is equally compatible with the counts.
 
-    threshold : one of `rates.rates`.
+    threshold : one of the rates in `rates.rate_grid`.
     """
     above: Floats = (rates.rate_grid > threshold).astype(np.float64)
     reached: Floats = (rates.rate_grid >= threshold).astype(np.float64)

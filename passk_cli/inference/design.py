@@ -46,10 +46,9 @@ class BetaRates:
     """Success rates of tasks that have a Beta distribution with a given mean and spread.
 
     mean : in (0, 1).
-    spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to √(mean (1 −
-        mean)) (every rate is 0 or 1). For a spread in between, the rates have the distribution
-        Beta(a, b) with a + b = mean
-        (1 − mean) / spread² − 1 and a = mean (a + b).
+    spread : standard deviation of the rates over tasks, from 0 (all rates are equal) to
+        √(mean (1 − mean)) (every rate is 0 or 1). For a spread in between, the rates have the
+        distribution Beta(a, b) with a + b = mean (1 − mean) / spread² − 1 and a = mean (a + b).
     Errors: ParameterError if the mean or the spread is outside the possible range.
 
     >>> BetaRates(0.5, 0.5).pass_count_probabilities(3).tolist()
@@ -83,9 +82,9 @@ class BetaRates:
     def pass_count_probabilities(self, n: int) -> Floats:
         """P(c of n attempts at a random task pass) for c = 0 … n: beta-binomial, (n + 1,).
 
-        C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with s =
-        `intraclass_correlation` and r = 1 − s. The formula is also valid for the smallest and for
-        the largest spread.
+        The probability is C(n, c) Π_{i<c} (mr + is) Π_{i<n−c} ((1−m)r + is) / Π_{i<n} (r + is) with
+        the mean m, s = `intraclass_correlation` and r = 1 − s. The formula is also valid for the
+        smallest and for the largest spread.
         """
         correlation = self.intraclass_correlation
         if correlation == 1.0:
@@ -227,7 +226,10 @@ class PilotEstimate:
 
     @property
     def attempt_variances(self) -> Floats:
-        """Unbiased variance of each task's value if attempts are repeated; the mean if n₀ < 2k."""
+        """An unbiased estimate of the variance of each task's value over repeated attempts.
+
+        If n₀ < 2k, every task gets the mean variance.
+        """
         if not self.is_between_variance_measured:
             return np.full(len(self.n), self.within_variance(self.fewest_attempts))
         un, uc, index = unique_pairs(self.n, self.c)
@@ -502,9 +504,9 @@ def best_splits(
     a metric's error to the smallest error of this metric.
 
     options : (tasks, attempts) of each split.
-    errors : standard errors of each metric, one per split; infinite if a split gives no error. A
-        metric without a finite error has no best split, and there is then no compromise between the
-        metrics.
+    errors : standard errors of each metric, one per split; infinite if the error of a split is
+        unknown. A metric without a finite error has no best split, and there is then no compromise
+        between the metrics.
 
     >>> best_splits([(10, 1), (5, 2)], {"pass@1": [0.1, 0.12], "pass@2": [math.inf, 0.2]})
     {'pass@1': (10, 1), 'pass@2': (5, 2), 'all': (5, 2)}

@@ -37,7 +37,8 @@ class DifferenceDistribution:
 
     lower_standard_error, upper_standard_error : standard errors for the lower and for the upper
         limits.
-    degrees : degrees of freedom, units − 1; 0 with one unit, which has no spread.
+    degrees : degrees of freedom, at most the number of units (tasks or clusters) minus 1; 0 if
+        there is only one unit.
     largest_difference : largest possible difference; infinite if there is no bound.
     is_constant : whether all differences of a row are equal.
     base_standard_error : standard errors without the allowance for missed differences.
@@ -198,9 +199,9 @@ def difference_distribution(
     reach : largest possible |d|. The size L of a missed difference is `reach`, or the largest |d|
     if `reach` is infinite.
     floor : smallest variances of d̄, one for all rows or one per row.
-    clusters : a code 0 … G−1 per task. With clusters, d̄ is a ratio of cluster totals, its spread
-    is the spread of total − size·d̄ over clusters, and L is the difference of a cluster of Σ size²
-    / Σ size tasks.
+    clusters : a code 0 … G−1 per task. With clusters, d̄ is the sum of the cluster totals divided
+        by the sum of the cluster sizes, and its variance is computed from total − size·d̄ of each
+        cluster. L is then the total difference of a cluster of Σ size² / Σ size tasks.
     hidden : variances of d̄ that the differences do not contain, one for all rows or one per row.
     degrees : degrees of freedom if they are fewer than units − 1, one for all rows or one per row.
     between : smallest and largest possible differences if outcomes are missing, (2 × …). The

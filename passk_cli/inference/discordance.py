@@ -140,7 +140,7 @@ def _binomials(tasks: int) -> Iterator[tuple[slice, Floats]]:
 
 @lru_cache(maxsize=256)
 def critical_z(tasks: int, level: float) -> float:
-    """The critical value of z: `suissa_shuster` gives p ≤ 1 − level if and only if z is above it.
+    """The value that z must exceed for a p-value of at most 1 − level from `suissa_shuster`.
 
     The critical value is between two attainable values of z and closer to the higher value, which
     is the smallest significant z. If no z is significant because 2^(1−T) > 1 − level, the critical
@@ -175,19 +175,18 @@ def score_limits(
 ) -> tuple[Floats, Floats]:  # fmt: skip
     """Score interval for the mean difference p_b − p_c, in agreement with `suissa_shuster`.
 
-    The interval contains δ if |z(δ)| ≤ c + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). In this
-    formula, s²(δ) is the maximum-likelihood variance of a task's difference with mean δ, and c =
+    The interval contains δ if |z(δ)| ≤ z* + w(δ), with z(δ) = (b − c − Tδ) / √(T s²(δ)). In this
+    formula, s²(δ) is the maximum-likelihood variance of a task's difference with mean δ, and z* is
     `critical_z`. At δ = 0, |z| is |b − c| / √(b + c) and w is 0, so the interval excludes 0 if and
-    only if the test is significant. The correction is w(δ) = max(0, (c² − 1) γ / 6√T) + |δ| / √T,
-    where γ is the skewness of a task's difference in the direction of the limit. Without the
-    correction w, the coverage is only 86 % for differences near ±1, because the distribution of z
-    is skewed there.
+    only if the test is significant. The correction is w(δ) = max(0, (z*² − 1) γ / 6√T) + |δ| / √T
+    for the skewness γ of a task's difference in the direction of the limit. Without the correction
+    w, the coverage is only 86 % for differences near ±1, because the distribution of z is skewed
+    for such differences.
 
     tasks : T ≥ 1.  b, c : integer arrays ≥ 0, b + c ≤ T.  level : in (0, 1).
     Returns the lower and upper limits in [−1, 1], of the broadcast shape.
-    Coverage: The exact coverage of 95 % intervals is at least 93.8 %
-    for all rates and T = 2 … 164. The
-    coverage is lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
+    Coverage: The exact coverage of 95 % intervals is at least 93.8 % for all rates and T = 2 … 164.
+        The coverage is lowest at T = 35, 49 and 56, for models that disagree on nearly every task.
     Edge cases: If b = T, the upper limit is 1, and if c = T, the lower limit is −1.
     Source: Tango 1998; Cornish & Fisher 1937 for the skewness.
 
@@ -204,7 +203,7 @@ def score_limits(
 
 
 def score_equivalence_p(tasks: int, b: int, c: int, margin: float) -> float:
-    """p-value of equivalence: the larger p of the tests of p_b − p_c ≤ −margin and of ≥ margin.
+    """The larger of the p-values of the hypotheses p_b − p_c ≤ −margin and p_b − p_c ≥ margin.
 
     p ≤ α if and only if the `paired-score` limits of level 1 − 2α are within ±margin.
 

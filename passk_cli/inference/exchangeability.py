@@ -1,4 +1,4 @@
-"""Tests of whether attempts at a task are exchangeable: tests for a trend, neighbours and copies.
+"""Tests of whether attempts at a task are exchangeable, or show a trend, dependence or copies.
 
 The null hypothesis of each test is that the outcomes of a task are in random order, given the
 number of passes, and that tasks are independent. The hypothesis does not depend on the difficulty
@@ -170,7 +170,8 @@ def neighbour_change_distribution(n: int, c: int) -> Floats:
 def sum_distribution(parts: Iterable[tuple[Floats, int]]) -> tuple[int, Floats]:
     """The first value and the probabilities of a sum of independent whole numbers, by FFT.
 
-    parts : probabilities of 0, 1, 2, …, each with the number of summands that have them.
+    parts : pairs of the probabilities of 0, 1, 2, … and the number of summands with this
+        distribution.
     The total probability of all values that are not returned is below 1e-15.
 
     >>> first, chances = sum_distribution([(np.array([0.5, 0.5]), 2)])
@@ -232,11 +233,12 @@ class OrderTest:
 def trend_test(start: Ints, passed: Ints) -> OrderTest:
     """Test of whether later attempts pass more or less often than earlier attempts at a task.
 
-    The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often. p
-    = P(|S| ≥ |observed|), see `rank_sum_tail`. If every task has one pass, this is a test of the
-    positions of these passes. If tasks have many passes, the test is a stratified Wilcoxon test.
+    The statistic S = Σ_t Σ_i (i − (n_t−1)/2) x_ti is positive if later attempts pass more often.
+    The p-value P(|S| ≥ |observed|) comes from `rank_sum_tail`. If every task has one pass, the test
+    is a test of the positions of these passes. If tasks have many passes, the test is a stratified
+    Wilcoxon test.
 
-    start, passed : attempts in the form of `metrics.order`.
+    start, passed : attempts in the form of `metrics.attempt_order`.
     Source: Cox 1958, "The regression analysis of binary sequences".
 
     >>> test = trend_test(np.array([0, 3, 6]), np.array([0, 0, 1, 0, 0, 1]))
@@ -256,10 +258,10 @@ def neighbour_test(start: Ints, passed: Ints) -> OrderTest:
     The statistic is the number of outcome changes, Σ_t #{i : x_ti ≠ x_t,i+1}. At each task, the
     number of changes is the number of runs of equal outcomes minus one.
 
-    p = P(|changes − mean| ≥ |observed − mean|). A trend of the outcomes can also make this test
-    significant.
+    The p-value is P(|changes − mean| ≥ |observed − mean|). A trend of the outcomes can also make
+    the test significant.
 
-    start, passed : attempts in the form of `metrics.order`.
+    start, passed : attempts in the form of `metrics.attempt_order`.
     Source: Wald & Wolfowitz 1940, "On a test whether two samples are from the same population".
 
     >>> test = neighbour_test(np.array([0, 6]), np.array([0, 0, 0, 1, 1, 1]))
@@ -337,8 +339,8 @@ def copies_test(start: Ints, passed: Ints) -> CopiesTest:
     position, some pairs also agree more often without copies. `CopiesTest.is_copy` takes the pass
     rates at the positions into account.
 
-    start, passed : attempts in the form of `metrics.order`. Only the first 1,000 attempts of each
-        task are compared.
+    start, passed : attempts in the form of `metrics.attempt_order`. Only the first 1,000 attempts
+        of each task are compared.
     Returns all pairs of attempts in the order of their positions.
 
     >>> outcomes = np.array([0, 0, 1, 1, 1, 0, 0, 0, 1])

@@ -139,7 +139,7 @@ class Extrapolation:
         return 1 - line if self.for_pass_hat_k else line
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The attempts that would determine pass@k at k, or at the largest possible k below it.
+        """The attempts that would determine pass@k at the given k, or at a k as close as possible.
 
         The result is None if even the maximum number of attempts would not determine pass@k at a
         larger k, for example with few tasks.

@@ -120,7 +120,7 @@ def poisson_binomial(probabilities: ArrayLike) -> Floats:
 
 
 def central_range(distribution: Floats, level: float = 0.95) -> tuple[int, int]:
-    """The narrowest range with at most (1 − level)/2 of a distribution on each side of it.
+    """The narrowest range that leaves at most (1 − level)/2 of a distribution on each side.
 
     >>> central_range(poisson_binomial([0.5] * 10))
     (2, 8)
@@ -144,8 +144,8 @@ def boschloo(n: ArrayLike, c: ArrayLike, n_base: ArrayLike, c_base: ArrayLike) -
     n, c, n_base, c_base : integer arrays, broadcastable, n ≥ 1, 0 ≤ c ≤ n.
     Returns floats in [0, 1] of the broadcast shape.
     Accuracy: The search for the maximum uses at least 97 values of π (12 per standard error), and
-    parabolas between them. If (n + 1)
-        (n₀ + 1) is above 20,000, the result is Fisher's p-value, which is nearly the same.
+        parabolas between these values. If (n + 1) (n₀ + 1) is above 20,000, the result is Fisher's
+        p-value, which is nearly the same.
     Source: Boschloo 1970.
 
     >>> boschloo([4, 1, 4], [4, 1, 2], [4, 1, 4], [0, 0, 2]).round(4).tolist()
@@ -181,7 +181,8 @@ def _boschloo_table(n: int, n_base: int) -> Floats:
     for passes in range(n + n_base + 1):
         c, p_by_c = _fisher_p_values(n, n_base, passes)
         fisher[c, passes - c] = p_by_c
-    # Tables are sorted by Fisher's p-value. Tables with equal p-values belong to the same tail.
+    # Tables are sorted by Fisher's p-value. Two tables with equal p-values have the same tail, so
+    # the tail of both ends at the last of the equal tables.
     order = np.argsort(fisher, axis=None, kind="stable")
     ranked = fisher.flat[order]
     last = np.searchsorted(ranked, ranked * (1 + 1e-7), side="right") - 1

@@ -74,13 +74,14 @@ class HeterogeneityGains:
 
 
 def heterogeneity_gains(n: Ints, c: Ints, ks: Ints, setting: IntervalSetting) -> HeterogeneityGains:
-    """The gains Δ_k = pass^k − μ^k, without the bias of μ̂^k, with largest values and intervals.
+    """The gains Δ_k = pass^k − μ^k for the mean rate μ, their largest values, and intervals.
 
-    The coverage deficit is the gain Δ_k of the failures: `heterogeneity_gains(n, n − c, ks, …)`.
-    For new tasks, μ^k is estimated from k different tasks (or clusters). The estimate is NaN if
-    there are fewer than k tasks (or clusters). For these tasks, μ^k is estimated from tasks drawn
-    with replacement, and Δ_k for k = n has an interval but no standard error. The true Δ_k cannot
-    be negative, so limits below 0 are set to 0. Estimates of Δ_k may be negative.
+    The estimates do not have the bias of μ̂^k. The coverage deficit is the gain Δ_k of the
+    failures: `heterogeneity_gains(n, n − c, ks, …)`. For new tasks, μ^k is estimated from k
+    different tasks (or clusters). The estimate is NaN if there are fewer than k tasks (or
+    clusters). For these tasks, μ^k is estimated from tasks drawn with replacement, and Δ_k for
+    k = n has an interval but no standard error. The true Δ_k cannot be negative, so limits below 0
+    are set to 0. Estimates of Δ_k may be negative.
 
     n, c : attempts and passes, (tasks,).  ks : increasing k's; no k is above the smallest n.
 

@@ -47,7 +47,7 @@ class CountHistogram:
 
     @cached_property
     def key(self) -> tuple[bytes, ...]:
-        """The arrays as bytes, so that equal histograms have equal keys."""
+        """The bytes of the arrays, so that equal histograms have equal keys."""
         return self.n.tobytes(), self.c.tobytes(), self.task_counts.tobytes()
 
     def __hash__(self) -> int:
@@ -92,13 +92,16 @@ class RatePosterior:
     posterior_weights: Floats
 
     def polynomial_mean_and_variance(self, value: Polynomial) -> tuple[Floats, Floats]:
-        """The mean and variance, at each grid point, of a polynomial in p averaged over tasks."""
+        """Mean and variance of a polynomial's average over tasks, at each grid point: (points,)."""
         first, second = self.expectation_sums([value, value.square])
         tasks = self.histogram.task_count
         return first[0] / tasks, np.maximum(first[1] - second[0], 0.0) / tasks**2
 
     def expectation_sums(self, values: Sequence[Polynomial]) -> tuple[Floats, Floats]:
-        """Sums over tasks of each polynomial's expectation and its square: (values × points)."""
+        """Sums over tasks of each polynomial's expectation, and of the squared expectation.
+
+        Both arrays have the shape (values × points).
+        """
         t = self.histogram
         a, b = self.a[:, None] + t.c, self.b[:, None] + (t.n - t.c)
         sums, squares = np.empty((2, len(values), len(self.posterior_weights)))

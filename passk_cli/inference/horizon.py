@@ -31,8 +31,8 @@ _BLOCK, _LONGEST = 512, 30.0
 class LinkFunction(NamedTuple):
     """A function from a linear predictor η to a success rate P, and the inverse function.
 
-    rates_of_predictor : η → log P, log(1 − P), P, and dP/dη divided by P·(1 − P).
-        predictor_of_rate : P → η.
+    rates_of_predictor : function from η to log P, log(1 − P), P, and dP/dη divided by P·(1 − P).
+    predictor_of_rate : function from P to η.
     """
 
     rates_of_predictor: Callable[[Floats], tuple[Floats, Floats, Floats, Floats]]
@@ -141,9 +141,9 @@ def log2_horizons(a: Floats, b: Floats, rate: float, shape: LinkFunction = LOGIS
 
 
 def isotonic_fit(x: Floats, passed: Floats, failed: Floats) -> tuple[Floats, Floats]:
-    """The best-fitting curve that never rises: the distinct x in order, and a rate for each x.
+    """The best-fitting curve that never rises, as the sorted distinct x and a rate for each x.
 
-    The algorithm is PAVA, the pool-adjacent-violators algorithm.
+    The algorithm is the pool-adjacent-violators algorithm (PAVA).
 
     passed, failed : weights of passes and of failures, (tasks,).
 
@@ -179,9 +179,9 @@ def resampled_counts(
 ) -> Iterator[tuple[Floats, Floats]]:
     """Passes and failures of tasks in bootstrap resamples, in blocks of (rows × tasks).
 
-    A resample draws families with replacement, then as many tasks from each drawn family as it has,
+    A resample draws families with replacement, then tasks of each drawn family with replacement,
     and then the attempts at each drawn task. Models that have the same tasks get the same random
-    draws.
+    draws of tasks.
     """
     members = [np.flatnonzero(families == family) for family in range(int(families.max()) + 1)]
     for block in range(-(-resamples // _BLOCK)):

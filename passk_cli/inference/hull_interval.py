@@ -44,8 +44,11 @@ _SMALLEST_MEAN = 1e-140
 class HullInterval:
     """Limits of the mean of a metric over these tasks for infinitely many attempts.
 
-    estimate : unbiased estimate of the mean.  error_distribution : of estimate − truth.
-    posterior_weights, posterior_means, posterior_variances : of the mean at grid points, (points,).
+    estimate : unbiased estimate of the mean.
+    error_distribution : distribution of estimate − true mean.
+    posterior_weights : posterior probability of each grid point, (points,).
+    posterior_means, posterior_variances : mean and variance of the metric's mean at each grid
+        point, (points,).
     metric_polynomial : the metric as a polynomial in the success rate.
     describes_complement : whether the fields describe 1 − metric instead of the metric.
     """

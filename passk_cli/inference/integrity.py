@@ -33,7 +33,7 @@ _MAX_TEXT_PARTNERS = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClosestPartners:
-    """The partner that agrees most with each submission, more than task difficulty explains.
+    """For each submission, the partner with the largest agreement beyond task difficulty.
 
     agreeing_outcomes, shared_outcomes : number of equal outcomes, and of outcomes that both
         submissions have.
@@ -134,12 +134,12 @@ def closest_partners(n: Ints, c: Ints) -> ClosestPartners:
     """The closest partner of each of three or more submissions.
 
     The residual of submission s at task t is r_st = (c − n p) / √(n p (1 − p)) with the success
-    rate p from `success_rates`. For a pair of submissions s and u, the statistic is z = Σ_t r_st
-    r_ut / √(Σ_t r_st² r_ut²). Outcomes of related models always agree to some degree. Therefore the
-    p-value is the normal tail probability of (z − median) / max(1, 1.4826 MAD), with the median and
-    the MAD over all pairs, times the number of pairs.
+    rate p from `rasch_rates_and_difficulties`. For a pair of submissions s and u, the statistic is
+    z = Σ_t r_st r_ut / √(Σ_t r_st² r_ut²). Outcomes of related models always agree to some degree.
+    Therefore the p-value is the normal tail probability of (z − median) / max(1, 1.4826 MAD), with
+    the median and the MAD over all pairs, times the number of pairs.
 
-    n, c : as in `success_rates`.
+    n, c : as in `rasch_rates_and_difficulties`.
 
     >>> rng = np.random.default_rng(0)
     >>> c = rng.binomial(4, rng.random(200), (12, 200))
@@ -200,12 +200,13 @@ def certain_tasks_test(n: Ints, c: Ints) -> CertainTasksTest:
     """A test of whether a submission always passes or always fails some tasks of any difficulty.
 
     In the model of a submission, all attempts pass at a share π₁ of the tasks, and all attempts
-    fail at a share π₀ of the tasks. The remaining tasks have the rates of `success_rates` with a
-    newly estimated ability (EM). The statistic is √(2 log likelihood ratio) against the hypothesis
-    π₀ = π₁ = 0. The statistic is compared with the statistics of all submissions, like in
-    `closest_partners`. Tasks with one attempt are ignored.
+    fail at a share π₀ of the tasks. The remaining tasks have the rates of
+    `rasch_rates_and_difficulties`, but with an ability that an EM algorithm estimates again. The
+    statistic is √(2 log likelihood ratio) against the hypothesis π₀ = π₁ = 0. The statistic is
+    compared with the statistics of all submissions, as in `closest_partners`. Tasks with one
+    attempt are ignored.
 
-    n, c : as in `success_rates`.
+    n, c : as in `rasch_rates_and_difficulties`.
     """
     from passk_cli.scipy_special import expit, logit
 
@@ -250,7 +251,7 @@ def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
     mean failure rate of the other submissions at the tasks of the missing attempts is approximately
     normal.
 
-    n, c : as in `success_rates`.
+    n, c : as in `rasch_rates_and_difficulties`.
     """
     from passk_cli.scipy_special import ndtr
 
@@ -270,7 +271,7 @@ def missing_attempts_test(n: Ints, c: Ints) -> MissingAttemptsTest:
 def equal_texts_test(
     submission: Ints, task: Ints, passed: Ints, text: Ints, times: Ints, submissions: int
 ) -> EqualTextsTest:
-    """A test of whether two submissions have more equal texts than you would expect from others.
+    """A test of whether two submissions have more equal texts than the other submissions suggest.
 
     A partner with m attempts at the same task and with the same verdict has a given text with the
     expected probability 1 − (1 − f)^m. In this formula, f = (h + ½) / (H + 1) is the frequency of

@@ -118,7 +118,7 @@ class IntervalData:
 
         For G clusters with m_g tasks and sums S_g, the standard error is √(G/(G−1) Σ_g (S_g − m_g
         x̄)² / T² + hidden). Without clusters and hidden variance, the standard error is s/√T.
-         Source: Miller 2024, equation 4.
+        Source: Miller 2024, equation 4.
         """
         totals, sizes = self.unit_totals
         units = len(sizes)
@@ -185,7 +185,10 @@ class IntervalData:
 
 @dataclass(frozen=True)
 class Interval:
-    """The limits of an interval, the level, method and population, and a reason for no limits."""
+    """The limits of an interval with level, method and population, and a remark about the limits.
+
+    If the limits are None, `reason` explains why. Otherwise `reason` is a remark, or "".
+    """
 
     low: float | None
     high: float | None
@@ -246,8 +249,8 @@ def intervals(
 ) -> list[Interval]:
     """The intervals of several samples, like `interval` for one sample.
 
-    If a method is vectorised, the method computes many intervals at once. A limit from a vectorised
-    method depends on the other samples by less than 1e-12.
+    If a method is vectorised, the method computes many intervals at once. The other samples then
+    change a limit by less than 1e-12.
 
     >>> values = np.array([0.0, 0.5, -1.0]), np.ones(3)
     >>> samples = [IntervalData(one, lower_bound=-1.0) for one in values]
@@ -285,7 +288,7 @@ def intervals(
             except _UndefinedLimitsError as undefined:
                 results[at] = Interval(None, None, level, method_name, population, str(undefined))
                 continue
-            # Amounts have no upper bound, so reports about amounts need no remark about bounds.
+            # Amounts have no upper bound, so their intervals need no remark about bounds.
             if (
                 requested.needs_bounds
                 and method_name not in (name, LOGIT_T)
@@ -786,8 +789,8 @@ class IntervalMethod:
         _UndefinedLimitsError.
     description : name of the method in a sentence.  citation_keys : keys of study/references.bib.
     populations : populations for which the method is valid.
-    vectorised : whether `limits_function` accepts many samples at once. The result then contains
-    errors in place of limits that cannot be computed.
+    vectorised : whether `limits_function` accepts many samples at once. If limits cannot be
+        computed, the result then contains an error in their place.
     needs_draws : whether the method needs random draws for clusters or for "these tasks".
     nearly_monotone : whether limits never decrease, or hardly decrease, if a value increases.
         The limits of other methods can decrease because the spread changes (benchmarks/missing.md).

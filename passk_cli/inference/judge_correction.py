@@ -41,7 +41,7 @@ class CorrectedValues(NamedTuple):
     """Task values that are corrected for the judge's errors, and the uncertainty of their mean.
 
     values : corrected values, (tasks,). The values may be outside the metric's bounds, but their
-    mean is unbiased.
+        mean is unbiased.
     hidden_variance : variance that is added to the variance of the mean, for errors of the judge
         that are so rare that few or no labels show them.
     label_degrees_of_freedom : degrees of freedom for Student's t.
@@ -237,7 +237,7 @@ class JudgeLabels(NamedTuple):
         return ""
 
     def corrected(self, metric: Metric) -> CorrectedValues:
-        """The corrected values, from `correct_scattered` or else from `correct_by_task`."""
+        """The values of a metric, corrected with labels of whole tasks or with scattered labels."""
         return (
             correct_by_labelled_tasks(metric, self)
             if self.labels_per_task
@@ -251,8 +251,9 @@ class JudgeStrata(NamedTuple):
     Both verdicts are needed because a verdict that differs from most verdicts at the task is wrong
     more often.
 
-    stratum_codes : stratum of the attempts that fail and that pass at each task, (tasks × 2).
-    attempt_counts : number of these attempts, (tasks × 2).
+    stratum_codes : stratum of the attempts that the judge fails and of the attempts that the
+        judge passes at each task, (tasks × 2).
+    attempt_counts : number of attempts in each element of `stratum_codes`, (tasks × 2).
     label_means, labelled_share, label_counts : for each stratum, the mean of its labels (½ without
         labels), the share of its attempts with a label, and the number of labels.
     """
@@ -304,11 +305,10 @@ def correct_by_scattered_labels(metric: Metric, labels: JudgeLabels) -> Correcte
     comes from the usual formula with ỹ instead of the outcome: pass^2 = ((Σ ỹ)² − Σ ỹ²) / (n (n −
     1)). The value of pass@k is 1 − pass^k for the outcomes 1 − ỹ.
 
-    The hidden variance is Σ (1 − π) W² [μ′(1 − μ′)
-    − μ(1 − μ)]₊ / r over strata with r labels, of which x are
-    true. In a stratum with r labels, of which x are true, μ = x/r,
-    μ′ = (x + ½)/(r + 1), and W is the mean over tasks of the slope
-    in ỹ. In a stratum without labels, the bracket is replaced by ¼, and there is no division by r.
+    The hidden variance is Σ (1 − π) W² [μ′(1 − μ′) − μ(1 − μ)]₊ / r over strata. In a stratum with
+    r labels, of which x are "pass", μ = x/r and μ′ = (x + ½)/(r + 1). W is the sum of the slopes of
+    the task values in ỹ over the stratum's attempts, divided by the number of tasks. In a stratum
+    without labels, ¼ replaces the bracket, and there is no division by r.
     Source: Robins, Rotnitzky & Zhao 1994; Särndal, Swensson & Wretman 1992, chapter 7.
 
     >>> table = np.array([[[1, 0], [0, 1]], [[0, 0], [1, 0]]])
@@ -354,8 +354,8 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
     of the m tasks are multiplied by T/√(m (m − 2)), so that the variance of the mean is the
     variance of the estimate.
 
-    hidden = [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). In this formula, p is
-    the smallest of the means of |u − g|, u and 1 − u.
+    The hidden variance is [p′(1 − p′) − p(1 − p)]₊ (1/m − λ²/T) for p′ = (m p + ½)/(m + 1). In this
+    formula, p is the smallest of the means of |u − g|, u and 1 − u.
     Source: Angelopoulos, Duchi & Zrnic 2023.
 
     >>> table = np.array([[[0, 0], [1, 1]], [[2, 0], [0, 0]], [[0, 0], [0, 2]], [[0, 0], [0, 0]]])
@@ -381,12 +381,15 @@ def correct_by_labelled_tasks(metric: Metric, labels: JudgeLabels) -> CorrectedV
 def correct_by_judge_error_rates(
     n: Ints, c: Ints, errors: Sequence[tuple[int, int]]
 ) -> CorrectedValues | None:
-    """pass@1, corrected with a judge's error rates on other models or tasks; None if s ≈ f.
+    """pass@1, corrected with a judge's error rates on other models or tasks.
 
     The corrected value is p = (c/n − f) / (s − f) for the judge's false-pass rate f and sensitivity
-    s. The estimate of an error rate with x errors in r attempts is (x + ½)/(r + 1). hidden
-    = (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 −
-    f)/(r_f + 1)) / (s − f)² at the mean p.
+    s. The estimate of an error rate with x errors in r attempts is (x + ½)/(r + 1). The hidden
+    variance is (p² s(1 − s)/(r_s + 1) + (1 − p)² f(1 − f)/(r_f + 1)) / (s − f)² at the mean p, for
+    r_s attempts that truly pass and r_f attempts that truly fail.
+
+    Returns None if s − f is below 0.1, because the judge then hardly distinguishes passes from
+    failures.
     errors : number of wrong verdicts and of all verdicts, for truly failing attempts and then for
         truly passing attempts.
     Source: Rogan & Gladen 1978; Lang & Reiczigel 2014.
@@ -521,7 +524,7 @@ def _hidden_share_variance(several: Sequence[JudgeLabels], slope: Floats, total:
 
 
 class ErrorClustering(NamedTuple):
-    """The number of pairs of errors with the same truth at a task, its expected value, and p."""
+    """Numbers of pairs of errors at the same task and with the same true outcome, and a p-value."""
 
     error_pairs: int
     expected_error_pairs: float

@@ -21,8 +21,9 @@ def amount_limit_distances(
     a limit above 0. The upper limit is at least the limit of a lognormal mean (Cox), because a
     sample of a few tasks contains too little of the upper tail if amounts are as skewed as prices.
 
-    values : amounts ≥ 0, (tasks,).  quantile : of Student's t with units − 1 degrees of freedom.
-    clusters : a code 0 … G−1 per task; clusters are then the units. None for tasks.
+    values : amounts ≥ 0, (tasks,).
+    quantile : quantile of Student's t with units − 1 degrees of freedom.
+    clusters : code 0 … G−1 of each task's cluster, if clusters are the units; None if tasks are.
     Source: Land 1972; Zou, Huo & Taleban 2009 (lognormal means); benchmarks/cost.md.
 
     >>> below, above = amount_limit_distances(np.array([1.0, 1.0, 2.0, 8.0]), 3.182, None)
@@ -43,7 +44,9 @@ def amount_limit_distances(
 
 
 def softened_lower_distance(off: float) -> float:
-    """The reduced distance of a lower limit from a positive mean, in units of the mean; below 1.
+    """The distance of a lower limit from a positive mean, reduced so that the limit is above 0.
+
+    off : the distance before the reduction. Both distances are in units of the mean.
 
     >>> softened_lower_distance(0.3), round(softened_lower_distance(3.0), 4)
     (0.3, 0.9966)
@@ -58,9 +61,10 @@ def softened_lower_distance(off: float) -> float:
 def _lognormal_upper_limit_ratio(values: Floats, q: float) -> float:
     """The upper limit of the mean of lognormal amounts, divided by their mean, by Cox's method.
 
-    The limit is exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))) for the mean m and the variance s² of the
-    logarithms. If the logarithms are skewed to the left, m is their median, and s² is the variance
-    of their upper half. Amounts of 0 are excluded from the logarithms but included in the mean.
+    The limit is exp(m + s²/2 + q √(s²/T + s⁴/(2 (T−1)))). In this formula, m and s² are the mean
+    and the variance of the logarithms of T amounts, and q is a quantile of Student's t. If
+    the logarithms are skewed to the left, m is their median, and s² is the variance of their upper
+    half. Amounts of 0 are excluded from the logarithms but included in the mean.
     """
     logs = np.log(values[values > 0])
     units = len(logs)

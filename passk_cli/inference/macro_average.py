@@ -12,7 +12,10 @@ from passk_cli.arrays import ArrayLike, Floats
 
 
 class MacroAverage(NamedTuple):
-    """The mean of group means, with standard error and limits; NaN if a group lacks them."""
+    """The weighted mean of group means, with its standard error and its limits.
+
+    A number is NaN if the number cannot be computed for one of the groups.
+    """
 
     mean: float
     se: float
@@ -36,13 +39,12 @@ def macro_average(
     are between Σ wᵢ lᵢ and Σ wᵢ uᵢ. Near 0 and 1, a group's own limit may be closer than the normal
     distance z seᵢ.
 
-    Groups that share tasks are not independent. For dependent groups, the standard errors and
-    distances are added without squares. The sum is an upper bound for any correlation between
-    groups.
+    Groups that share tasks are not independent. Their weighted standard errors and distances are
+    therefore added without squares, which gives an upper bound for any correlation of the groups.
 
     means, ses, lows, highs : one number per group, lows ≤ means ≤ highs. If a standard error is
     NaN, it is computed from the limits: (u − l) / 2z.
-    weights : ≥ 0; None for equal weights.
+    weights : weights ≥ 0, which are divided by their sum; None for equal weights.
     level : confidence level of the limits, in (0, 1); z is its normal quantile.
     Errors: ValueError if there is no group, or if weights are negative or all 0.
     Source: Zou, Huang and Zhang (2009), Statistics in Medicine 28, 3202–3213, for sums of limits.

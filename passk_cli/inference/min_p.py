@@ -1,4 +1,4 @@
-"""Family-wise adjustment of p-values from the same tasks, by the distribution of the smallest p."""
+"""Adjusts p-values of several tests on the same tasks, by the distribution of the smallest p."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ _MAX_DRAW_ELEMENTS = 1 << 26
 class PairwiseDifferences(NamedTuple):
     """Differences of models in pairs: column j is values[:, first_j] − values[:, second_j].
 
-    To save time, the random signs multiply the values of m models instead of the differences of m²
-    / 2 pairs. This is possible because Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
+    To save time, the random signs s_t multiply the values of m models instead of the differences of
+    about m²/2 pairs, because Σ_t s_t (a_t − b_t) = Σ_t s_t a_t − Σ_t s_t b_t.
 
-    values : task values, (tasks × models).  first, second : indices of models, (columns,).
+    values : task values, (tasks × models).
+    first_models, second_models : indices of the two models of each column, (columns,).
     """
 
     values: Floats
@@ -57,9 +58,10 @@ class MinPDistribution:
     exact: bool = False
 
     def adjusted(self, p: ArrayLike) -> Floats:
-        """Adjusted p-values P(smallest p-value of a draw ≤ p), limited to between p and tests · p.
+        """The adjusted p-values, P(smallest p-value of a draw ≤ p).
 
-        If b of m draws are at most p, the estimate is (b + 1)/(m + 1).
+        If b of m draws are at most p, the estimate is (b + 1)/(m + 1), or b/m if all sign patterns
+        were enumerated. An adjusted p-value is at least p, and at most p times the number of tests.
         """
         p = np.asarray(p, dtype=np.float64)
         if self.test_count < 2:
@@ -71,13 +73,17 @@ class MinPDistribution:
         return np.where(np.isnan(p), np.nan, adjusted)
 
     def adjusted_one_sided(self, p: ArrayLike) -> Floats:
-        """Adjusted one-sided p-values p: the result of `adjusted` for 2p, but at most tests·p."""
+        """The adjusted p-values of one-sided tests with the p-values p.
+
+        An adjusted p-value is the result of `adjusted` for 2p, but at most p times the number of
+        tests.
+        """
         p = np.asarray(p, dtype=np.float64)
         twice: Floats = np.minimum(self.adjusted(2 * p), max(self.test_count, 1) * p)
         return np.minimum(twice, 1.0)
 
     def monte_carlo_error(self, p: ArrayLike) -> Floats:
-        """Monte-Carlo standard error of each adjusted p; 0 if the p does not depend on draws."""
+        """Monte-Carlo standard error of each adjusted p-value; 0 if no random draw changes it."""
         p, adjusted = np.asarray(p, dtype=np.float64), self.adjusted(p)
         simulated = (
             (self.test_count > 1)
@@ -89,7 +95,8 @@ class MinPDistribution:
         return np.where(simulated, noise, 0.0)
 
     def level_per_test(self, alpha: float) -> float:
-        """The level of each single test: the largest p-value with an adjusted p of at most alpha.
+        """The significance level of one test: the largest p with an adjusted p of at most alpha.
+
         >>> MinPDistribution(2, np.array([0.01, 0.02, 0.5, 0.9])).level_per_test(0.5)
         0.25
         """
@@ -141,8 +148,7 @@ def draw_min_p(
     instead.
     seed : integer ≥ 0. Families with the same number of units get the same random signs.
     The random signs of a unit depend only on the differences of the unit, never on a name or
-    position. The
-    distribution of a family does not depend on the other families.
+    position. The distribution of a family does not depend on the other families.
     Source: Westfall & Young 1993, single-step min-P; Liu 1988, wild bootstrap, for random signs.
 
     >>> together = np.array([[0.3, 0.3], [0.1, 0.1], [-0.2, -0.2], [0.4, 0.4]])
@@ -205,7 +211,8 @@ class _Residuals:
         names.
     first_models, second_models : model indices of each column; second is None if `model_residuals`
         has the columns.
-    inverse_norms : 1/√(Σ e²) of each column; 0 if all e are 0.  degrees : units of each column − 1.
+    inverse_norms : 1/√(Σ e²) for the residuals e of each column; 0 if all residuals are 0.
+    degrees : number of units of each column, minus 1.
     """
 
     model_residuals: Floats
@@ -249,7 +256,10 @@ class _Residuals:
         return cls(models, first, second, scale, units - 1)
 
     def smallest_p(self, sums: Floats) -> Floats:
-        """The smallest p of each sign pattern, from signed sums per model, (models × patterns)."""
+        """The smallest p-value in each sign pattern.
+
+        sums : sum of each model's residuals with the signs of each pattern, (models × patterns).
+        """
         p = []
         for degrees in np.unique(self.degrees).tolist():
             places, largest = np.flatnonzero(self.degrees == degrees), np.zeros(sums.shape[1])

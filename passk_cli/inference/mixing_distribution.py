@@ -1,9 +1,10 @@
 """A fitted distribution of success rates over tasks, and the errors of estimates in new attempts.
 
 The fitted distribution (the mixing distribution) has masses on a logit grid of rates that includes
-0 and 1. Expectation-maximisation finds the maximum likelihood for the counts, plus one additional
-task that is spread evenly over the grid for smoothness. The error of a mean over these tasks,
-estimate − truth, has mean 0. The cumulants of this error are sums over tasks.
+0 and 1. Expectation-maximisation maximises the likelihood of the counts and of one additional task,
+which is spread evenly over the grid to make the distribution smooth. The error of a
+mean over these tasks, estimate − truth, has mean 0. The cumulants of this error are sums over
+tasks.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class MixingDistribution:
         therefore too small as often as too large.
 
         variance : (rates,), variance of a task's value at each rate.
-        The log-likelihood of this distribution is 1.5 below the maximum.
+        The log-likelihood of this distribution is at most 1.5 below the maximum.
         """
         top = variance.max()
         pulls = _VARIANCE_PULLS[:, None] * (variance / top if top > 0 else variance)
@@ -108,7 +109,7 @@ class MixingDistribution:
 
 @lru_cache(maxsize=64)
 def mixing_distribution(tasks: CountHistogram) -> MixingDistribution:
-    """The likelihoods of the tasks on a grid of rates that is fine enough for them (cached)."""
+    """The likelihoods of the counts of tasks on a grid of success rates, which are cached."""
     from passk_cli.scipy_special import expit, xlog1py, xlogy
 
     reach = max(_REACH, math.log(int(tasks.n.max())) + 3.0)
@@ -144,7 +145,8 @@ def statistic_errors(
 
     The function enumerates only numbers of passes within 8 standard deviations of the mean, and at
     most about 160 evenly spaced numbers.
-     Returns (statistics × rates × pass counts) and (rates × pass counts).
+    Returns the errors, (statistics × rates × pass counts), and the probabilities, (rates × pass
+    counts).
     """
     spread = 8.0 * np.sqrt(n * rates * (1.0 - rates)) + 20.0
     first = np.floor(np.clip(n * rates - spread, 0, n))
@@ -164,7 +166,10 @@ def statistic_errors(
 
 
 def task_groups_by_attempts(n: Ints) -> list[tuple[int, Ints]]:
-    """Groups of tasks with similar numbers of attempts: smallest number and task indices."""
+    """Groups of tasks with similar numbers of attempts.
+
+    Returns the smallest number of attempts and the task indices of each group.
+    """
     groups = []
     remaining = np.unique(n)
     while len(remaining):

@@ -43,9 +43,9 @@ def noise_split(
     """The variance of the mean difference of two pass rates over T tasks, in two parts.
 
     The difference at task t is d_t = c_t/n_t − c′_t/n′_t. The total variance is s²/T, with the
-    variance s² of d_t over tasks (for clusters, see `cluster_excess`). attempts = Σ_t [c(n −
-    c)/(n²(n − 1)) + the same term of the second model] / T², unbiased. tasks = max(0, total −
-    attempts).
+    variance s² of d_t over tasks (for clusters, see `cluster_excess_variance`). The part due to
+    attempts is Σ_t [c(n − c)/(n²(n − 1)) + the same term of the second model] / T², which is
+    unbiased. The part due to tasks is the rest of the total variance, but at least 0.
 
     first, second : attempts n ≥ 2 and passes c of each model, at the same T ≥ 2 tasks.
 
@@ -66,11 +66,11 @@ def noise_floor(n: Ints, c: Ints, attempts: float = 1.0, level: float = 0.95) ->
     """Noise floor: the largest difference in pass@1 between two runs that may be due to chance.
 
     The noise floor is d = z √(2 Σ v_t / m) / T, but at most 1. In this formula, z is the normal
-    quantile of (1 + level) / 2, m is the number of attempts at each of T tasks, and v_t = c_t (n_t
-    − c_t) / (n_t (n_t − 1)) is an unbiased variance.
+    quantile of (1 + level) / 2, m is the number of attempts at each of T tasks, and
+    v_t = c_t (n_t − c_t) / (n_t (n_t − 1)) estimates the variance of an attempt at task t.
 
     n, c : attempts n ≥ 2 and passes of earlier runs of one model, (T,).
-    attempts : m, the planned attempts per task and run.
+    attempts : m, the planned number of attempts per task in a run.
     level : share of pairs of runs with a difference of at most d. Coverage: benchmarks/noise.md.
 
     >>> round(noise_floor(np.array([4, 4]), np.array([2, 4])), 6)  # v = 1/3 and 0

@@ -39,7 +39,7 @@ class SignFlipResult:
 
     p : floats in (0, 1]; NaN if a column contains a value that is not finite.
     exact : whether p comes from all sign patterns, so that p has no Monte-Carlo error.
-    smallest_possible_p : 2^(1−t) if t differences are not 0 (mid-p: 2^−t).
+    smallest_possible_p : 2^(1−t) for t differences that are not 0, or 2^−t for the mid-p.
     """
 
     p: Floats
@@ -62,19 +62,17 @@ def sign_flip_test(
     If all differences are multiples of one number (for example for pass@1 with equal numbers of
     attempts), a convolution counts all patterns for any number of tasks.
     Otherwise, if there are more than `enumerate_up_to` nonzero differences, p = (b+1)/(m+1) if b of
-    m random sign patterns reach the observed sum.  If
-    Hoeffding's bound for the exact p, 2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns
-    can give, the function returns this bound, because a large family of tests needs smaller
-    p-values.
+    m random sign patterns reach the observed sum. If Hoeffding's bound for the exact p,
+    2 exp(−(Σd)² / 2Σd²), is below the smallest p that m patterns can give, the function returns
+    this bound, because a large family of tests needs smaller p-values.
 
     differences : V_A − V_B, (tasks,) or (tasks × columns); a column is a comparison. Use the
     difference 0 for a task that a pair of models does not have.
     resamples : m ≥ 1.  seed : integer ≥ 0.
-    enumerate_up_to : 0 to 40; time and memory grow as 2^(t/2).
+    enumerate_up_to : from 0 to 40. Time and memory grow with 2^(t/2).
     mid : whether patterns with a sum equal to the observed sum have half the weight (mid-p). If
-        equal sums are frequent, the mid-p has more power,
-        but it does not guarantee the significance
-        level (benchmarks/comparison.md).
+        equal sums are frequent, the mid-p has more power, but the mid-p does not guarantee the
+        significance level (benchmarks/comparison.md).
 
     The random signs depend on the task's position, the number of tasks and the seed. Two sums that
     differ by at most 1e-9 of Σ|d| are treated as equal.
@@ -94,8 +92,8 @@ def sign_flip_test(
     if not 0 <= enumerate_up_to <= 40:
         raise ValueError("enumerate_up_to must be between 0 and 40")
     finite = np.isfinite(columns).all(axis=0)
-    # Differences are divided by the largest difference, so that squares neither overflow nor become
-    # 0.
+    # Differences are scaled to whole numbers, so that sums are exact, and squares neither overflow
+    # nor become 0.
     scaled = np.where(finite, columns, 0.0)
     _, exponent = np.frexp(np.abs(scaled).max(axis=0, initial=0.0))
     room = 51 - math.ceil(math.log2(len(scaled) or 1))
@@ -203,7 +201,10 @@ def _as_columns(differences: ArrayLike) -> Floats:
 
 
 def _share_of_all_patterns(column: Floats, threshold: float) -> float:
-    """The share of all sign patterns with |sum| ≥ threshold, by enumeration of two half columns."""
+    """The share of all sign patterns with |sum| ≥ threshold.
+
+    To save time, the function enumerates the patterns of each half of the column separately.
+    """
     sizes = np.abs(column[column != 0])
     if threshold <= 0:
         return 1.0

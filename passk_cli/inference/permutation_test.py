@@ -45,15 +45,15 @@ def permutation_test_within_tasks(
     Hypothesis: Both models have the same pass probability at every one of these tasks. Under this
     hypothesis, the n_A + n_B attempts at a task are exchangeable. Given the C passes at a task, the
     passes of the first model have a hypergeometric distribution, for any numbers of attempts.
-    The statistic is S = Σ_t f(n_A, c_A) − f(n_B, C − c_A) for a metric f. The p-value is
-    min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant
-    result in either direction has a probability of at most α/2.
+    The statistic is S = Σ_t f(n_A, c_A) − f(n_B, C − c_A) for a metric f. For the statistic S* of a
+    random permutation, the p-value is min(1, 2·min(P(S* ≥ S), P(S* ≤ S))), so a significant result
+    in either direction has a probability of at most α/2.
 
-    The p-value is exact if the values of the metric are on a lattice (k = 1, most k ≤ n ≤ 10).
-    Otherwise, the p-value comes from m random permutations, with (b+1)/(m+1) for each tail. If
-    Chernoff's bound for the exact p, 2·min_θ E exp(θ(S* − S)), is below the smallest p that m draws
-    can give, the function returns this bound, because a large family of tests needs smaller
-    p-values.
+    The p-value is exact if the values of the metric are on a lattice, for example for k = 1, and
+    for most k and n up to 10. Otherwise, each tail probability is (b+1)/(m+1) if b of m random
+    permutations reach S. If Chernoff's bound for the exact p, 2·min_θ E exp(θ(S* − S)), is below
+    the smallest p that m draws can give, the function returns this bound, because a large family of
+    tests needs smaller p-values.
 
     The test is not valid for new tasks, because two models with equal means over tasks may have
     different pass probabilities at each task.
@@ -96,7 +96,7 @@ def permutation_test_of_attempts(
     of everything that the metric uses. Two models that are equally often right but give different
     answers violate the hypothesis, even if the metric shows no difference.
 
-    metric : a metric that does not depend on the order of attempts (`kind.exchangeable`).
+    metric : a metric that does not depend on the order of attempts (`definition.exchangeable`).
     first, second : attempts of each model at the same tasks, n ≥ k at each task.
     Errors: ValueError if the metric needs only n and c, or depends on the order of attempts.
 
@@ -152,7 +152,7 @@ class _SumDistribution:
 
     @property
     def smallest_possible_p(self) -> float:
-        """The smallest possible p, for the largest (or smallest) difference at every task."""
+        """The p-value if the difference at every task is as large, or as small, as possible."""
         ends = []
         for sign in (1.0, -1.0):
             log = 0.0
@@ -196,7 +196,10 @@ class _SumDistribution:
         return (other_tail, tail) if theta >= 0 else (tail, other_tail)
 
     def exponential_tilt(self, observed: float) -> tuple[float, float, Floats]:
-        """The θ at which the tilted sum has the mean S; K(θ) − θS; and the tilted probabilities."""
+        """The θ at which the tilted sum has the mean S, K(θ) − θS, and the tilted probabilities.
+
+        K is the cumulant generating function of the sum.
+        """
         reach = 30.0 / float(np.abs(self._values).max())
         low, high, theta = -reach, reach, 0.0
         for _ in range(60):

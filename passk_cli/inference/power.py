@@ -25,7 +25,7 @@ class PairedTest:
     variance : variance of one task's difference, ≥ 0; NaN if it is unknown.  level : 1 − α.
     statistic_step : step; 0 for the paired t-test. The sign-flip test has less power if sums of
         differences are on a lattice. For the sign-flip test, the step is half the lattice distance
-        (`lattice_step`).
+        (`half_lattice_distance`).
     variance_decrease : relative decrease of the variance per squared difference; 0 if the variance
         was measured on two models. The decrease is 1 / (4 E (1−E)) for similar models with the
         common mean E.
@@ -59,7 +59,7 @@ class PairedTest:
         return _rejection_chance(away * math.sqrt(tasks / variance), tasks - 1, self.level)
 
     def tasks_needed(self, difference: float, target_power: float) -> int | None:
-        """The smallest number of tasks for a given power; None if unknown or above a billion."""
+        """The smallest number of tasks that reach a power; None if unknown or above a billion."""
         if math.isnan(self.variance) or not difference > 0:
             return None
         high = 2
@@ -103,7 +103,10 @@ def half_lattice_distance(n: int, k: int) -> float:
 
 
 def _rejection_chance(away: float, degrees: int, level: float) -> float:
-    """P(|Z + away| > t·S) with S² = χ²/degrees, the probability that |t'| exceeds the value t."""
+    """The probability of a significant result, P(|Z + away| > t·S) with S² = χ²/degrees.
+
+    In this formula, Z is a standard normal variable, and t is the critical value of the test.
+    """
     from passk_cli.scipy_special import ndtr, stdtrit
 
     reach = math.sqrt(_NEGLIGIBLE / degrees)

@@ -42,7 +42,7 @@ def compact_letters(different: Bools) -> list[str]:
     shared = [""] * count
     for place, models in enumerate(members):
         for i in models:
-            # The letters of ranks are a … z, then a1 … z1 and so on.
+            # The letters are a … z, then a1 … z1, then a2 … z2 and so on.
             shared[i] += chr(ord("a") + place % 26) + (str(place // 26) if place >= 26 else "")
     return shared
 
@@ -71,7 +71,7 @@ def letter_ranges(letters: str) -> str:
 
 
 def tied_positions(ordered: Floats) -> tuple[Indices, Indices]:
-    """First and last position of the values that equal each value, as arrays of the same shape.
+    """The first and the last position at which each value occurs, as arrays of the same shape.
 
     ordered : values in ascending order in each column. NaN is not equal to any value.
 
@@ -105,8 +105,9 @@ def lead_shares(draws: Floats) -> Floats:
 def rank_limits(better: Bools) -> Ints:
     """The best and the worst rank of each model that the tests do not exclude: (models × 2).
 
-    The best rank is 1 + the number of significantly better models. The worst rank is M − the number
-    of significantly worse models. A model that ties with all M − 1 models has the ranks 1 and M.
+    For M models, the best rank is 1 + the number of significantly better models, and the worst rank
+    is M − the number of significantly worse models. A model that ties with all M − 1 models has the
+    ranks 1 and M.
 
     better : True if the model of the row is significantly better than the model of the column.
 

@@ -13,7 +13,9 @@ _MOST_STEPS = 200
 
 
 def parabola_peaks(before: Floats, middle: Floats, after: Floats) -> Floats:
-    """The maximum of the parabola through three points, of which the middle point is the highest.
+    """The maximum of the parabola through three equally spaced points.
+
+    If the middle point is not the highest of the three, its own value is returned.
 
     >>> parabola_peaks(np.array([0.0, 1.0]), np.array([1.0, 2.0]), np.array([1.0, 3.0])).tolist()
     [1.125, 2.0]
@@ -30,7 +32,7 @@ def find_root(function: Callable[[float], float], low: float, high: float, withi
     The method is regula falsi with the weights of Anderson and Björck. If three steps do not halve
     the bracket, the method bisects it. The search needs only a few steps for smooth functions.
 
-    function : with opposite signs at low and high, or 0 at one of them.
+    function : a function with opposite signs at low and high, or with the value 0 at one of them.
     within : accuracy of the point, > 0; limited by the precision of doubles.
     Errors: ValueError if the function has the same sign at low and high.
     Source: Anderson & Björck 1973, BIT 13, 253–264.

@@ -56,14 +56,13 @@ def run_effect(n: Ints, c: Ints, *, level: float = 0.95, seed: int = 0) -> RunEf
 
     Hypothesis: The attempts at a task are exchangeable over runs. Given the passes at a task, the
     passes in each run are then multivariate hypergeometric, for any numbers of attempts. The
-    statistic for the means m_r of the runs is Q = Σ_r (m_r − m̄)² / v_r with v_r = Σ_t s_t² / (n_rt
-    T²). In this formula, s_t² is the variance of all attempts at task t.
+    statistic for the means m_r of the runs is Q = Σ_r (m_r − m̄)² / v_r with
+    v_r = Σ_t s_t² / (n_rt T²) and the variance s_t² of all attempts at task t.
     The statistic for single tasks is Σ_tr n_rt (c_rt / n_rt − C_t / N_t)², with the totals C_t and
     N_t over runs. The p-values are (b + 1)/(m + 1) if b of m draws reach the statistic.
-    The size of the effect is the variance τ² for which
-    Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals R − 1 for R runs.
-    At the limits of τ², Q(τ²) equals quantiles of
-    χ² with R − 1 degrees of freedom (Q-profile). The upper limit of τ² is at most ¼.
+    The size of the effect is the variance τ² for which Q(τ²) = Σ (m_r − m̄)² / (v_r + τ²) equals
+    R − 1 for R runs. At the limits of τ², Q(τ²) equals quantiles of χ² with R − 1 degrees of
+    freedom (Q-profile). The upper limit of τ² is at most ¼.
 
     n, c : attempts ≥ 1 and passes, (runs, tasks), with R ≥ 2 runs.  level : in (0, 1).
     Edge cases: If all attempts of each task agree, there is no effect, p is 1, and the limits are
@@ -170,10 +169,11 @@ def _permutation_p(n: Ints, c: Ints, variances: Floats, seed: int) -> tuple[floa
 def run_and_chance_variances(values: Floats) -> tuple[float, float]:
     """The variance of the means of runs, M_r / T, and the part due to chance, M_tr / T.
 
-    In these formulas, M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of the R runs. M_tr =
-    Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)) is the mean square of residuals.
+    M_r = T Σ_r (v_·r − v)² / (R − 1) is the mean square of the R runs.
+    M_tr = Σ_tr (v_tr − v_t· − v_·r + v)² / ((R − 1)(T − 1)) is the mean square of residuals.
+    In these formulas, v_t·, v_·r and v are the means of a task, of a run and of all values.
 
-    values : values of the same tasks in each run, (runs, tasks), R ≥ 2, T ≥ 2.
+    values : value v_tr of each task in each run, (runs, tasks), R ≥ 2, T ≥ 2.
     Errors: ValueError for fewer than two runs or tasks.
     Source: Searle, Casella & McCulloch 1992, two-way crossed random effects.
     """
@@ -189,7 +189,7 @@ def run_and_chance_variances(values: Floats) -> tuple[float, float]:
 def run_effect_variance(values: Floats) -> float:
     """Variance of the effect of a run that is common to all tasks of the run, at least 0.
 
-    values : task values as for `run_variances`.
+    values : task values as for `run_and_chance_variances`.
 
     >>> values = np.array([[0.1, 0.5, 0.3], [0.3, 0.7, 0.5], [0.2, 0.6, 0.4]])
     >>> round(run_effect_variance(values), 6)
@@ -281,8 +281,7 @@ def log_means(n: Ints, logs: Floats, squares: Floats) -> tuple[Floats, Floats]:
     The mean of run r is m_r = ā + mean_t (L_rt − a_t). In this formula, L_rt is the mean logarithm
     of the amounts of run r at task t, a_t is the mean of L_rt over the runs with an amount, and ā
     is the mean of a_t over tasks. Means of logarithms are nearly normal, but means of skewed
-    amounts, such as prices, are not nearly normal. The means m_r do not depend on the numbers of
-    attempts.
+    amounts, such as prices, are not. The means m_r do not depend on the numbers of attempts.
 
     n : number of amounts above 0, (runs, tasks); at least one per run and one per task.
     logs, squares : sums of the logarithms, and of the squared logarithms.
@@ -336,18 +335,16 @@ def change_points(
     deviate exceeds a threshold, the 1 − α quantile of the largest deviate in a history of 365 runs
     without a change, and if all four checks confirm it:
 
-    - The sd is at least the standard deviation of the runs' means due to chance within tasks.
-    Runs that are nearly equal
-      by accident therefore show no change.
+    - The sd is at least the standard deviation of the runs' means due to chance within tasks. Runs
+      that are nearly equal by accident therefore show no change.
     - Successive runs may be correlated, so `correlated_t` must exceed the threshold too.
     - Means of runs near 0 or 1 have skewed distributions, in which a few low means are not a
-    change. Therefore the
-      normal scores of the runs, Φ⁻¹((rank − 3/8) / (R + 1/4)), must exceed the threshold at the
-      same split. If there are too few runs for this check, at least four runs on each side must not
-      overlap.
-    - A few attempts may be the cause of the whole change.
-    Therefore the exact p-value of the counts before and after the split
-      (`exact_change_p`) must be as small as the threshold implies.
+      change. Therefore, the deviate of the normal scores of the R runs, Φ⁻¹((rank − 3/8) / (R +
+      1/4)), must exceed the threshold at the same split. It is also enough if at least four runs on
+      each side of the split do not overlap.
+    - A few attempts may be the cause of the whole change. Therefore, the exact p-value of the
+      counts before and after the split (`exact_change_p`) must be as small as the threshold
+      implies.
 
     At α = 0.05, at most one in twenty histories without a change has a false alarm, however often
     the history is checked. benchmarks/trend.md shows when correlated runs raise this rate.
@@ -426,8 +423,8 @@ def correlated_t(means: Floats, split: int) -> float:
     means before and after the change. The bias and the standard error are added because a few runs
     cannot exclude correlation. The factor f is at least 1 if the correlation decreases more slowly
     than r^lag, for example for a lasting effect plus chance within tasks. The formula is f = (1 +
-    2r / (1 − φ)) (1 − r) / (1 + r). In this formula, φ = (r₂ + r₃) / (r₁ + r₂) if r₁ is two
-    standard errors above 0, and φ = r if not.
+    2r / (1 − φ)) (1 − r) / (1 + r). If the lag-1 correlation r₁ is two standard errors above 0,
+    φ is (r₂ + r₃) / (r₁ + r₂), from the correlations at the lags 1, 2 and 3. Otherwise, φ is r.
 
     means : (runs,), R ≥ 5.  split : number of runs before the change, from 1 to R − 1.
     Source: Prais & Winsten 1954; Box & Jenkins 1970 (autocorrelations of ARMA(1, 1)).
@@ -496,7 +493,9 @@ def least_detectable_change(
 
 
 def run_correlation(means: Floats) -> float:
-    """Lag-1 correlation of R runs, plus 1/R against bias; 0 for fewer than five runs or equal runs.
+    """The lag-1 correlation of R runs, plus 1/R to correct the bias.
+
+    The result is 0 if there are fewer than five runs, or if all runs are equal.
 
     >>> round(run_correlation(np.array([0.0, 1.0, 2.0, 1.0, 0.0, -1.0, -2.0, -1.0])), 3)
     0.792
@@ -559,7 +558,9 @@ def exact_change_p(n: Ints, c: Ints, start: int, split: int, end: int) -> float:
 
 
 def largest_change_deviate(history: Floats, floors: Floats | float = 0.0) -> float:
-    """The largest deviate of all splits after each run of a history, without resets at changes.
+    """The largest normal deviate of all splits after each run of a history.
+
+    Unlike `change_points`, the function also uses runs from before a change.
 
     history : mean of each run, (runs,), R ≥ 5.  floors : as for `change_points`.
 

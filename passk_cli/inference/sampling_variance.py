@@ -37,10 +37,10 @@ _COMPARED_TAIL_PROBABILITY = 0.025
 def within_variance(metric: Metric, n: Ints, c: Ints) -> Floats:
     """Variance of a metric's value at each task over repeated attempts, by the jackknife.
 
-    (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²]. There are n ways to leave out one
-    attempt: c ways to leave out a pass, and n−c ways to leave out a failure. The mean of the metric
-    f over all n ways is f(n, c) itself. For k = 1, the variance is c (n−c) / (n² (n−1)), the usual
-    unbiased variance of a proportion.
+    The variance is (n−1)/n · [c (f(n−1, c−1) − f)² + (n−c) (f(n−1, c) − f)²] for a metric f. There
+    are n ways to leave out one attempt: c ways to leave out a pass, and n−c ways to leave out a
+    failure. The mean of the metric over all n ways is f(n, c) itself. For k = 1, the variance is
+    c (n−c) / (n² (n−1)), the usual unbiased variance of a proportion.
 
     n, c : attempts and passes, (tasks,).
     Returns one variance per task, (tasks,). The variance is NaN if n ≤ k, because no attempt can be
@@ -74,8 +74,8 @@ def within_variance_from_attempts(
 ) -> Floats:
     """`within_variance` for a metric that needs more than the counts of passes.
 
-    (n−1)/n Σ_j (f without attempt j − f)². For speed, only one of several equal attempts is left
-    out, and the result is weighted.
+    The variance is (n−1)/n Σ_j (f without attempt j − f)² for a metric f. To save time, only one of
+    several equal attempts is left out, and its term is multiplied by their number.
 
     values : value of the metric at each task, (tasks,).  Returns (tasks,); NaN if n ≤ k.
     """
@@ -116,9 +116,9 @@ def attempt_variance_floor(metric: Metric, n: Ints, c: Ints, most: Ints | None =
 
     metric : a metric that needs only n and c.
     n, c : attempts and passes of both models, (2 × rows × tasks).
-    most : the largest possible passes if outcomes are missing; c is then the smallest possible
-        number.
-        The bound is the largest bound for any numbers of passes between c and `most`.
+    most : the largest possible numbers of passes if outcomes are missing, so that c contains the
+        smallest possible numbers. The result is the largest bound for any numbers between c and
+        `most`.
     Returns (rows,); 0 if there is only one task.
 
     >>> from passk_cli.metrics.registry import parse_metric

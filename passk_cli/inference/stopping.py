@@ -9,8 +9,8 @@ There are three kinds of stopping. In the following, m is the largest number of 
 - First pass: Every task has at most one pass, every task with fewer than m attempts has one pass,
   and no attempt is known to follow a pass.
 - Once passed (for example in batches): Every task with fewer than m attempts has a pass.
-- Replaced: A failure is replaced by a retry, so the attempt numbers have gaps.
-At every task with a last attempt number below m, the last attempt passes.
+- Replaced: A failure is replaced by a retry, so the attempt numbers have gaps. At every task with a
+  last attempt number below m, the last attempt passes.
 
 Such data are evidence of stopping if their probability without stopping is below `EVIDENCE_LEVEL`.
 """
@@ -33,7 +33,6 @@ from passk_cli.inference.compatible_rates import (
 # below EVIDENCE_LEVEL.
 EVIDENCE_LEVEL = 0.01
 FIRST_PASS, ONCE_PASSED, REPLACED = "first pass", "once passed", "replaced"
-# UNKNOWN_LAST_OUTCOME is the value for a task with an unknown last outcome.
 UNKNOWN_LAST_OUTCOME = -1
 _TINY, _FEWEST_ZEROS = 1e-300, 0.25
 
@@ -68,15 +67,14 @@ def detect_optional_stopping(
 
     n, c : attempts in the data and passes, (tasks,), n ≥ 1.
     numbered : attempts according to the attempt numbers, ≥ n, (tasks,); None without numbers.
-    last : whether the last attempt passed: 1, 0, or UNKNOWN, (tasks,).
+    last : whether the last attempt passed: 1, 0, or UNKNOWN_LAST_OUTCOME, (tasks,).
 
     Three bounds for the probability of the data are valid for any success rates:
 
     - Fisher: S of T tasks have a pass, and these include all s short tasks (tasks with fewer than m
-    attempts). The bound is C(T−s, S−s) / C(T, S).
-      Fisher's bound is exact if the number of attempts is unrelated to whether a task is solved.
-      If n is fixed beforehand, the bound
-      is conservative, because more attempts solve more tasks.
+      attempts). The bound is C(T−s, S−s) / C(T, S). Fisher's bound is exact if the number of
+      attempts is unrelated to whether a task is solved. If n is fixed beforehand, the bound is
+      conservative, because more attempts solve more tasks.
     - One pass at each solved task: The bound is Π (1 − 1/n)^(n−1), the largest probability of one
       pass in n attempts, times C(T−s, T−S), the number of ways to choose the unsolved tasks.
     - Order of the attempts, if it is known: The only pass is the last attempt. The bound is Π 1/n,

@@ -4,9 +4,8 @@
   computes one integral along a path through a saddle point. The absolute error of the
   distribution function is below 1e-11 (see `_upper_tails` for the reason).
 - For multinomial weights (ordinary bootstrap of a mean), `BootstrapDistribution` uses an FFT on a
-  lattice. The distribution is exact to 1e-12 if the values are on a lattice.
-  Other values are rounded to
-  a lattice with 4,096 steps per standard error.
+  lattice. The distribution is exact to 1e-12 if the values are on a lattice. Other values are
+  rounded to a lattice with 4,096 steps per standard error.
 """
 
 from __future__ import annotations
@@ -239,7 +238,10 @@ def _upper_tails(d: Floats, alpha: Floats) -> Floats:
 
 
 class _IntegrationPaths(NamedTuple):
-    """Integration paths: saddle points c, terms d/(1 − c d), weights of atoms, widths and bends."""
+    """Integration paths: saddle points c, terms d/(1 − c d), weights of atoms, widths and bends.
+
+    K(c) = −Σ α log(1 − c d) is the logarithm of a constant factor of the integrand.
+    """
 
     saddle_points: Floats
     atom_terms: Floats
@@ -399,7 +401,10 @@ class BootstrapDistribution:
         return origin, step / count, probabilities / probabilities.sum()
 
     def cdf(self, q: float, *, strict: bool = False) -> float:
-        """P(mean ≤ q), or P(mean < q) if strict; q is rounded to a mean within 1e-6 steps."""
+        """P(mean ≤ q), or P(mean < q) if `strict`.
+
+        A possible mean within 1e-6 lattice steps of q counts as equal to q.
+        """
         first, step, probabilities = self._lattice_distribution
         place = (q - first) / step
         nearest = round(place)

@@ -91,11 +91,10 @@ def rates_by_position_range(
 def trend_scores_and_weights(start: Ints, passed: Ints) -> tuple[Floats, Floats]:
     """The score S and the size Q of the trend of each task, from which slopes are computed.
 
-    S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² = n(n²−1)/12. The slope of the outcomes of
-    a task over the position i is S/Q. The ratio ΣS/ΣQ is the common
-    slope within all tasks, weighted
-    by the information of each task. S is also the score statistic of a common slope in a logistic
-    regression, given the number of passes of every task.
+    For the outcomes x_0 … x_{n−1} of a task, S = Σ_i (i − (n−1)/2) x_i and Q = Σ_i (i − (n−1)/2)² =
+    n(n²−1)/12. The slope of the outcomes over the position i is S/Q. The ratio ΣS/ΣQ is the common
+    slope within all tasks, weighted by the information of each task. S is also the score statistic
+    of a common slope in a logistic regression, given the number of passes of every task.
     Source: Cox 1958.
 
     >>> scores, sizes = trend_scores_and_weights(np.array([0, 3]), np.array([0, 0, 1]))
@@ -141,8 +140,8 @@ def neighbour_correlation_of_trend(slope: float, n: Ints, c: Ints) -> float:
 
     The correlation due to the trend is Σ b²(n²−1)(n−2)/6 / Σ 2c(n−c)/n.
 
-    slope : b, the change of the pass rate per attempt.  The value is NaN if no task has both passes
-        and failures.
+    slope : b, the change of the pass rate per attempt.
+    Returns NaN if no task has both passes and failures.
 
     >>> round(neighbour_correlation_of_trend(0.02, np.array([10]), np.array([5])), 4)
     0.0106

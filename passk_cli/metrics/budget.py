@@ -50,18 +50,17 @@ def pass_within_budget(
     next attempt is unknown. The lowest value assumes that the next attempt fails, and the highest
     value assumes that it passes.
 
-    value : (rows,) costs ≥ 0. The value NaN is an unknown cost. For the lowest value, an attempt
-        with an unknown cost never fits into the budget.
-        For the highest value, an attempt with an unknown cost costs 0. An attempt with an infinite
-    cost never fits into a budget.
+    value : (rows,) costs ≥ 0, or NaN for an unknown cost. For the lowest probability, an attempt
+        with an unknown cost never fits into the budget. For the highest probability, such an
+        attempt costs 0. An attempt with an infinite cost never fits into a budget.
     budget : ≥ 0 or infinite, of any shape.
     Returns two arrays of shape `budget.shape` + (cells,), in [0, 1]; NaN for a cell without
     attempts. The result is exact up to rounding, also for sums equal to the budget (0.1 + 0.2 fits
     into 0.3). The computation is exact for up to 25 failing attempts with different costs, for up
     to 1,000 failing attempts with few different costs, and for more failing attempts if few of them
     fit into the budget or if costs are small whole numbers.
-    Otherwise costs are rounded to a grid, down for one
-    limit and up for the other, so that the range remains valid. In tests with up to 1,000 attempts,
+    Otherwise, costs are rounded to a grid, down for the highest probability and up for the lowest
+    probability, so that the range remains valid. In tests with up to 1,000 attempts,
     the lowest and the highest value then differed by less than 0.005.
     Errors: ValueError for a negative cost; ParameterError for an invalid budget.
     Source: order of attempts as in Chen and others 2021; success over cost as in Brown and others
@@ -177,7 +176,10 @@ class _CellCosts(NamedTuple):
         return low, high
 
     def _exact_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats] | None:
-        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ left} / (n C(n−1, j)); None if too many sets A exist."""
+        """Σ_j #{A ⊂ F: |A| = j, cost(A) ≤ remaining} / (n C(n−1, j)); None for too many sets A.
+
+        F is the set of all failing attempts.
+        """
         most = int(remaining.max())
         affordable = int(np.searchsorted(self.failure_costs, most, side="right"))
         failures, failed = self.failure_costs[:affordable], self.failure_counts[:affordable]
@@ -212,7 +214,7 @@ class _CellCosts(NamedTuple):
         return total, total
 
     def _grid_fitting_probability(self, remaining: Ints) -> tuple[Floats, Floats]:
-        """Approximate `_fitting` with costs rounded down to a grid.
+        """Approximate `_exact_fitting_probability` with costs rounded down to a grid.
 
         The sums of the smallest and of the largest rounding remainders of j failures give the two
         limits.

@@ -39,9 +39,8 @@ def distinct_passing_at_k(
     """Expected number of different passing solutions among k attempts ("distinct correct@k").
 
     The value is the sum of 1 − C(n − p_j, k) / C(n, k) over the solutions j that occur in p_j
-    passing attempts. This number of solutions is at least pass@k.
-    The number equals pass@k if all passing attempts of a cell have the same
-    solution.
+    passing attempts. The value is at least pass@k, and equals pass@k if all passing attempts of a
+    cell have the same solution.
     Returns (cells,) in [0, k]; NaN if n < k.
 
     >>> bag = np.array([0, 2]), np.array([7, 9]), np.array([2, 1]), np.array([2, 0])
@@ -111,11 +110,11 @@ def duplicate_share(start: Ints, times: Ints) -> Floats:
 def solution_agreement(start: Ints, times: Ints) -> Floats:
     """Probability that two attempts of a cell have the same solution: Σ m(m−1) / (n(n−1)).
 
-    For any number of attempts, this agreement is an unbiased estimate of Simpson's Σ p², and equals
-    2 − distinct@2.
-    The inverse of the agreement, the effective number of solutions, is biased. Therefore compute
-    the mean agreement over cells before you invert it.
-    The agreement is NaN for a cell with fewer than two attempts.
+    The sum is over the solutions, which occur in m of the n attempts. For any n ≥ 2, this agreement
+    is an unbiased estimate of Simpson's Σ p², and equals 2 − distinct@2. The inverse of the
+    agreement, the effective number of solutions, is biased. Therefore, compute the mean agreement
+    over cells first, and the inverse of the mean afterwards. The agreement is NaN for a cell with
+    fewer than two attempts.
     Source: Simpson 1949, "Measurement of diversity", Nature 163.
 
     >>> solution_agreement(np.array([0, 2]), np.array([3, 1]))

@@ -52,9 +52,8 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
     The value equals (2/k) E max(0, X − ⌈k/2⌉), where X is the number of passes among k attempts.
 
     n, c, k : as in `gpass_pairs`, with the same accuracy; NaN if n < k. The sum has k − ⌈k/2⌉ terms
-        of at most 1. The maximum of mgpass@k is therefore 1 for even k and 1 − 1/k for odd k.
-        For k = 1, the
-        sum is 0.
+        of at most 1. The maximum of mgpass@k is therefore 1 for even k and 1 − 1/k for odd k. For
+        k = 1, the sum is 0.
     Source: Liu and others 2024, mG-Pass@k.
 
     >>> mgpass_pairs(np.array([4, 4]), np.array([2, 4]), 2).round(6).tolist()
@@ -68,7 +67,7 @@ def mgpass_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def at_least_m_of_k_pairs(n: Ints, c: Ints, k: int, least: int) -> Floats:
-    """P(at least `least` of k attempts pass), drawn from n attempts of which c pass."""
+    """P(at least `least` of k attempts pass), if c of the n attempts to draw from pass."""
     if least == 1:
         return pass_at_k_pairs(n, c, k)
     if least == k:

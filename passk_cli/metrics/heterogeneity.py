@@ -9,10 +9,9 @@ every task would have p = μ.
   differences between tasks. The coverage deficit equals Δ_k of the failure rates 1 − p.
 
 The k-th power of the estimate of μ is biased upwards. The exact power μ^k is the probability that
-k attempts at k
-independently drawn tasks all pass. If the tasks are a sample, an unbiased estimator of this
-probability uses k different tasks (`mean_power_new_tasks`). If they are the whole population, it
-uses tasks drawn with repetition (`mean_power_these_tasks`).
+k attempts at k independently drawn tasks all pass. If the tasks are a sample, an unbiased estimator
+of this probability uses k different tasks (`power_of_mean_new_tasks`). If the tasks are the whole
+population, the estimator uses tasks drawn with repetition (`power_of_mean_these_tasks`).
 Source: The definitions are from "Pass@k and Pass^k tell different stories from mean success rate"
 (2025). The unbiased estimators are U-statistics (Hoeffding 1948).
 """
@@ -173,7 +172,7 @@ class RateMoments:
 
 
 def moments_of_rates(rates: Floats) -> RateMoments:
-    """Moments of exact success rates over exactly these T tasks (with divisor T, not T − 1).
+    """Moments of exact success rates over exactly these T tasks, with the divisor T, not T − 1.
 
     >>> moments_of_rates(np.array([0.2, 0.8])).sd.__round__(6)
     0.3
@@ -189,7 +188,8 @@ def moments_new_tasks(values: Floats) -> RateMoments:
     The mean of pass^j over tasks estimates E p^j, and products of such moments are estimated from
     means over different tasks. Therefore the moments do not include the noise of the attempts.
 
-    values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in `mean_power_new_tasks`.
+    values : (tasks × 3) pass^1, pass^2, pass^3; for clusters as in
+        `power_of_mean_new_tasks`.
     The variance needs 2 tasks and n ≥ 2, and the third moment needs 3 tasks and n ≥ 3. A moment is
     NaN if there are not enough tasks or attempts.
     """

@@ -83,8 +83,11 @@ def _quadrature_nodes_needed(answers: int, k: int, v: int = 1) -> int:
 
 @dataclass(eq=False, repr=False)
 class _VoteTable:
-    """A block of cells.  votes : (cells × answers), in decreasing order.  log_factorials :
-    log-factorials.
+    """The votes in a block of cells, from which k attempts of each cell are drawn.
+
+    votes : number of attempts with each answer, in decreasing order, (cells × answers).
+    answer_pass_rates : share of passes among the attempts with each answer, (cells × answers).
+    log_factorials : log 0!, log 1!, log 2!, …
     """
 
     n: Ints
@@ -140,7 +143,7 @@ class _VoteTable:
         return won
 
     def _binomial_table(self, m: Ints, i: Ints, n: Ints) -> Floats:
-        """The table b(m, i) with θ = k/n, of shape (i × m); 0 if i < 0 or i > m."""
+        """The probabilities b(m, i) with θ = k/n, of shape (i × m); 0 if i < 0 or i > m."""
         i = i[:, None]
         inside = (i >= 0) & (i <= m)
         chosen_votes = np.where(inside, i, 0)

@@ -48,8 +48,8 @@ def pass_hat_k(n: ArrayLike, c: ArrayLike, k: ArrayLike) -> Floats:
     The estimate of E[p**k] is unbiased if the n attempts are exchangeable. The result is NaN if n <
     k, because there are too few attempts.
 
-    Arguments and errors are those of `pass_at_k`.  Returns floats in [0, 1], relative error ≤ 1e-12
-    down to the smallest normal number.
+    The arguments and errors are the same as for `pass_at_k`.  Returns floats in [0, 1],
+    relative error ≤ 1e-12 down to the smallest normal number.
     Source: Yao and others 2024, "tau-bench", the estimator of pass^k.
 
     >>> pass_hat_k(4, 3, [1, 2, 4, 5]).tolist()
@@ -106,7 +106,10 @@ def pass_hat_k_pairs(n: Ints, c: Ints, k: int) -> Floats:
 
 
 def rate_pairs(n: Ints, c: Ints, k: int, share: object) -> Floats:
-    """Pass rate of each (n, c) pair, for metrics that have a range. k and `share` are ignored."""
+    """Pass rate of each (n, c) pair, for metrics that are known only as a range.
+
+    k and `share` are ignored.
+    """
     return pass_at_k_pairs(n, c, 1)
 
 
@@ -150,7 +153,7 @@ def _miss_probability(n: Ints, m: Ints, k: int, *, logs: bool) -> Floats:
 def pass_at_and_hat_curves(n: Ints, c: Ints, k_max: int) -> tuple[Floats, Floats]:
     """pass@k and pass^k of each cell for every k from 1 to k_max: two (cells × k_max) arrays.
 
-    NaN if n < k.
+    The values are NaN if n < k.
 
     >>> at, hat = pass_at_and_hat_curves(np.array([4]), np.array([3]), 4)
     >>> at.round(3).tolist(), hat.tolist()
@@ -168,10 +171,11 @@ def pass_at_and_hat_curve_blocks(
 ) -> Iterator[tuple[slice, Floats, Floats]]:
     """pass@k and pass^k of each cell at many k's, in blocks that limit the memory.
 
-    The cumulative products run over all k, so many k's take as long as the largest k.
+    The cumulative products run over all k, so all k's together take as long as the largest k.
 
     n, c : (cells,).  ks : increasing, at least 1.
-    Yields (slice of ks, pass@k, pass^k), both (k's of the slice × cells); NaN if n < k.
+    Yields (slice of ks, pass@k, pass^k). The values of both metrics are arrays (k's of the slice ×
+    cells), with NaN if n < k.
     The relative error is at most 1e-12 up to k = 10⁵.
     """
     un, uc, index = unique_pairs(n, c)

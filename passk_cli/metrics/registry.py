@@ -49,12 +49,12 @@ class MetricDefinition:
     """A family of metrics, with one metric per k.
 
     value_function : function (n, c, k) → values for metrics of counts; otherwise function (start,
-        value, count, passed, k) → values (see Attempts). For a ratio of two means, the values are
-        the contributions of tasks to the ratio. If `is_known_only_as_range` is true, the values are
-        pass rates.
+        value, count, passed, k) → values, as in `metrics/graded.py`. For a ratio of two
+        means, the values are the contributions of tasks to the ratio. If `is_known_only_as_range`
+        is true, the values are pass rates.
     meaning : one sentence that may contain {k}, and {share} for the share τ.
     required_attempt_data : data that the metric needs in addition to counts: "score", "answer",
-        "solution", "attempt" (order of the attempts), or one of AMOUNTS.
+        "solution", "attempt" (order of the attempts), or an amount, for example "cost".
     bounds : function of k that returns the lowest and highest possible value; None if these values
         depend on the scores.
     has_k : if false, k is 1 and not in the name.
@@ -159,7 +159,7 @@ _MAX_POLYNOMIAL_K = 10_000
 class Metric:
     """A metric at one k, for example pass@10.
 
-    share : τ as an exact fraction, if the family has one.
+    share : the share τ as an exact fraction, or None if the family has no share.
 
     >>> parse_metric("pass@10")
     Metric(family='pass@', k=10, share=None)

@@ -18,9 +18,9 @@ class AttemptValueCounts:
 
     A cell is one model at one task.
 
-    cell_offsets : integers with the shape (cells + 1,).  The rows from start[i] to start[i+1] − 1
-        belong to cell i and are sorted by value.  An attempt without a known amount may have no
-        row.
+    cell_offsets : integers with the shape (cells + 1,).  The rows cell_offsets[i] …
+        cell_offsets[i+1] − 1 belong to cell i and are sorted by value.  An attempt without a known
+        amount may have no row.
     value : a score (float), an amount (float ≥ 0, or NaN if unknown), the code of an answer or a
         solution (int, or −1 if missing), or the number or time of an attempt (float).
     count : the number of attempts of the row's cell that have the row's value, at least 1.
@@ -51,8 +51,8 @@ class AttemptValueCounts:
         valueless: int = 0,
         unparsed: int = 0,
     ) -> AttemptValueCounts:
-        """Make Attempts from rows for each cell and value, which are sorted by cell and then by
-        value.
+        """Make AttemptValueCounts from rows that are sorted by cell and then by value, with one row
+        for each value of a cell.
 
         cell : for each row, the index of its cell, from 0 to cells − 1.
         """

@@ -57,7 +57,7 @@ class Counts:
     clusters : name of the cluster of each task, or None if tasks have no clusters.
     attempts : requested data of single attempts: "score", "answer", "solution", "attempt" (their
         order), or an amount ("cost" in dollars, "tokens_in", "tokens_out", "tokens", "duration" in
-        seconds, "turns") → Attempts.  If only scores were requested, all c are 0.
+        seconds, "turns") → their values.  If only scores were requested, all c are 0.
     attempt_numbering : facts about the attempt numbers, if they may explain why n differs between
         cells.
     reread : a function that reads the same data again with a different request, or None if passk

@@ -34,7 +34,7 @@ class FileReading:
 class UnlabelledAttempt(NamedTuple):
     """An attempt without a label, which passk can select at random for labelling.
 
-    stratum : one code for the judge's verdict and for whether most attempts at the task pass.
+    stratum : code of the pair of the judge's verdict and whether most attempts at the task pass.
     position_in_stratum : random position of the attempt in its series and stratum.
     stratum_size : number of attempts in the series and stratum.
     task_position : random position of the task among all tasks.
@@ -57,8 +57,8 @@ class ColumnChoice(NamedTuple):
 
     role : the role that the column could have, or "" if no role fits.
     suggested_option : the option that gives the column this role, or None if no role fits.
-    value_description : description of the values in the column.  has_role : whether the column has
-        this role.
+    value_description : description of the values in the column.
+    has_role : whether passk already uses the column in this role.
     varies_within_tasks : whether the column has different values for attempts at the same task.
     """
 

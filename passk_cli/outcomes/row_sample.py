@@ -14,8 +14,8 @@ class OrderedAttempts:
 
     series_names : tuple (model, group values …) of each series.
     series_codes : index of the series for each pair of a series and a task, in increasing order.
-    offsets, outcomes : the outcomes of the attempts, in the form that `passk_cli.metrics.order`
-        needs.
+    offsets, outcomes : the outcomes of the attempts, in the form that
+        `passk_cli.metrics.attempt_order` needs.
     """
 
     series_names: tuple[tuple[str, ...], ...]

@@ -45,7 +45,8 @@ class TableView:
 class PanelView:
     """A panel for the page template, with printable texts.
 
-    anchor : anchor of the panel on the page.  finding : answer of the panel, with rounded numbers.
+    anchor : id of the panel, for links to the panel and for the names of its pictures.
+    finding : answer of the panel, with rounded numbers.
     anchor_suffix : suffix of the panel's anchors if the page has several sections, for example
         "-2".
     """

@@ -51,7 +51,7 @@ class PythonCall:
         return settle.label_by_file.keys() <= {*files}
 
     def without_absent_options(self, settle: SuggestedFix) -> SuggestedFix:
-        """A copy of the fix that does not remove options that the call does not have.
+        """A copy of the fix that removes an option only if the call has this option.
 
         >>> PythonCall("compare", "a.csv", {}).without_absent_options(SuggestedFix({"by": None,
         ...     "k": 5})).options

@@ -44,7 +44,7 @@ def json_text(report: Report, style: Style) -> str:
     # --digits and --percent change only tables, so the answer in JSON has the default style.
     methods = visible_parts(report, style).methods
     words = {"answer": text} if (text := answer_text(report, Style())) else {}
-    # Boolean fields are left out, because boolean fields only select the wording of an answer.
+    # Boolean fields are left out, because they only select the wording of an answer.
     stated_answers = [
         {"name": sentence.name, "fields": _fields_as_data({
             name: value for name, value in sentence.fields.items()
@@ -114,7 +114,7 @@ def _records(report: Report) -> list[dict[str, Any]]:
 
 
 def escape_formula(cell: str | int | float | None) -> str | int | float | None:
-    """The cell, after an apostrophe if a spreadsheet would otherwise run the cell as a formula.
+    """The cell, with a leading apostrophe if a spreadsheet would run the cell as a formula.
 
     A formula begins with a tab, a line break, or one of the signs =, +, - and @.  The sign may be
     a full-width character, or come after blanks and control characters.  Cells that contain numbers

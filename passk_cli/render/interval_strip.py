@@ -15,7 +15,8 @@ _TICK_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str, str]]]:
     """A column of drawn intervals: its heading, which is a scale, and one bar per row.
 
-    cells : estimates with limits.  All other cells have an empty bar. room : maximum width.
+    cells : estimates with limits.  All other cells have an empty bar.
+    room : the largest width of the column in characters.
 
     >>> heading, bars = strip_column([Estimate(0.3, low=0.2, high=0.4), None], 21)
     >>> heading
@@ -53,6 +54,6 @@ def strip_column(cells: Sequence[Cell], room: int) -> tuple[str, list[tuple[str,
 def _limits_and_value(cell: Cell) -> tuple[float, float, float] | None:
     if not isinstance(cell, Estimate):
         return None
-    # A range has no single value at which the bar could have its point.
+    # A range has no single value that the bar could mark with a point.
     low, value, high = cell.low, cell.value if cell.range_upper_end is None else None, cell.high
     return None if low is None or value is None or high is None else (low, value, high)

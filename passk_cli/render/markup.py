@@ -287,7 +287,7 @@ def _cell_texts(table: Table, style: Style, spelling: Callable[[str], str]) -> I
 
 
 def _latex_row(cells: Sequence[str]) -> str:
-    """A LaTeX row.  {} before a leading [ or * keeps LaTeX from using it as an option of \\\\."""
+    """A LaTeX row.  {} keeps LaTeX from reading a leading [ or * as an option of \\\\."""
     line = " & ".join(cells)
     return ("{}" if line.startswith(("[", "*")) else "") + line + r" \\"
 

@@ -85,8 +85,8 @@ class Style:
 
 def share_text(value: float, style: Style, *, signed: bool = False) -> str:
     """A share, or a difference of shares, as text.  −0.000 is written 0.000."""
-    # A share and its percentage must have the same digits: 0.7425 is 0.743 and 74.3 %, never 74.2
-    # %.
+    # A share and its percentage must have the same digits. For example, 0.7425 is 0.743 and 74.3 %,
+    # never 74.2 %.
     shift = 2 if style.percent else 0
     number = _round(value, style.decimals + shift).scaleb(shift)
     text = f"{number:{'+' if signed and number else ''}.{style.decimals}f}"
@@ -231,7 +231,7 @@ def report_for_charts(report: Report, style: Style) -> Report:
 def sentence_text(sentence: Sequence[Any], style: Style) -> str:
     """A sentence as text, with rounded numbers.
 
-    sentence : words, cells, hints about options, and pairs (number, column or kind).
+    sentence : words, cells, hints about options, and pairs of a number and its column or kind.
     """
     texts = []
     for piece in sentence:
@@ -250,8 +250,8 @@ def sentence_text(sentence: Sequence[Any], style: Style) -> str:
         value, error = cell_parts(cell, column, style)
         unit = ""
         if style.percent and _is_share(cell, column):
-            # Differences between percentages are printed in points: 20 % is 5 points less than 25
-            # %.
+            # Differences between percentages are printed in points, for example "5 points" for the
+            # difference of 20 % and 25 %.
             signed = isinstance(cell, Estimate) and cell.signed
             unit = column.header or ("points" if signed else "%")
         texts.append(" ".join(filter(None, (value, error, unit))))

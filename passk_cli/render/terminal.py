@@ -40,8 +40,8 @@ from passk_cli.text import (
     wrap_text,
 )
 
-# rich does not break lines at the space character _UNBREAKABLE_BLANK, although rich breaks lines
-# even at a no-break space.
+# rich breaks lines even at a no-break space, so passk replaces blanks that must not break by the
+# character _UNBREAKABLE_BLANK while rich makes the lines.
 _UNBREAKABLE_BLANK = "\u2800"
 _UNBREAKABLE_BLANK_PATTERN = re.compile(
     r"(?<=\d) (?=%|more\b)|(?<=\w) (?=\[[+−-]?\d)|(?<=[\d%],) (?=[+−-]?[\d.]+\])"
@@ -132,7 +132,7 @@ FormattedColumns = list[tuple[str, list[tuple[str, str]]]]
 def _fit_table(
     table: Table, style: Style, width: int, answer: str
 ) -> Iterator[tuple[RichTable, list[str]]]:
-    """The table in the widest form that fits, and the headings of hidden columns.
+    """Yield the table or its blocks in the widest form that fits, each with its hidden headings.
 
     With --full, no column is left out, and a table that does not fit is split into blocks.
     """
@@ -188,8 +188,8 @@ def _important_columns(
 ) -> list[int]:
     """The indices of the columns to show if a table is too wide for all of its columns.
 
-    The result contains the columns that identify a row, verdicts, columns that the answer mentions,
-    and as many further columns as fit.  Names are not shortened to make room for further columns.
+    These columns identify a row, contain a verdict, or occur in the answer.  Further columns are
+    added as long as they fit, but names are not shortened to make room for them.
     """
     keys, groups = _key_columns(table), _column_groups(table)
     headers = [[table.columns[i].header for i in group] for group in groups]
@@ -226,10 +226,7 @@ def _columns_with_shortest_names(columns: FormattedColumns, table: Table) -> For
 
 
 def _has_text_over_two_lines(table: Table, columns: FormattedColumns) -> bool:
-    """Whether a text needs more than two lines.
-
-    The result does not depend on verdicts and the keys of rows.
-    """
+    """Whether a cell has more than two lines, except in verdicts and names of rows."""
     keys = _key_columns(table)
     return any(
         value.count("\n") > 1 for i, column in enumerate(table.columns)
@@ -238,7 +235,7 @@ def _has_text_over_two_lines(table: Table, columns: FormattedColumns) -> bool:
 
 
 def _cut_names(columns: FormattedColumns, table: Table, places: Sequence[int], width: int) -> None:
-    """Shorten the names in the widest columns until the table fits.  Shortened names stay
+    """Shorten the names in the widest columns until the table fits.  Different names stay
     different.
     """
     name_columns = [i for i in places if _has_names(table.columns[i], columns[i][1])]
@@ -321,7 +318,7 @@ def _wrap_widest_column(
 ) -> None:  # fmt: skip
     """Wrap the texts of the widest text column so that the table fits.
 
-    names : whether passk may wrap columns of names, too.
+    names : whether passk may also wrap columns with names, for example names of tasks.
     """
     texts = [i for i in places if table.columns[i].kind == "text"
              and (names or not _has_names(table.columns[i], columns[i][1]))]  # fmt: skip

@@ -15,7 +15,7 @@ from passk_cli.text import printable, strict_json
 # A rule with a verdict in _INCONCLUSIVE_VERDICTS neither passes nor fails.
 _INCONCLUSIVE_VERDICTS = ("undecided", "not judged")
 # GitHub shows at most _MAX_ANNOTATIONS error annotations and at most _MAX_ANNOTATIONS warning
-# annotations per step.
+# annotations per step, so passk replaces further annotations by one with their number.
 _MAX_ANNOTATIONS = 10
 # If a gate has no rules file, GitLab shows the issues of the gate next to the file _GITLAB_CI_FILE.
 _GITLAB_CI_FILE = ".gitlab-ci.yml"
@@ -95,7 +95,7 @@ def github_error(problem: str) -> str:
 
 
 def github_warnings(report: Report, style: Style) -> str:
-    """GitHub workflow commands for errors and warnings, at most ten of each."""
+    """The GitHub workflow commands of a gate with at most ten errors and at most ten warnings."""
     commands, annotations = github(report, style).splitlines(keepends=True), []
     for level in ("error", "warning"):
         lines = [line for line in commands if line.startswith(f"::{level} ")]
@@ -134,7 +134,7 @@ def gitlab(report: Report, style: Style) -> str:
 
 
 def gitlab_error(problem: str) -> str:
-    """A GitLab code-quality report with one issue, the error that stopped the gate."""
+    """A GitLab code-quality report with one issue, which is the error that stopped the gate."""
     issue = _code_quality_issue("passk: error", problem, "blocker", _GITLAB_CI_FILE, "error")
     return strict_json([issue], indent=2) + "\n"
 

@@ -1,4 +1,4 @@
-"""The data types of a report: what a command gives to the renderers."""
+"""The data types of a report, which commands return and renderers write as text or files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Estimate:
 
     value : the estimate, or None.  If missing outcomes make the estimate a range, `value` is the
         lower end.
-    range_upper_end : upper end of the range; None if the estimate is not a range.
+    range_upper_end : upper end of the range, or None if the estimate is not a range.
     reason : why the value or a limit is missing or of limited use.
     signed : whether a positive value has a plus sign, for example in a difference.
     is_significantly_best : whether the value is significantly the best value, and therefore bold.
@@ -98,7 +98,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A cell that contains words and numbers."""
+    """A table cell that contains words and numbers."""
 
     pieces: Sentence
 
@@ -158,7 +158,7 @@ class OptionHint:
 
 
 def number_or_range(low: float, high: float, unit: str = "share") -> Cell:
-    """A single number if both ends are equal, else an estimate that is a range."""
+    """A single number if both ends are equal, or else an estimate that is a range."""
     return Estimate(low, range_upper_end=high, unit=unit) if high > low else low
 
 
@@ -185,7 +185,7 @@ class Column:
     field_name : the name in csv, json and Python.  "" if the column appears only in tables.
     visibility : ALWAYS, FULL (only with --full), WIDE or DATA (only in csv, json and Python).
     cell_of_record : a function that takes a record (and an item, if the column is repeated) and
-        returns the cell; None for columns that appear only in csv and json.
+        returns the cell.  This is None for columns that appear only in csv and json.
     repeated_items : a function that takes the section and returns the items of a repeated column.
         The table repeats the column for each item; the name of the item replaces {} in header and
         meaning.
@@ -228,12 +228,12 @@ POINTS_COLUMN = Column("points", "share")
 
 @dataclass(frozen=True)
 class Table:
-    """A table: columns, and rows with one cell per column.
+    """A table, which consists of columns, and of rows with one cell per column.
 
     visibility : ALWAYS, FULL (only with --full), BRIEF (only without --full) or COMMENT (only in
         the Markdown of `passk gate`).
-    rows_without_full : number of rows that are shown without --full;  0 means all rows.
-    tied_leader_count : number of models that tie for the first rank;  0 if no models tie.
+    rows_without_full : number of rows that are shown without --full, or 0 for all rows.
+    tied_leader_count : number of models that tie for the first rank, or 0 if no models tie.
     """
 
     columns: tuple[Column, ...]
@@ -351,7 +351,7 @@ class LeaderboardRow(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard:
-    """A leaderboard: models sorted by the first metric from the best to the worst."""
+    """A leaderboard, which sorts models by the first metric from the best to the worst."""
 
     metrics: tuple[Column, ...]
     extra_columns: tuple[Column, ...]
@@ -411,9 +411,9 @@ class ChangedTasks:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Panel:
-    """A part of a report page: the report of one command, with instructions for the reader.
+    """A part of a report page, with the report of one command and instructions for the reader.
 
-    name : anchor of the panel on the page.  title : heading of the panel.
+    name, title : the anchor of the panel on the page, and the heading of the panel.
     instructions : two sentences that explain how to read the panel.
     is_in_page_answer : whether the answer at the top of the page includes the panel's answer.
     board : a leaderboard that the page shows instead of tables and charts.
@@ -443,10 +443,10 @@ class Chapter:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportPage:
-    """The content of a report page: chapters with panels.
+    """The content of a report page, which consists of chapters with panels.
 
     omissions : sentences about results that the page does not show, with the reason.
-    command : the command line that made the page.  This is "" if a Python function made the page.
+    command : the command line that made the page, or "" if a Python function made the page.
     date : the date of a published leaderboard, or "" for other pages.
     """
 
@@ -458,7 +458,7 @@ class ReportPage:
 
 
 class Reference(NamedTuple):
-    """A cited publication: its label, for example "Chen et al. 2021", and its BibTeX entry."""
+    """A cited publication with its label, for example "Chen et al. 2021", and its BibTeX entry."""
 
     label: str
     bibtex: str
@@ -504,7 +504,7 @@ class Report:
     make_full_context : a function that returns the parts of the line below the tables that only
         --full shows.
     make_signature : a function that returns the signature: the options on which the results depend.
-    exports : path → columns (name → array) of each file that an option requests.
+    exports : maps the path of each file that an option requests to its columns (name → array).
     write_command_file : a function that writes a file of the command, for example a history. passk
         checks --error before the call.
     make_changed_tasks : a function that returns the changed tasks, which CI shows with the checks.

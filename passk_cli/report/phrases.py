@@ -27,8 +27,8 @@ def count_range(numbers: Collection[int], noun: str) -> str:
 
 
 def natural_key(name: str) -> list[tuple[int, int, str]]:
-    """The sort key for names: "task 3" is before "task 28", and ordered categories keep their
-    order.
+    """A sort key that puts "task 3" before "task 28", and keeps the order of values of ordered
+    categories.
 
     >>> sorted(["t28", "t3", "a10"], key=natural_key)
     ['a10', 't3', 't28']

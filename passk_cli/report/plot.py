@@ -44,8 +44,8 @@ class Plot:
     points : for curves, the rows that are shown as points.  Points may lack some roles.
     legend : for curves, maps "line", "band" or "points" to a text in the legend, if one is needed.
     subtitle : sample sizes and intervals, as parts joined by " · ".
-    x_title, y_title : titles of the axes.  x_tick_labels : maps a value of x to the label of its
-        tick.
+    x_title, y_title : titles of the axes.
+    x_tick_labels : maps a value of x to the label of its tick.
     x_unit, y_unit : "$" for an amount of money, "min" for a time in minutes, "year" for a date.
     log_x, log_y : whether the axis is logarithmic.  None means that this depends on the values.
     y_limits : ends of the y-axis, or None to fit the values.
@@ -56,8 +56,8 @@ class Plot:
     all_models : all models of the data, if the chart may show only some models.
     leading_models : models that are coloured, if there are too many models for colours.
     short_names : maps each model with a shortened name to this name.
-    series_with_bands : series with a band for the interval;  empty if all series have bands.
-    group_columns : columns that split a model into series.
+    series_with_bands : lines with their interval as a band.  If empty, all lines have bands.
+    group_columns : columns that split the results of a model, for example temperature.
     is_scatter_plot : whether the points of curves are the data, so that lines only connect points.
     only_with_full : whether files with several charts contain this chart only with --full.
     """
@@ -91,7 +91,7 @@ class Plot:
 
     @property
     def description(self) -> str:
-        """The axes, models and counts as sentences, for readers who cannot see the chart."""
+        """The axes, the models and the subtitle as text, for readers who cannot see the chart."""
         axes = " over ".join(filter(None, (self.y_title, self.x_title)))
         models = ", ".join(model for model in self._index_by_model if model)
         return "; ".join(filter(None, (axes, models, self.subtitle)))
@@ -178,14 +178,15 @@ def forest(
     filled: str = "", colour: str = "", head: str = "", tail: str = "", unit: str = "",
     rules: Sequence[ReferenceLine] = (ReferenceLine(x=0.0, dashed=False),), **titles: str,
 ) -> Plot:  # fmt: skip
-    """A chart of points with intervals, one row per label, with a line at zero.
+    """A chart of points with intervals, which has one row per label and a line at zero.
 
     label, value, low, high, facet : keys of the label, the estimate, the limits and the panel.
     filled : key of a boolean, which is False for a hollow point.
     colour : key of the series, if the label is not the name of a series.
     head, tail : keys of the two models of a difference head − tail.  The chart shows each head
         once, above the tails of this head.
-    unit : key of the unit of the values.  rules : vertical reference lines.
+    unit : key of the unit of the values.
+    rules : vertical reference lines.
     """
     labels, panels = ({row[name] for row in rows} for name in (label, facet or label))
     if len(labels) == 1 < len(panels) and len({row.get(unit) for row in rows}) == 1:
@@ -227,7 +228,8 @@ def ranking(
 def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
     """A chart of horizontal bars that begin at zero.
 
-    rows : one row per bar.  value : key of the length of a bar.
+    rows : one row per bar.
+    value : key of the length of a bar.
     names : further keys and titles; see `forest`.
     """
     ends = [{**row, "low": 0, "high": row[value]} for row in rows]
@@ -243,7 +245,8 @@ def bars(rows: Sequence[Row], *, value: str, **names: str) -> Plot:
 def densities(rows: Sequence[Row], *, draws: str, within: str = "", **names: str) -> Plot:
     """A chart with the density of random draws, and with the estimate and its interval.
 
-    rows, names : rows, keys and titles; see `forest`.  draws : key of the array of draws.
+    rows, names : rows, keys and titles; see `forest`.
+    draws : key of the array of random draws.
     within : key of the smallest and the largest possible value.
     """
     points = forest(rows, rules=(), **names)
@@ -261,7 +264,7 @@ def heat(
     rows: Sequence[Row], *, label: str, low: str, high: str, value: str, words: str,
     facet: str = "", **titles: str,
 ) -> Plot:  # fmt: skip
-    """A heat map: rows of cells that are coloured by a share.
+    """A heat map, which consists of rows of cells that are coloured by a share.
 
     label, words : keys of the label of the row and of the name of the cell.
     low, high : keys of the left and the right end of the cell.

@@ -41,7 +41,7 @@ VERDICT_DISAGREEMENT = DiagnosticType(
 
 @dataclass(frozen=True)
 class Adjustment:
-    """The adjustment of p-values for the tests of several comparisons."""
+    """Captions and signature entries about how p-values of several comparisons are adjusted."""
 
     comparisons: Sequence[Comparison]
     level: float

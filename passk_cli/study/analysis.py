@@ -51,7 +51,7 @@ class Analysis:
     pooled_baseline : the pooled runs of the baseline, if the baseline is a history.
     reading_messages : messages about reading files, in addition to the messages in the counts.
     signature_entries : entries that a command adds to the signature.
-    earlier_run : the name of the earlier of two labelled runs, or "" if the runs have no labels.
+    earlier_run : the label of the earlier of two runs, or "" if the runs have no labels.
     read_texts : a function that reads the counts again with the solutions or answers of the
         attempts, or None if the data contains neither solutions nor answers.
     """
@@ -105,7 +105,7 @@ class Analysis:
 
     @property
     def pass_rates(self) -> list[float]:
-        """pass@1 of each series, which is the mean of c/n over its tasks and is between 0 and 1."""
+        """The pass@1 of each series, which is the mean share of passes over its tasks."""
         counts = self.counts
         rows = map(counts.slice_of_series, range(len(counts.series)))
         return [float((counts.c[cells] / counts.n[cells]).mean()) for cells in rows]
@@ -236,8 +236,8 @@ class Analysis:
 
         attempts : for each value, the number of attempts behind the value, if the values are pass
             rates.
-        within : variance of each value over repeated attempts, for the population these-tasks.
-        fixed : the reason why the population these-tasks has no interval, if `within` is None.
+        within : variance of each value over repeated attempts, for --population these-tasks.
+        fixed : the reason why --population these-tasks gives no interval, if `within` is None.
         """
         present = ~np.isnan(values)
         confidence = confidence or self.confidence
@@ -339,7 +339,7 @@ def _results_with_limits(
 
 
 def range_estimate(values: TaskValues, level: float) -> Estimate:
-    """The estimate for a ranged metric: a range, with a point estimate if the range is narrow.
+    """The range of a metric that counts determine only as a range, with a value if it is narrow.
 
     If sampling stopped at a pass, the estimate has neither a range nor a value.
     """

@@ -31,8 +31,8 @@ class Answer:
         sentence is true.
     template : the sentence with named fields; see `passk_cli.diagnostic.fill_template`.
     fields : a function that takes the subject and returns the fields of the template: name → value.
-        The default function returns the subject if it is a mapping, and otherwise its attribute
-        `fields`.
+        The default function returns the subject if the subject is a mapping, and otherwise the
+        subject's attribute `sentence_fields`.
     Errors: ValueError if two answers have the same name.
 
     >>> some = Answer("some-left", lambda n: n > 0, "{left:task} left.", lambda n: {"left": n})

@@ -122,7 +122,7 @@ def baseline_label(baseline: Any) -> str:
 
 
 def select_models(counts: Counts, request: Request) -> Counts:
-    """The series of the requested models, or all series if the counts have none of these models."""
+    """The counts of only the requested models, or all counts if none of these models is present."""
     names = [series if request.keeps_model(series[0]) else None for series in counts.series]
     return counts.with_renamed_series(names, counts.group_names) if any(names) else counts
 

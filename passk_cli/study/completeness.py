@@ -55,13 +55,13 @@ class MissingAttempts(NamedTuple):
     """A model with fewer attempts than the other models, and a test of whether hard tasks lack
     attempts more often than other tasks.
 
-    expected : number of attempts that the model would have with n attempts at every task.
+    expected : number of attempts that the model would have with the usual number at every task.
     usual_attempts_per_task : number of attempts of the other models at each task.
-    short_tasks, hard_short_tasks : number of tasks with fewer than n attempts, and number of hard
-        tasks among them. A task is hard if the other models' pass rate at this task is below the
-        median over all tasks.
-    complete_tasks, hard_complete_tasks : number of tasks with n attempts, and number of hard tasks
-        among them.
+    short_tasks, hard_short_tasks : number of tasks with fewer attempts than usual, and number of
+        hard tasks among them.  A task is hard if the other models' pass rate at this task is below
+        the median over all tasks.
+    complete_tasks, hard_complete_tasks : number of tasks with the usual number of attempts, and
+        number of hard tasks among them.
     """
 
     series: tuple[str, ...]
@@ -160,7 +160,7 @@ def uneven_attempts_warning(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def require_attempts(counts: Counts, n: int, *, drop: bool) -> Counts:
-    """Return the counts if every task has n attempts, and otherwise raise DataError or drop tasks.
+    """Return the counts if every task has n attempts, or else drop tasks or raise DataError.
 
     drop : whether to leave out tasks that do not have exactly n attempts, with a warning instead of
         an error.

@@ -43,8 +43,8 @@ class Confidence:
 
     interval : the name of the interval method, "none" for no intervals, or None for the default
         method of the population.
-    method_overrides : method → the metrics that use this method instead of `interval`, or ("all",)
-        for all metrics.
+    method_overrides : maps a method to the metrics that use this method instead of `interval`, or
+        to ("all",) for all metrics.
     uses_default_method : whether differences use the default method.  For differences of values
         that are all 0 or 1, the default method is `paired-score`.
     """

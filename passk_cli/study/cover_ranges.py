@@ -45,8 +45,8 @@ class CoverRanges:
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The fields of the answers: the highest and the lowest range, and what would narrow the
-        widest range."""
+        """The fields of the answers, which contain the highest and the lowest range, and what would
+        narrow the widest range."""
         first, last = self.facts[0], self.facts[-1]
         metric = None if first.values is None else first.values.metric
         fields = {

@@ -616,8 +616,7 @@ def lacking_tasks_message(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnostic]:
-    """The warning that each model has only one task, because this task may contain the totals over
-    many questions."""
+    """The warning that each model has only one task, which may be a total over many questions."""
     about_new = confidence.population != THESE_TASKS and confidence.method != "none"
     if (
         about_new
@@ -628,8 +627,8 @@ def one_task_warning(counts: Counts, confidence: Confidence) -> Iterator[Diagnos
 
 
 def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
-    """One warning for each kind of optional stopping, about the model with the strongest evidence
-    of it."""
+    """One warning for each kind of optional stopping, which gives numbers of the model with the
+    strongest evidence."""
     by_model = group_by(range(len(counts.series)), lambda s: counts.series[s][0])
     suspects: list[tuple[OptionalStopping, str, int, float]] = []
     tested = 0
@@ -674,8 +673,8 @@ def _stopping_notes(counts: Counts) -> Iterator[Diagnostic]:
 
 
 def largest_allowed_k(names: Collection[str], reasons: Sequence[str]) -> str:
-    """The largest k for which all tasks have enough attempts, or "" if the option -k would not
-    help."""
+    """The largest k for which all tasks have enough attempts, as text, or "" if a smaller k would
+    not help."""
     few = [reason for reason in reasons if isinstance(reason, TooFewAttempts)]
     plain = {name.rstrip("0123456789") for name in names} == {"pass@", "pass^"}
     return str(min(reason.least for reason in few) or "") if plain and few else ""

@@ -97,8 +97,8 @@ def _order_p_value(start: Ints, passed: Ints) -> tuple[float, str]:
     pairs = c * (n - c)
     if not pairs.any():
         return 1.0, ""
-    # The formulas of the scores repeat `inference.exchangeability`, because importing that module
-    # takes time.
+    # The module `inference.exchangeability` also contains these formulas, but passk imports this
+    # slow module only if the statistics are large.
     score = float(trend_scores_and_weights(start, passed)[0].sum())
     differ, twice = float(neighbour_changes(start, passed).sum()), 2.0 * pairs
     spread = np.maximum(twice * (twice - n), 0) / (n**2.0 * np.maximum(n - 1, 1))

@@ -67,8 +67,8 @@ class DuplicateRun(NamedTuple):
     name, original : the name of the possible copy, and the name of the model or run with the same
         outcomes.
     equal_tasks : number of shared tasks at which the outcomes are equal.
-    shared_tasks : number of shared tasks.  changed_attempts : number of attempts with a different
-        outcome.
+    shared_tasks : number of shared tasks.
+    changed_attempts : number of attempts with a different outcome.
     """
 
     name: str
@@ -87,12 +87,12 @@ def detect_copy(
     *,
     models: bool = False,
 ) -> DuplicateRun | None:
-    """The DuplicateRun if one run is a copy of another run, or None if chance explains the
+    """A DuplicateRun if one run is a copy of another run, or None if chance explains the
     agreement of the two runs.
 
     n : number of attempts at each task, which is the same in both runs, with the shape (tasks,).
     passes : number of passes at each task, in one array of the shape (tasks,) per run.
-    pairs : number of pairs that the caller compares, which adjusts the probabilities.
+    pairs : number of pairs that the caller compares, for which probabilities are adjusted.
     models : whether two models are compared rather than two runs.
 
     >>> n, c = np.full(60, 4), np.arange(60) % 5
@@ -161,7 +161,7 @@ def copied_models(counts: Counts) -> list[DuplicateRun]:
 def find_copies(
     names: Sequence[str], n: Ints, passes: Ints, pairs: int, *, models: bool = False
 ) -> list[DuplicateRun]:
-    """The duplicates among runs or models that have the same tasks and numbers of attempts.
+    """The copies among runs or models that all have the same tasks and numbers of attempts.
 
     n : number of attempts at each task, with the shape (tasks,).
     passes : number of passes of each run or model at each task, with the shape (names × tasks).
@@ -248,7 +248,7 @@ def copies_between(
     """Yield the series in other counts that have almost the same outcomes as a given series.
 
     place : index of the given series in `counts`.
-    rivals : name of a series → index of this series in `other_counts`.
+    rivals : maps the name of a series to the index of this series in `other_counts`.
     """
     cells = counts.slice_of_series(place)
     tasks = [counts.tasks[code] for code in counts.task_codes[cells].tolist()]
@@ -296,8 +296,8 @@ def _chance_of_changes(
     """The probability that chance alters the outcomes of at least as many tasks as differ between
     two models.
 
-    The function returns 0 if the probability is below 1 %, or if the two models share less than 90
-    % of their tasks.
+    The function returns 0 if the probability is below 1 %, or if the two models share less than
+    90 % of their tasks.
     """
     shared = sorted(old_cells.keys() & new_cells.keys())
     if len(shared) < 0.9 * max(len(old_cells), len(new_cells)):

@@ -122,8 +122,8 @@ class Flips:
 
     @property
     def chance_flip_range(self) -> tuple[int, int]:
-        """The central range that contains the number of flips by chance with at least the
-        probability of the confidence level."""
+        """The smallest and the largest number of flips that chance explains at the confidence
+        level."""
         return central_range(self.chance_flip_distribution, self.level)
 
     @property
@@ -137,8 +137,8 @@ class Flips:
         """An upper limit of the number of flips that are expected by chance among the tasks with
         only one attempt.
 
-        The limit is 2 T m (1 − m) for T tasks with the mean pass rate m, because the sum of 2p(1 −
-        p) over the tasks is largest if the success rates p of all tasks are equal.
+        The limit is 2 T m (1 − m) for T tasks with the mean pass rate m, because the sum of
+        2p(1 − p) over the tasks is largest if the success rates p of all tasks are equal.
         """
         passes = (self.c + self.c_base)[self.has_single_attempts]
         mean = float(passes.mean()) / 2 if len(passes) else 0.0
@@ -146,7 +146,7 @@ class Flips:
 
 
 def flip_results(pairs: Iterable[Flips]) -> list[Result]:
-    """One result for each shared task of each pair."""
+    """The change of the pass rate at each shared task of each pair, as one result per task."""
     facts = []
     for flips in pairs:
         columns = (
@@ -220,10 +220,10 @@ def find_flips(
 
 
 def pairs_to_compare(study: Analysis) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Pairs that consist of each model and the baseline model, or of each model and the same model
-    in another run.
+    """The pairs to compare, which consist of a model and the baseline model, or of a model and the
+    same model in another run.
 
-    study : an analysis with the entry "against" in its field `decided`, which names the model or
+    study : an analysis with the entry "against" in `signature_entries`, which names the model or
         run to compare with.
     Errors: ParameterError if the data has no model with the name in "against".
     """

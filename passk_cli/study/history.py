@@ -119,7 +119,7 @@ UNPRICED_RUNS = DiagnosticType(
 
 
 class RunLabel(NamedTuple):
-    """The label of a run, which consists of time (ISO 8601, UTC), name, revision and settings."""
+    """The time (ISO 8601, UTC), name, revision and settings that identify a recorded run."""
 
     time: str
     run: str
@@ -142,7 +142,7 @@ class RunLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class RunGroup:
-    """The runs of one series on one suite of tasks, sorted from the earliest to the latest.
+    """The runs of a model (and its groups) on one suite of tasks, from the earliest to the latest.
 
     shared_task_codes : codes of the tasks that every run has.
     cell_indices : indices of the runs' cells in the counts of the history, with the shape (runs ×
@@ -376,8 +376,8 @@ def with_known_amount(counts: Counts, role: str) -> Counts:
 def runs_by_suite_and_series(
     counts: Counts,
 ) -> dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]]:
-    """A dict that maps each pair (suite, series) to its sorted runs, each with the index of the
-    run's series in the history."""
+    """For each pair of a suite and a series, the runs sorted by time, each with the index of its
+    own series in the history."""
     at = [1 + counts.group_names.index(name) for name in RUN_GROUP_COLUMNS]
     runs: dict[tuple[str, SeriesKey], list[tuple[RunLabel, int]]] = {}
     for s, series in enumerate(counts.series):
@@ -479,7 +479,7 @@ def find_run_groups(counts: Counts) -> list[RunGroup]:
 def pool_runs(
     counts: Counts, parts: Sequence[tuple[SeriesKey, Ints]], group_names: tuple[str, ...]
 ) -> Counts:
-    """The counts of several runs added together, with new names of series.
+    """The counts of several runs added together, in series with new names.
 
     parts : for each new series, a pair of the series and the indices of the cells to add together.
     """
@@ -553,9 +553,9 @@ class RunsWithAmount(NamedTuple):
     """The runs of a history that are used for one amount, for example only runs with costs.
 
     history : counts with one series per run.
-    run_groups : series → all runs of the series.
-    pooled_cells : series → the cells of each pooled run, at tasks that at least half of the pooled
-        runs have.
+    run_groups : maps each series to all of its runs.
+    pooled_cells : maps each series to the indices of the cells of each pooled run, at tasks that at
+        least half of the pooled runs have.
     """
 
     history: Counts
@@ -581,8 +581,8 @@ class PooledBaseline:
 
     counts : the counts of the last runs added together.  The data of an amount, for example of
         costs, comes only from runs with this amount.
-    latest_run_counts : the counts of the latest of those runs that have the most tasks.
-    runs_by_amount : amount that a metric needs ("" for passes) → the runs with this amount.
+    latest_run_counts : the counts of the latest of the pooled runs with the most tasks.
+    runs_by_amount : maps an amount that a metric needs, or "" for passes, to the runs with it.
     """
 
     counts: Counts
@@ -616,7 +616,7 @@ class PooledBaseline:
 
         base : the counts of the last runs added together.
         rates : the success rate of each cell of `base`.
-        scales : series → standard deviation of the effect of a run on the logits of success rates.
+        scales : maps a series to the standard deviation of run effects on logits of success rates.
         """
         past, passes = self.runs_by_amount[""], np.zeros_like(base.n)
         history = past.history
@@ -759,7 +759,7 @@ def _cells_of_last_runs(history: Counts, setup: RunGroup, number: int) -> list[I
 
 
 def _cells_of_latest_run(history: Counts, runs: Sequence[Ints]) -> Ints:
-    """One cell per task, from the latest of those runs that have the most tasks."""
+    """For each task, its cell in the latest of the runs with the most tasks, or in another run."""
     order = sorted(range(len(runs)), key=lambda run: (len(runs[run]), run))
     cells = {int(history.task_codes[cell]): int(cell) for run in order for cell in runs[run]}
     return np.array([*cells.values()], dtype=np.int64)

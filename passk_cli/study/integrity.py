@@ -33,8 +33,8 @@ from passk_cli.outcomes.counts import Counts
 from passk_cli.report.phrases import plural
 from passk_cli.study.values import SeriesKey
 
-# The test needs at least MIN_SUBMISSIONS submissions. With only two submissions, easy tasks cannot
-# be distinguished from copying.
+# The integrity checks need at least MIN_SUBMISSIONS submissions. With only two submissions, easy
+# tasks cannot be distinguished from copying.
 MIN_SUBMISSIONS = 3
 # passk compares columns with the roles in COMPARED_TEXT_ROLES between submissions, in order of
 # preference.

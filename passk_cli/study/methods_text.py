@@ -58,7 +58,7 @@ _SOFTWARE_REFERENCE_KEY = "passk"
 def describe_methods(
     counts: Counts, confidence: Confidence, facts: Sequence[Result], entries: Mapping[str, object]
 ) -> MethodsText:
-    """Sentences about how passk computed the results, with references such as "[@key; @key]"."""
+    """Sentences about how passk computed the results, with citations such as "[@key; @key]"."""
     resamples, seed = entries.get("resamples"), entries.get("seed")
     draws = "" if resamples is None else f", {plural(int(str(resamples)), 'draw')}, seed {seed}"
     sentences = (

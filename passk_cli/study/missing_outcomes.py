@@ -18,8 +18,8 @@ from passk_cli.outcomes.provenance import ReadFacts
 from passk_cli.suggested_fix import SuggestedFix
 from passk_cli.text import plural
 
-# SIGNIFICANCE_LEVEL is the level of the test for unevenly missing outcomes, over all pairs of
-# models.
+# SIGNIFICANCE_LEVEL is the significance level of the test of whether a model lacks more outcomes
+# than another model, over all pairs of models.
 SIGNIFICANCE_LEVEL = 0.05
 # TREATMENTS maps each value of --missing to words for how attempts without an outcome are treated.
 TREATMENTS = {
@@ -166,7 +166,7 @@ def uneven_missing_notes(
 
 
 def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]:
-    """The pairs of models that lack outcomes unevenly, sorted by p.
+    """The pairs in which one model lacks significantly more outcomes, sorted by p.
 
     The test of `passk compare` is applied to the share of missing outcomes at each shared task.
     Holm's method adjusts the p-values for the number of pairs.
@@ -196,8 +196,8 @@ def uneven_missing_pairs(losses: MissingOutcomes) -> list[UnevenMissingOutcomes]
 
 
 def left_out_words(facts: ReadFacts, series: Sequence[str]) -> list[str]:
-    """Phrases about skipped lines and files, and about the missing outcomes and lost tasks of a
-    series."""
+    """Phrases about skipped lines and files, and about the attempts and tasks of a series that have
+    no outcome."""
     missing, emptied = facts.missing_outcome_count, facts.emptied_cells
     if facts.missing_outcomes is not None:
         own_missing, own_emptied = facts.missing_outcomes.missing_attempts_and_tasks(series) or (

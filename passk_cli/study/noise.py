@@ -92,8 +92,8 @@ class NoiseSummary:
         noisy = sorted(
             (noise for noise in all_models if noise.flaky_task_count), key=SeriesNoise.noise_floor
         )
-        # With few tasks, two runs may differ at all tasks by chance, and then a sentence about
-        # noise does not help.
+        # A sentence about noise does not help if chance can make two runs differ at all tasks,
+        # which happens with few tasks.
         self.noisy = noisy if noisy and noisy[-1].noise_floor() < 1 else []
 
     @property

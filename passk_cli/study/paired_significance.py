@@ -1,4 +1,4 @@
-"""Significance tests of pairs of models, and the choice of the valid test."""
+"""Runs significance tests of pairs of models, and chooses a test that is valid for each pair."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NEW_TASKS_FIX = SuggestedFix({"--population": "new-tasks"}, "tests new tasks")
 class PairedTestResult(NamedTuple):
     """The result of a paired test.
 
-    test : name of the test, or "" if the name is the name of the requested test.
+    test : name of the test, or "" if the name is the key of the test in TESTS.
     p : the p-value, or NaN if passk cannot compute it.
     distribution : the distribution of the mean difference and the row of this test in it, or None
         if the test has no distribution.

@@ -181,8 +181,8 @@ def comparisons_with_p_values(
     """For each group of pairs, the comparisons of its pairs, with adjusted p-values and without
     intervals.
 
-    verdicts : whether the caller needs only verdicts, so that upper limits of adjusted p-values are
-        enough for passk to compute.
+    verdicts : whether the caller needs only verdicts, so that passk may compute upper limits of
+        adjusted p-values instead of adjusted p-values.
     Errors: ParameterError for a test that is not valid for a pair, or if the adjustment is min-P
         and the population is these-tasks.
     """
@@ -279,8 +279,8 @@ def _adjusted_results(
     *,
     verdicts: bool,
 ) -> Iterator[Iterable[dict[str, Any]]]:
-    """The adjusted p-values, alpha and the name of the adjustment, for each comparison of each
-    family."""
+    """Yield, for each family of tests, the adjusted p-values, the largest significant p (alpha) and
+    the name of the adjustment of each comparison."""
     alpha, laws = 1.0 - confidence.level, dict[int, MinPDistribution]()
     to_draw: dict[int, FamilyOfTests] = {}
     for at, comparisons in enumerate(families):

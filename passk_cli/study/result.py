@@ -65,7 +65,7 @@ class Result:
 
     @property
     def note(self) -> str:
-        """In one line, the reasons why the value or its interval is missing or of limited use."""
+        """The reasons why the value or its interval is missing or of limited use, in one line."""
         return "; ".join(filter(None, (self.estimate.reason, self.interval_flaw)))
 
     @property
@@ -105,7 +105,7 @@ def ratio_estimate(ratio: RatioInterval, unit: str, *, signed: bool = False) -> 
 
 
 def range_between(first: Result, second: Result) -> Result:
-    """The range between two results: one if all missing outcomes fail, and one if all missing
+    """The range between the result if all missing outcomes fail and the result if all missing
     outcomes pass.
 
     The limits of the range contain the limits of both results.  The p-value of the range is the

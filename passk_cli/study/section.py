@@ -233,7 +233,7 @@ def amount_or_minimum(estimate: Estimate) -> Cell:
 
 
 class MetricColumn(NamedTuple):
-    """A column of a `NumberTable`, for example a metric."""
+    """A column of a `SeriesMetricTable`, for example a metric."""
 
     name: str
     meaning: str
@@ -291,8 +291,8 @@ class SeriesMetricTable(Section[SeriesRow]):
 
     @property
     def drawn_metric_columns(self) -> list[MetricColumn]:
-        """The column that shows the intervals of the first metric as drawings, if this metric is a
-        share."""
+        """The column that draws the intervals of the first metric, or an empty list if there is
+        only one row or the metric is not a share."""
         several = len(self.records) > 1
         return [
             number._replace(visibility=WIDE)

@@ -23,7 +23,7 @@ class ExtremeValue(NamedTuple):
     are missing.
 
     estimate : the highest or the lowest estimate, without an interval if there are several series.
-    certain : whether the missing outcomes cannot change which models have this value.
+    certain : whether these models have this value whether or not missing outcomes pass.
     """
 
     names: Sequence[str]

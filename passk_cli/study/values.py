@@ -247,8 +247,8 @@ class TaskValues:
 
     @property
     def within_task_variance(self) -> Floats:
-        """For each task, the variance of its value over repeated attempts at the task, or NaN if n
-        ≤ k."""
+        """For each task, the variance of its value over repeated attempts at the task, or NaN if
+        the task has at most k attempts."""
         if not self.metric.definition.exchangeable or not self.has_values:
             return np.full(len(self.n), np.nan)
         if self.attempts is None:

@@ -16,7 +16,7 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
 
 def parse_draws_file(name: str) -> str:
-    """Parse the path of the file for resamples; ParameterError if the path is a number."""
+    """Parse the path of the file for resamples, and raise ParameterError if it is a number."""
     from passk_cli.files.export import parse_output_file
 
     if str(name).isdecimal():

@@ -38,8 +38,8 @@ class MetricDistribution:
     """The bootstrap distribution of one metric of one model.
 
     compared_model_count : number of compared models, including this model.
-    first_place_share : share of resamples in which this model is first, with ties split; None if
-        rivals have different numbers of attempts.
+    first_place_share : share of resamples in which this model is first, with ties split.  It is
+        None for a model without rivals, and if models have different numbers of attempts.
     """
 
     task_values: TaskValues
@@ -66,7 +66,8 @@ class MetricDistribution:
 
     @property
     def variance_shares(self) -> tuple[float | None, float | None]:
-        """The shares of the variance that come from tasks and from attempts; else None."""
+        """The shares of the variance that come from tasks and from attempts, or (None, None) if the
+        shares are not known."""
         within = self.task_values.within_task_variance_share
         return (None if within is None else 1 - within), within
 
@@ -74,7 +75,11 @@ class MetricDistribution:
 def choose_interval_methods(
     counts: Counts, names: Sequence[str], confidence: Confidence
 ) -> tuple[str, ...]:
-    """The interval methods with the given names, which may be "all"; without names, defaults."""
+    """The interval methods with the given names.
+
+    The name "all" stands for all methods that suit the data.  Without names, the default methods
+    are returned.
+    """
     population, level = confidence.population, confidence.level
     if tuple(names) == ("all",):
         single = int(counts.n.max()) == 1 and counts.clusters is None

@@ -34,9 +34,10 @@ def fragile_differences(
 ) -> Iterator[FragileDifference]:
     """Find significant differences that would not be significant without a few tasks.
 
-    Without the tasks that differ most, a fragile difference loses half of its size and its
-    significance. Differences that are not fragile often lose only their significance (28 % with 13
-    tasks; see benchmarks/difference.md).
+    If the tasks with the largest differences are left out, a fragile difference loses more than
+    half of its size and is no longer significant.
+    Differences that are not fragile often lose only their significance (28 % with 13 tasks; see
+    benchmarks/difference.md).
     """
     from passk_cli.inference.intervals import difference_distributions
 

@@ -100,7 +100,10 @@ class LeaderSummary:
 
     @cached_property
     def groups_led_by_model(self) -> dict[str, list[str]]:
-        """Maps each model to the groups in which only this model leads, most groups first."""
+        """Maps each model to the groups in which only this model leads.
+
+        The model with the most groups comes first.
+        """
         names: dict[str, list[str]] = {}
         for group, ranks in group_by(self.ranked, lambda rank: rank.values.series[1:]).items():
             top = [rank.values.series[0] for rank in ranks if rank.low == 1]
@@ -190,7 +193,7 @@ def baseline_answer_fields(
 
 
 class TwoModelDifference:
-    """The answer about two models, from their pair at the first metric."""
+    """The verdict and the fields of the answer about two models at the first metric."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair, self.verdict = pair, pair.result.verdict

@@ -127,7 +127,7 @@ def text_reader(
 ) -> Callable[[], Counts | None] | None:
     """A function that reads attempts with solutions, or with answers if there are no solutions.
 
-    The function is None if a file contains neither solutions nor answers.
+    The result is None unless all files contain solutions, or all files contain answers.
     """
     inputs = counts.read_facts.file_readings
     roles = [

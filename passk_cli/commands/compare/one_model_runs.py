@@ -1,4 +1,4 @@
-"""Suggestions for how to compare several runs of one model as if the runs were models."""
+"""Suggests commands that compare several runs of one model as if the runs were models."""
 
 from __future__ import annotations
 

@@ -62,17 +62,17 @@ class Pair(PairRecord):
 
     @property
     def difference(self) -> Estimate:
-        """The difference as text, marked "=" if it is equivalent to 0, or "~" if not significant.
+        """The difference, marked "=" if it is equivalent to 0, or "~" if it is not significant.
 
-        A significant difference within the margin has the mark "=", because its interval already
-        shows that it is significant.
+        A difference that is both significant and within the margin has the mark "=", because the
+        interval already shows that the difference is significant.
         """
         verdict = EQUIVALENT if self.comparison.equivalent else self.result.verdict
         return replace(self.result.estimate, verdict_sign=VERDICT_SIGNS.get(verdict, ""))
 
     @property
     def lead(self) -> Estimate:
-        """How far the first model is ahead; positive if the first model is better."""
+        """The difference between the two models, which is positive if the first model is better."""
         ahead = (
             self.result.estimate if self.metric.better_sign > 0 else _negated(self.result.estimate)
         )
@@ -80,7 +80,7 @@ class Pair(PairRecord):
 
     @property
     def equivalence_p(self) -> float | None:
-        """The p-value of the test of equivalence; None if --margin is not given."""
+        """The p-value of the test of equivalence, or None without --margin."""
         p = self.comparison.equivalence
         return None if math.isnan(p) else p
 
@@ -114,7 +114,7 @@ def _negated(e: Estimate) -> Estimate:
 
 
 def metric_change_values(study: Analysis, change: MetricChange) -> Iterator[TaskValues]:
-    """The change of each series between two metrics, on the tasks with values of both metrics.
+    """The change of each model between two metrics, on the tasks with values of both metrics.
 
     Errors: ParameterError if a permutation test would need two different values of each attempt.
     """
@@ -211,7 +211,10 @@ def models_by_rank(ranks: Sequence[Rank], pairs: Sequence[Pair]) -> list[ModelRa
 def model_pairs_for_flips(
     study: Analysis, comparisons: Sequence[Comparison]
 ) -> list[tuple[NamedSeries, NamedSeries]]:
-    """Each pair of models once, even if there are several metrics; used to find tasks that flip."""
+    """The pairs of models for finding tasks that flip.
+
+    Each pair occurs once, even if there are several metrics.
+    """
     counts = study.counts
     places = {series: place for place, series in enumerate(counts.series)}
     pairs = dict.fromkeys((c.first.series, c.second.series) for c in comparisons if len(c.tasks))

@@ -112,8 +112,8 @@ _EXAMPLE_METRIC = MetricColumn(
 )
 # The table of changes shows at most _SHOWN_CHANGE_ROWS rows.
 _SHOWN_CHANGE_ROWS = 28
-# A chart of all pairs shows at most _MAX_MODELS_IN_PAIR_CHART models. If there are more models, a
-# chart of all pairs shows only the pairs with the leader.
+# If there are more than _MAX_MODELS_IN_PAIR_CHART models, the chart of pairs shows only the pairs
+# with the leading model of each group.
 _MAX_MODELS_IN_PAIR_CHART = 8
 # The chart of a ranking shows at most _MAX_MODELS_IN_RANKING_CHART models.
 _MAX_MODELS_IN_RANKING_CHART = 60
@@ -240,14 +240,20 @@ def shown_in_brief(study: Analysis, metric: Metric | MetricChange) -> bool:
 
 
 def draws_ranking(study: Analysis) -> bool:
-    """Whether the chart shows the ranking. With --by, each group would have its own ranking."""
+    """Whether passk draws a chart of the ranking.
+
+    With --by, passk does not draw this chart, because each group would have its own ranking.
+    """
     models = {series[0] for series in study.counts.series}
     return not study.counts.group_names and 2 < len(models) <= _MAX_MODELS_IN_RANKING_CHART
 
 
 @dataclass(frozen=True)
 class RankedModelTable(Section[Record]):
-    """A row per model: details of the first metric, and one number per further metric."""
+    """Base class of tables with one row per model.
+
+    A row contains details of the first metric and one number per further metric.
+    """
 
     pairs: Sequence[Pair]
 
@@ -787,7 +793,8 @@ class PairTable(PairSection):
 
 @dataclass(frozen=True)
 class ChangeTable(PairSection):
-    """One row per pair of models: both changes between two metrics, and how much they differ."""
+    """A row per pair of models, with the change of each model between two metrics, and the
+    difference of both changes."""
 
     shown_when = "with --change"
     columns = (
@@ -946,7 +953,7 @@ class CompareRunner(CommandRunner, CompareOptions):
         return replace(study, baseline=counts_of_baseline, reading_messages=(*runs.notes, *notes))
 
     def read_and_report(self, options: SharedOptions, read: CountsReader) -> Report:
-        """The report.
+        """Read the data and compute the report.
 
         For data with one model, the error suggests how to compare the runs of this model.
         """

@@ -20,7 +20,7 @@ AMOUNT_NAMES = ("cost", "tokens", "tokens_in", "tokens_out", "duration", "turns"
 
 
 def parse_budgets(value: Any) -> tuple[float, ...]:
-    """Parse budgets such as "0.05,$2"; ParameterError if a budget is not above 0."""
+    """Parse budgets such as "0.05,$2", and raise ParameterError if a budget is not above 0."""
     text = ",".join(map(str, value))
     try:
         budgets = {float(part.strip().removeprefix("$")) for part in text.split(",")}

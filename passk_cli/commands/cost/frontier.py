@@ -12,7 +12,8 @@ from passk_cli.inference.bootstrap_weights import bootstrap_means
 from passk_cli.inference.difference import difference_distribution
 from passk_cli.inference.ranking import code_spans, possible_crossings
 
-# Costs or rates with a relative difference of at most _TIE_TOLERANCE are treated as equal.
+# Costs with a relative difference of at most _TIE_TOLERANCE are treated as equal, and so are rates
+# with a difference of at most _TIE_TOLERANCE.
 _TIE_TOLERANCE = 1e-12
 # A block of resamples contains at most _MAX_BLOCK_VALUES values, to limit the use of memory.
 _MAX_BLOCK_VALUES = 1 << 22
@@ -23,8 +24,8 @@ class Frontier(NamedTuple):
 
     A model is on the frontier if no rival is at least as good in cost and rate, and better in one
     of them.
-    resample_share : share of resamples in which the model is on the frontier; not a probability or
-        a test.
+    resample_share : share of resamples in which the model is on the frontier.  This share is
+        neither a probability nor a test.
     p : p-value of the hypothesis that the model is on the frontier. The p-value against one rival
         is the larger of the two one-sided p-values (rival cheaper, rival better). The smallest p
         over all rivals is multiplied by the number of pairs.
@@ -40,8 +41,9 @@ class Frontier(NamedTuple):
 def is_on_frontier(cost: Floats, rate: Floats) -> Bools:
     """Whether no rival is at least as good in both cost and rate, and better in one of them.
 
-    cost, rate : arrays of the shape (… × models). Relative differences up to 1e-12 count as equal,
-        and equal models are on the frontier together.
+    cost, rate : arrays of the shape (… × models). Costs with a relative difference of at most 1e-12
+        and rates with a difference of at most 1e-12 count as equal. Equal models are on the
+        frontier together.
 
     >>> is_on_frontier(np.array([1.0, 2.0, 3.0, 1.0]), np.array([0.5, 0.4, 0.9, 0.5])).tolist()
     [True, False, True, True]
@@ -64,8 +66,9 @@ def pareto_frontier(
 ) -> Frontier:
     """The frontier of mean costs and rates over tasks, with shares of resamples and p-values.
 
-    cost, rate : (tasks × models), on the tasks that all models share.  clusters : the cluster of
-    each task; if given, whole clusters are resampled. All models use the same resamples.
+    cost, rate : (tasks × models), on the tasks that all models share.
+    clusters : the cluster of each task.  If `clusters` is given, whole clusters are resampled.
+    All models use the same resamples.
     Source: the intersection–union test of both differences, Berger 1982; Bonferroni over pairs.
 
     >>> cost = np.array([[1.0, 2.0], [1.2, 2.5], [0.9, 1.8], [1.1, 2.1]])
@@ -98,7 +101,10 @@ def pareto_frontier(
 
 
 class BudgetRangeLead(NamedTuple):
-    """A range of budgets with one leader: 1 for the first model, −1 for the second, 0 for a tie."""
+    """A range of budgets in which one model leads or both models tie.
+
+    leader_sign : 1 if the first model leads, −1 if the second model leads, and 0 for a tie.
+    """
 
     low: float
     high: float

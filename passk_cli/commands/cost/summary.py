@@ -37,8 +37,8 @@ FRONTIER_RESULT_NAME = "frontier"
 # Default budgets are 1, 2 or 5 times a power of ten.
 _ROUND_BUDGET_STEPS = (1.0, 2.0, 5.0, 10.0)
 _MIN_BUDGET_RATIO = 4.0
-# passk compares two models at _BUDGETS different budgets. In groups of more than _MOST_CROSSED
-# models, passk does not compare all pairs of models.
+# passk compares pass@$b of two models at _BUDGETS budgets. In groups of more than _MOST_CROSSED
+# models, passk compares pass@$b only for pairs with the cheapest model.
 _BUDGETS, _MOST_CROSSED = 48, 8
 
 
@@ -241,7 +241,10 @@ class CostComparison:
         return Estimate(at, low=low, high=high, unit=unit)
 
     def budgets_ahead(self, first: bool) -> tuple[float, float] | None:
-        """The lowest and highest budget at which the model solves more tasks; None if none."""
+        """The lowest and highest budget at which a model solves significantly more tasks, or None.
+
+        first : whether the model is the first or the second model of the comparison.
+        """
         leads = [] if self.lead_crossings is None else [
             lead for lead in self.lead_crossings.lead_ranges if lead.leader_sign == (1
                 if first else -1)
@@ -250,7 +253,10 @@ class CostComparison:
 
 
 def cost_comparisons(study: Analysis, summaries: Sequence[CostSummary]) -> list[CostComparison]:
-    """Compare all pairs of models that have costs; ParameterError if there are too many pairs."""
+    """Compare all pairs of models that have costs.
+
+    Errors: ParameterError if there are too many pairs.
+    """
     priced = [summary for summary in summaries if not summary.has_no_price]
     groups = group_by(priced, lambda summary: summary.series[1:])
     sizes = [len(rivals) for rivals in groups.values()] or [0]
@@ -310,7 +316,7 @@ def _lead_crossings(
     """For each pair of models, the model that solves more tasks at each budget, or None.
 
     A band requires that the tasks are a random sample. In large groups, only pairs with the
-    cheapest model are compared.
+    cheapest model are compared.  All other pairs have the result None.
     """
     confidence = study.confidence
     solved: dict[SeriesKey, tuple[Floats, Floats]] = {}

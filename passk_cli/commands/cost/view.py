@@ -174,7 +174,7 @@ class CostTable(Section[CostSummary]):
 
     @cached_property
     def tied_models(self) -> dict[SeriesKey, CostComparison]:
-        """Models that tie with the first model of their group, each with this comparison."""
+        """Maps each model that ties with the first model of its group to their comparison."""
         first = {
             summary.series[1:]: summary
             for summary in reversed(self.records)
@@ -340,7 +340,7 @@ def _budgets_ahead_text(pair: CostComparison, *, first: bool) -> str | None:
 
 
 class CostPairTable(Section[CostComparison]):
-    """Comparisons of the cost of a solved task for pairs of models."""
+    """A row per pair of models, which compares their costs of a solved task."""
 
     title = "Cost of a solved task: pairs"
     visibility = FULL

@@ -83,7 +83,8 @@ class ModelCurves:
     table_ks: Sequence[int] = ()
 
     def ranges_to(self, upper: ModelCurves) -> ModelCurves:
-        """Ranges from these curves (lower bounds) to the curves `upper`, without gains."""
+        """Curves of ranges, which begin at these curves and end at the curves `upper`.  The result
+        contains no gains."""
         points = {
             name: [
                 range_between(*pair)
@@ -104,7 +105,7 @@ class ModelCurves:
 
     @cached_property
     def measured_curve_names(self) -> list[str]:
-        """Names of the curves, without Δ_k and the deficit."""
+        """The names of all curves, except for Δ_k and the deficit."""
         return [name for name in self.results_by_curve if name not in UNEVENNESS_NAMES]
 
     @property
@@ -169,12 +170,13 @@ class KGrid:
         return np.union1d(spread, round_numbers_up_to(last))
 
     def table_ks(self, ks: Sequence[int]) -> list[int]:
-        """The k's of `fixed_ks` that a table shows."""
+        """The values in `ks` that a table shows: all of them if `fixed_ks` is set, and otherwise
+        only round numbers and the last k."""
         return [k for k in ks if self.fixed_ks or k in round_numbers_up_to(ks[-1])]
 
 
 def round_numbers_up_to(last: int) -> list[int]:
-    """The k's of a table: 1, 2, 5, 10, 100, 1000, … and the last k.
+    """The values 1, 2, 5, 10, 100, 1000, … below `last`, and `last` itself.
 
     >>> round_numbers_up_to(30), round_numbers_up_to(2000)
     ([1, 2, 5, 10, 30], [1, 2, 5, 10, 100, 1000, 2000])
@@ -394,7 +396,9 @@ class CurveComputation:
         )  # fmt: skip
 
     def _with_pointwise_level(self, fact: Result, **more: Cell) -> Result:
-        """The result with its pointwise level, which in a band differs from the confidence level.
+        """The result, with its level stored in the field pointwise_level.
+
+        In a simultaneous band, the pointwise level differs from the confidence level.
 
         The task values are dropped, because the values of a long curve would need too much memory.
         """

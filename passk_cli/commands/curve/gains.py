@@ -21,8 +21,8 @@ _EQUAL, _NAMED = 1e-12, 3
 class ModelGains(NamedTuple):
     """The gains of several models between two numbers of attempts, `start_k` and `k`.
 
-    `shared_tasks_text` describes the tasks if some tasks are left out. `is_increasing` means that
-    more attempts can only increase the metric.
+    If some tasks are left out, `shared_tasks_text` describes the other tasks. `is_increasing` means
+    that more attempts can only increase the metric.
     """
 
     gain_results: Sequence[Result]
@@ -73,7 +73,7 @@ class ModelGains(NamedTuple):
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The smallest and the largest gain with their models, and overlapping intervals."""
+        """The smallest and the largest gain, their models, and models whose intervals overlap."""
         names = [self._model_name(fact) for fact in (*self.largest_gains, *self.overlapping_gains)]
         return {
             "metric": self.metric_name, "start": self.start_k, "k": self.k,
@@ -122,7 +122,7 @@ GAIN_ANSWERS = (
 
 
 class SingleModelCurve:
-    """The curves of one model, for the answer about this model."""
+    """The curves of the only model, from which passk writes the answer."""
 
     def __init__(self, model: ModelCurves, groups: Sequence[str]) -> None:
         self.points = model.results_by_curve[model.main_curve_name]
@@ -190,7 +190,7 @@ def _sign(change: float) -> int:
 
 
 def _absolute_gain_limits(fact: Result, *, exact: bool) -> tuple[float, float]:
-    """The limits of the absolute value of a gain; infinite if the gain has no interval."""
+    """The limits of the absolute value of a gain. Without an interval, the limits are infinite."""
     value, low, high = fact.estimate.value or 0.0, fact.estimate.low, fact.estimate.high
     if exact:
         return abs(value), abs(value)

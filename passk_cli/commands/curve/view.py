@@ -81,8 +81,8 @@ from passk_cli.suggested_fix import OptionValue, SuggestedFix
 from passk_cli.suggestions import did_you_mean, respell_metric
 from passk_cli.version import VERSION_SIGNATURE_ENTRIES
 
-# EQUALLY_HARD_ESTIMATORS maps each population to the estimator of μ^k, which is the pass^k of
-# equally hard tasks.
+# EQUALLY_HARD_ESTIMATORS maps each population to the words for its estimator of μ^k. pass^k
+# would equal μ^k if all tasks were equally hard.
 EQUALLY_HARD_ESTIMATORS = {NEW_TASKS: "k different tasks", THESE_TASKS: "tasks with repetition"}
 # A table has at most _MOST_ACROSS columns for k, and a chart shows at most _MOST_DRAWN values of k.
 _MOST_ACROSS, _MOST_DRAWN = 5, 200
@@ -179,7 +179,7 @@ class CurveColumn(NamedTuple):
         return f"{name} at k = {k} minus {name} at k = {self.start_k}, for tasks with n ≥ {k}."
 
     def result(self, model: ModelCurves) -> Result:
-        """The result of a model in this column; empty if the curve of the model ends before k."""
+        """The result of a model in this column, or an empty result if the curve ends before k."""
         points = {point.k: point for point in model.results_by_curve[self.curve_name]}
         first, last = points.get(self.start_k or self.k), points.get(self.k)
         if first is None or last is None:
@@ -266,12 +266,11 @@ class CurveTable(Section[ModelCurves]):
 
     @property
     def gain_columns(self) -> list[CurveColumn]:
-        """The gain from the first to the last k.
+        """The column with the gain from the first to the last k.
 
-        A curve with a single k, or with ranges as values, has no gain.
-
-        If the models share no task with enough attempts for the last k, the gain up to the largest
-        k with all tasks comes first.
+        A curve with a single k, or with ranges as values, has no gain. If the models share no task
+        with enough attempts for the last k, the list begins with a column for the gain up to the
+        largest k with all tasks.
         """
         first, last = self.ks[0], self.ks[-1]
         if first == last or self.study.has_ranges:
@@ -309,7 +308,7 @@ class CurveTable(Section[ModelCurves]):
         ]
 
     def answer(self) -> Iterator[AnswerSentence]:
-        """The gain from more attempts: for one model, or for the models with extreme gains."""
+        """Yield the sentence about the only model, or about the smallest and the largest gain."""
         groups = self.study.counts.group_names
         if len(self.records) == 1:
             yield from first_true_sentence(
@@ -448,7 +447,7 @@ K_COLUMN = Column("k", "count", meaning="Number of attempts.",
 def rows_by_model_and_k(
     models: Iterable[ModelCurves], names: Sequence[str] = ()
 ) -> list[SeriesRow]:
-    """One row per model and k of the tables.  names : the curves; empty for the measured curves."""
+    """One row per model and k.  names : the curves in each row. () means all measured curves."""
     return [
         SeriesRow(
             model.series,
@@ -584,7 +583,7 @@ def _incomplete_tasks_lines(models: Sequence[ModelCurves]) -> Iterator[Reference
 def _chart_rows(
     models: Sequence[ModelCurves], names: Iterable[str], marked: Iterable[int]
 ) -> list[dict[str, Cell]]:
-    """The points of a chart: all points at the marked k's, and further points up to a maximum."""
+    """The points of a chart: at all marked k's, and at no more than _MOST_DRAWN other k's."""
     ks = np.unique([k for model in models for k in model.ks])
     chart_ks = {*log_spaced_ks(ks, _MOST_DRAWN).tolist(), *marked}
     rows: list[dict[str, Cell]] = []
@@ -680,7 +679,7 @@ class CurveRunner(CommandRunner, CurveOptions):
 
     @property
     def pass_curves(self) -> tuple[str, ...]:
-        """The names pass@k and pass^k, or only the name that `-m` contains."""
+        """The names pass@k and pass^k, or only one of these names if `-m` contains only one."""
         families_named = {metric.family for metric in self.metrics}
         return tuple(
             f"{family}k"

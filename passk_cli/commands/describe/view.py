@@ -127,7 +127,7 @@ class ReadingSummary(Section[ReadingProperty]):
 
 
 class FileTable(ReadingSummary):
-    """The rows that show how each file was read."""
+    """One row per file and property, for example the format or the columns of the file."""
 
     title = "Each file"
     visibility = FULL

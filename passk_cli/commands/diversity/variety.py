@@ -24,7 +24,10 @@ LITTLE_VARIETY_FLAG = "little variety"
 
 
 def diversity_metrics(ks: Sequence[int]) -> list[Metric]:
-    """The metrics distinct@k and distinct-correct@k, and for k > 1 the gain over one attempt."""
+    """The metrics distinct@k and distinct-correct@k.
+
+    For k > 1, the list also contains pass@1, pass@k, gain@k and distinct-pass@k.
+    """
     beyond = [k for k in ks if k > 1]
     return [
         *(Metric(family, k) for family in (DISTINCT, CORRECT) for k in ks),
@@ -81,8 +84,7 @@ def _distinct_solution_results(study: Analysis, place: int) -> Iterator[Result]:
     bag, most = attempts_of(counts, "solution", rows), float(n.max())
     for kind, times, least in (("", bag.count, 1.0), (" correct", bag.pass_count, 0.0)):
         kinds = distinct_solution_count(bag.cell_offsets, times).astype(np.float64)
-        # A task with fewer than two passes has no pair of passing attempts, so the task is left
-        # out.
+        # A task with fewer than two passes is left out, because it has no pair of passing attempts.
         pairs, repeats = (
             solution_agreement(bag.cell_offsets, times),
             duplicate_share(bag.cell_offsets, times),

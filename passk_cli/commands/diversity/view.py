@@ -99,7 +99,7 @@ GROWING_DUPLICATES_NOTE = DiagnosticType(
     " share of duplicates but not distinct@k",
 )  # fmt: skip
 
-# With `--full`, the report explains the results that are not metrics.
+# _RESULT_MEANINGS explains the results that are not metrics, for the output of --full.
 _RESULT_MEANINGS = {
     "duplicates": "Share of the attempts that repeat the solution of an earlier attempt.",
     "distinct": "Number of different solutions per task, among all attempts.",
@@ -295,11 +295,10 @@ class DiversityRunner(CommandRunner, DiversityOptions):
 
 
 def diversity_ks(counts: Counts, ks: Sequence[int] = ()) -> tuple[int, ...]:
-    """The k's that -k sets, or by default those among 2, 10 and 100 that most models allow.
+    """The k's that -k sets. By default, each k of 2, 10 and 100 that most models allow.
 
-    A model allows a k if every task has at least k attempts.
-
-    If there are fewer than three k's, the number of attempts and half of this number are added.
+    A model allows a k if all its tasks have at least k attempts. If fewer than three default k's
+    remain, passk adds the largest allowed k and half of this k.
     Errors: ParameterError if no model has two attempts at every task.
     """
     if ks:

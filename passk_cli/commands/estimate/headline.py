@@ -77,7 +77,7 @@ class Headline(ValueRange):
 
     @property
     def shared_tasks_text(self) -> str:
-        """The shared tasks as text, for example "the 3 tasks that …"; empty for all tasks."""
+        """The shared tasks in words, for example "the 3 tasks that …", or "" for all tasks."""
         return self._results_on_shared_tasks[1].removeprefix(" on ")
 
     @cached_property
@@ -104,9 +104,11 @@ class Headline(ValueRange):
 
     @cached_property
     def last_metric_leader(self) -> Leader | None:
-        """The only leader for the last metric, if it is not also the first metric.
+        """The only model with the best value of the last metric, or None.
 
-        None if the two metrics compare different numbers of models or tasks."""
+        The result is None if there is no such model, if the last metric is the first metric, or if
+        the two metrics compare different numbers of models or tasks.
+        """
         last = self.facts_with_value[-1].name
         last_leader = _leader(
             [fact for fact in self._results_on_shared_tasks[0] if fact.name == last]
@@ -126,7 +128,7 @@ class Headline(ValueRange):
 
     @cached_property
     def led_groups_by_model(self) -> dict[str, list[str]]:
-        """Maps each model to the groups in which only this model leads, most groups first."""
+        """Maps each model to the groups with no other leader, the model with most groups first."""
         groups: dict[str, list[str]] = {}
         for group, led in self.leader_by_group.items():
             if led.is_one_model:

@@ -239,9 +239,9 @@ def _attempts_help_more(fact: Result) -> bool:
     """Whether one more attempt at each task narrows the interval more than new tasks would.
 
     One more attempt at each of T tasks costs as much as T / n new tasks. With n attempts per task,
-    the variance of the mean is V(n) / T, so the function returns whether V(n + 1) is below V(n) n /
-    (n + 1). The result is false for k = 1. The result is also false for a single task, because the
-    variance between tasks is then unknown.
+    the variance of the mean is V(n) / T. The function therefore returns whether V(n + 1) is less
+    than V(n) · n / (n + 1). The result is false for k = 1. For a single task, the result is also
+    false, because the variance between tasks is unknown.
     """
     values = fact.values
     if values is None or values.metric.definition.required_attempt_data or len(values.n) < 2:
@@ -255,7 +255,7 @@ def _attempts_help_more(fact: Result) -> bool:
 
 
 def sorted_series(study: Analysis, facts: Sequence[Result], sort: str) -> list[SeriesKey]:
-    """The models in the order of the column `sort`; a leading "-" reverses the order.
+    """The models in the order of the column `sort`. A leading "-" reverses the order.
 
     Names are sorted in ascending order, values from best to worst, and empty values come last.
     """

@@ -18,7 +18,7 @@ CURVE_NAMES = ("pass@k", "pass^k")
 
 
 def parse_prediction_ks(value: Any) -> tuple[int, ...]:
-    """Parse numbers of attempts such as "100,1000"; ParameterError for other values."""
+    """Parse numbers of attempts such as "100,1000", or raise a ParameterError."""
     text = ",".join(map(str, value))
     return tuple(
         sorted({parse_whole_number(OptionValue("--to", text), part) for part in text.split(",")})
@@ -48,7 +48,7 @@ _REMOVED_FITS = ("ex-gaussian", "smooth", "beta", "beta+0", "beta+0+1", "power",
 
 
 def parse_fit(value: Any) -> str:
-    """Parse the name of a fit; ParameterError if the name is not log-logit."""
+    """Parse the name of a fit, or raise a ParameterError if the name is not log-logit."""
     name = str(value)
     if name in _REMOVED_FITS:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""The answer of `passk extrapolate`: the value at the largest k, or the k of a target."""
+"""The answer of `passk extrapolate`: the value at the largest k, or the k that a target needs."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ TARGET_K_ANSWERS = (
 
 
 def ranking_value(prediction: Prediction, k: int) -> float:
-    """The prediction at k, or the middle of the range at k, which sets the order of the models."""
+    """The value that orders the models: the prediction at k, or the middle of the range at k."""
     estimate = prediction.results_by_k[k].estimate
     middle = ((estimate.low or 0.0) + (estimate.high or 0.0)) / 2
     return middle if estimate.value is None else estimate.value

@@ -51,7 +51,10 @@ class _PredictedCurve:
 
 @dataclass(frozen=True)
 class UnpredictedCurve(_PredictedCurve):
-    """A curve without a prediction.  results : an empty result with the reason, per requested k."""
+    """A curve without a prediction.
+
+    results : one empty result per requested k, with the reason why there is no prediction.
+    """
 
     reason: str
     results: tuple[Result, ...]
@@ -62,8 +65,8 @@ class Prediction(_PredictedCurve):
     """The predictions of one curve.
 
     results_by_k : results at the largest known k and at the requested k's.
-    model_based_results : results of the average of models, and of the log-logit line if it is
-        requested.
+    model_based_results : averages of several statistical models and, with --fit log-logit, the
+        values of the log-logit line.
     """
 
     computation: _PredictionComputation
@@ -96,7 +99,7 @@ class Prediction(_PredictedCurve):
         yield from self.target_k_results
 
     def result_at(self, k: int) -> Result:
-        """The result at k, which `passk estimate` also returns if all tasks have k attempts."""
+        """The result at k, which is the result of `passk estimate` if all tasks have k attempts."""
         return self.computation.result_at(k)
 
     def log_logit_estimate(self, k: int) -> Estimate:
@@ -104,7 +107,10 @@ class Prediction(_PredictedCurve):
         return next(fact.estimate for fact in self.model_based_results if fact.name == name)
 
     def attempts_needed(self, k: int) -> AttemptsNeeded | None:
-        """The number of further attempts that the prediction at k needs; else None."""
+        """The attempts per task that would determine the prediction at k or at a smaller k.
+
+        The result is None if even many more attempts would not be enough.
+        """
         return self.extrapolation.attempts_needed(k)
 
 
@@ -170,7 +176,7 @@ class _PredictionComputation:
         return float(metric.values(self.task_values.n, self.task_values.c).mean())
 
     def range_at(self, k: int) -> tuple[float, float]:
-        """The range at k, or the interval of a measured result; both are monotone in k."""
+        """The range at k, or the interval if all tasks have k attempts. Both are monotone in k."""
         least = int(self.task_values.n.min())
         if k <= least:
             estimate = self.result_at(k).estimate
@@ -218,8 +224,9 @@ def _model_based_results(
 def _target_k_result(numbers: _PredictionComputation, target: float) -> Result:
     """The k's at which the average and both limits of the range reach the target.
 
-    pass@k reaches the target at the first k with at least this value. pass^k keeps the target up to
-    the last such k, or 0 if there is none. The result is None if the k is above LARGEST_SEARCH_K.
+    pass@k reaches the target at the first k at which pass@k is at least the target. For pass^k, the
+    result is the last k at which pass^k is at least the target, or 0 if there is no such k. The
+    result is None if the k is above LARGEST_SEARCH_K.
     """
     ahead, family = numbers.extrapolation, numbers.task_values.metric.family
     ks = _search_ks(ahead.largest_known_k)
@@ -257,10 +264,10 @@ def _search_ks(known_k: int) -> list[int]:
 def _k_at_target(
     ks: Sequence[int], value: Callable[[int], float], target: float, *, falling: bool
 ) -> int | None:
-    """The first k at which an increasing value reaches the target; None if there is no such k.
+    """The first k at which an increasing value reaches the target, or None if there is no such k.
 
-    For a decreasing value, the result is the last k with at least the target: 0 if no k has this
-    value, and None if all k's have it.
+    For a decreasing value, the result is the last k at which the value is at least the target. The
+    result is 0 if the value is always below the target, and None if it never falls below.
     """
     if not falling:
         place = bisect_left(ks, target, key=value)

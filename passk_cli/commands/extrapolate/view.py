@@ -1,4 +1,4 @@
-"""pass@k and pass^k beyond the attempts made: the tables, the answer and the chart."""
+"""The report of `passk extrapolate`: the tables of predictions, the answer and the chart."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class PredictionTable(Section[Prediction]):
 
     @property
     def never_seen_outcome(self) -> str:
-        """The outcome that tasks without a known limit never had: "passed" or "failed"."""
+        """The outcome that the column "never …" is about: "passed" or, for pass^k, "failed"."""
         return "passed" if self.metric_family == "pass@" else "failed"
 
     @property

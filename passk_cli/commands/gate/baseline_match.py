@@ -236,7 +236,10 @@ class BaselineMatch:
         return base if base in self.baseline_task_codes else None
 
     def with_missing_filled(self, *, passing: bool) -> BaselineMatch:
-        """Count missing outcomes as passes, or as failures, and the opposite in the baseline."""
+        """Count missing outcomes of the run as passes or as failures.
+
+        Missing outcomes of the baseline are counted as the opposite.
+        """
         baseline = self.baseline and self.baseline.with_missing_as(passing=not passing)
         return replace(self, counts=self.counts.with_missing_as(passing=passing), baseline=baseline)
 
@@ -276,7 +279,7 @@ class BaselineMatch:
 
     @property
     def sole_possible_renaming(self) -> tuple[str, str] | None:
-        """The names (old, new) if baseline and run have one model each that may have been renamed.
+        """The names (old, new) if the only model of the run may be the only model of the baseline.
 
         Two names in a history always count as a possible renaming. In other data, the pass rates
         must be similar, and the names must come from the data.

@@ -79,7 +79,7 @@ class GateContext:
 
     @property
     def simulation_context(self) -> GateContext:
-        """The context for judging simulated runs, with only `rehearsable` metrics."""
+        """The context for judging simulated runs, with only the metrics that passk can simulate."""
         study, confidence = self.study, self.study.confidence
         study = replace(
             study, metrics=tuple(filter(can_rehearse_metric, study.metrics)),
@@ -94,7 +94,7 @@ class GateContext:
 
     @property
     def all_pass_and_all_fail(self) -> tuple[GateContext, GateContext]:
-        """Two contexts: every attempt of the new run passes, and every attempt fails."""
+        """Two contexts: one in which all attempts of the new run pass, one in which all fail."""
         counts, base = self.baseline_match.counts, self.baseline_match.baseline
         all_pass, all_fail = replace_passes(counts, counts.n), replace_passes(counts, 0 * counts.n)
         best, worst = replace(all_pass, missing=None), replace(all_fail, missing=None)
@@ -156,9 +156,10 @@ class GateContext:
 
     @cached_property
     def missing_and_error_attempts(self) -> dict[str, dict[SeriesKey, tuple[int, int]]]:
-        """Maps a kind of failure and a candidate to (failed attempts, all attempts).
+        """Maps each kind of failure ("missing" or "errors") to the numbers of each candidate.
 
-        Attempts without an outcome are failed attempts of both kinds, "missing" and "errors".
+        The numbers are (failed attempts, all attempts). An attempt without an outcome is a failed
+        attempt of both kinds.
         """
         missing, errors, counts = {}, {}, self.baseline_match.counts
         for series in self.baseline_match.series:
@@ -272,7 +273,7 @@ class GateContext:
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run, the `GateQuestion` with the rules, and the judgements of the run."""
+    """A run, the `GateRunner` with the rules, and the judgements of the run."""
 
     gate_runner: Any
     context: GateContext

@@ -183,11 +183,11 @@ class TrendEntry:
 class SuiteEntry:
     """A suite of a rules file, with the options of its gate.
 
-    values : maps each field to its value, from the top of the file and from the suite; `runs`
-        contains paths.
+    values : maps each field to its value, from the top of the file and from the suite. The value of
+        `runs` is a list of paths.
     error_with_line : function that adds file and line to an error.
-    gate_runner, shared_options : the `GateQuestion` and the shared options; None before
-        `with_questions`.
+    gate_runner, shared_options : the `GateRunner` and the shared options, which are None until
+        passk creates the gate of the suite.
     """
 
     suite: Suite
@@ -268,7 +268,7 @@ class Rulebook:
 
     @property
     def verdict_level(self) -> float:
-        """The confidence level of one verdict: 1 − (1 − level) / statements (Bonferroni)."""
+        """The confidence level of one verdict: 1 − (1 − level) / verdicts (Bonferroni)."""
         return (
             self.level
             if self.fallible_verdict_count < 2
@@ -294,7 +294,7 @@ class Rulebook:
     def with_questions(
         self, ask: Callable[..., tuple[Any, Any]], command_options: Mapping[str, Any]
     ) -> Rulebook:
-        """Create the `GateQuestion` of each suite.
+        """Create the `GateRunner` of each suite.
 
         command_options : options that replace options of the file.
         Errors: one ParameterError that lists the problems of all suites with their lines.
@@ -432,8 +432,10 @@ class _RuleFile:
         return ParameterError(f"{place}: {about}{text}", name=kind)
 
     def _line_numbers(self, at: int | str) -> dict[str, int]:
-        """Key → line, in suite `at`, in [trend], or above the suites (-1); "" → line of the
-        header."""
+        """Maps each key of a table to its line number, and "" to the line of the header.
+
+        at : index of the suite, or TREND, or -1 for the part above the suites.
+        """
         lines, suite, inside = dict[str, int](), -1, not self.table_prefix
         place: int | str = suite
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -453,7 +455,7 @@ class _RuleFile:
         return lines
 
     def rulebook(self, tier: str | None) -> Rulebook:
-        """Parse the file, and keep the suites of one tier. If `tier` is None, keep all suites."""
+        """Parse the file, and keep the suites of one tier, or all suites if `tier` is None."""
         if TABLE in self.tables:
             read_maps(self.path)
         suites = self.tables.get(SUITE) or [None]
@@ -527,7 +529,7 @@ class _RuleFile:
         refused: Callable[..., ParameterError], other_keys: Sequence[str] = (), *,
         of_suite: bool = False,
     ) -> dict[str, Any]:  # fmt: skip
-        """Maps each field of a table to its value; the keys may contain underscores or hyphens."""
+        """Maps the field of each key to its value. Keys may contain underscores or hyphens."""
         values = dict[str, Any]()
 
         def take(key: str) -> None:

@@ -70,14 +70,14 @@ IntervalLimits = tuple[float | None, float | None]
 
 
 class RelativeLimit(float):
-    """A limit relative to the baseline: 0.1 for "10%"."""
+    """A limit as a share of the baseline, for example 0.1 for "10%"."""
 
     def __str__(self) -> str:
         return f"{100 * self:g}%"
 
 
 class PassesOfAttempts(float):
-    """A pass rate that is given as passes and attempts: 0.8 for "8/10"."""
+    """A pass rate that the user gives as passes and attempts, for example 0.8 for "8/10"."""
 
     passes: int
     attempts: int
@@ -111,7 +111,7 @@ def parse_rate(value: Any) -> float:
 def parse_limits(
     option: str, value: Any, *, relative: bool = False, amounts: bool = False
 ) -> Mapping[Metric, float]:
-    """Maps each metric to its limit, from `["pass@1=0.02"]` or `{"pass@1": 0.02}`.
+    """Parse limits such as `["pass@1=0.02"]` or `{"pass@1": 0.02}`, and return them by metric.
 
     relative : whether 5% means 5 % of the baseline. Otherwise 5% means 0.05.
     amounts : whether the option limits metrics that should be low, such as cost.
@@ -173,8 +173,8 @@ class GateRule:
 
     title : heading of the rule's options in the help.
     name_template : template of the rule's name, with the fields of `name_fields`.
-    finding_templates : verdict → template of the sentence about the evidence. The key "" stands for
-        all other verdicts.
+    finding_templates : maps each verdict to the template of the sentence about the evidence. The
+        key "" stands for all other verdicts.
     compares_with_baseline : whether the rule needs a baseline.
     uses_general_metrics : whether the rule judges the metrics of -k and -m.
     can_simulate : whether a rehearsal can simulate the rule.
@@ -964,7 +964,7 @@ def _unknown_tasks_fix(unknown: Sequence[str], tasks: Iterable[str]) -> str:
 
 
 def _lower_limit_text(rates: TaskValues, context: GateContext, at: Any = ...) -> str:
-    """Words such as "4 passes of 4 show a rate ≥ 0.473", for the task with the fewest attempts."""
+    """A text such as "4 passes of 4 show a rate ≥ 0.473", for the task with the fewest attempts."""
     from passk_cli.inference.binomial_rate import rate_lower_limits
 
     fewest = int(rates.n[at].min())
@@ -980,18 +980,18 @@ def _default_distance(fact: Result) -> str:
 def _tasks_to_decide_text(
     fact: Result, context: GateContext, away: float, truth: str, of_runs: float = 0.0
 ) -> str:
-    """Words with the number of tasks that would give an undecided rule a verdict.
+    """A text such as "about 80 tasks would decide if …", for an undecided rule.
 
-    If the tasks are fixed, the words contain a number of attempts per task instead.  The half-width
+    If the tasks are fixed, the text contains a number of attempts per task instead.  The half-width
     h of the interval shrinks with the square root of the number of tasks, except for the part r
     that is caused by the variation between runs.  A true value at the distance `away` from the
     limit gives a verdict (with power 0.8) if away ≥ h (1 + z₀.₈ / z₁₋α/₂).  The estimate is not
     used, because its distance from the limit may be due to chance.  If the run already has that
-    many tasks, the words are "near the limit".
+    many tasks, the text is "near the limit".
 
     away : distance from the limit;  0 means 5 points or, for costs, a tenth of the estimate.
-    truth : the assumption in words.  of_runs : the part r of the half-width.  Power:
-        benchmarks/gate.md.
+    truth : the assumption about the true value, in words.  of_runs : the part r of the half-width.
+    benchmarks/gate.md contains simulations of the power.
     """
     from passk_cli.inference.weighted_means import STANDARD_NORMAL
 
@@ -1012,10 +1012,9 @@ def _tasks_to_decide_text(
 
 
 def _tasks_to_decide_unanimous_text(fact: Result, least: float, context: GateContext) -> str:
-    """Words with the number of tasks that would give a verdict if all attempts pass, as until
-    now.
+    """A text with the number of tasks that would give a verdict if all attempts keep passing.
 
-    The words are similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
+    The text is similar if all attempts failed, and "" otherwise.  If all n attempts pass, the
     lower limit is about α^{1/n}.  If n₀ attempts have the lower limit l₀, then n = n₀ ln(l₀) /
     ln(m) attempts reach the minimum m.
     """

@@ -1,4 +1,4 @@
-"""The question of `passk gate`: does the run pass all rules?"""
+"""The runner of `passk gate`, which reads a run and its baseline and judges all rules."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from passk_cli.study.significance_options import ALL
 from passk_cli.study.values import require_monotone
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 
-# A column with a name in _ERROR_COLUMNS may contain the error messages of attempts.
+# passk looks for error messages of attempts in a column with one of the names in _ERROR_COLUMNS.
 _ERROR_COLUMNS = ("error", "errors", "error_message", "exception")
 
 
@@ -67,7 +67,7 @@ class GateRunner(CommandRunner, GateOptions):
     def parse_options(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """Create the question about a run, or about the suites of a rules file.
+        """Create the runner for one run, or for the suites of a rules file.
 
         Errors: ParameterError if there are neither result files nor a rules file, or both.
         """
@@ -181,8 +181,7 @@ class GateRunner(CommandRunner, GateOptions):
         return replace(super().request(options), attempts=attempts, scores_only=scores_only)
 
     def needed_metrics(self, general: Sequence[Metric]) -> tuple[Metric, ...]:
-        """All metrics that the rules need, first the metrics that are compared with the
-        baseline."""
+        """All metrics that the rules need. Metrics of rules about the baseline come first."""
         rule_metrics = [m for rule in reversed(self.active_rules) for m in rule.option_metrics]
         more = general if any(rule.uses_general_metrics for rule in self.active_rules) else ()
         return tuple(dict.fromkeys((*rule_metrics, *more)))

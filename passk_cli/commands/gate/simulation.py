@@ -153,7 +153,7 @@ def false_alarm_rate(odds: VerdictRates, predicted: VerdictRates) -> Estimate:
     widest of all these limits.
 
     odds : rehearsals at the estimated success rates.  predicted : rehearsals at success rates from
-    the posterior.  Coverage: benchmarks/gate.md.
+    the posterior.  benchmarks/gate.md contains the coverage of the limits.
     """
     from passk_cli.scipy_special import betaincinv
 
@@ -216,8 +216,8 @@ class SimulationSetup:
     new_run_rates, baseline_rates : (sets × cells) success rates of the new run and of the baseline.
     rehearsal_count : number of rehearsals without a change, which use the sets of success rates in
         turn.
-    seed_purpose : seed of the random numbers, so that suites with the same data simulate the same
-        runs.
+    seed_purpose : text that is part of the seed. Suites with the same data have the same text, so
+        they simulate the same runs.
     between_run_deviations : maps each series of a history to its (sets,) standard deviations
         between runs, in logits.
     """
@@ -234,7 +234,7 @@ class SimulationSetup:
 
     @cached_property
     def unchanged_verdicts(self) -> tuple[dict[JudgementKey, VerdictRates], list[bool]]:
-        """The verdict rates of each rule without a change, and which rehearsals fail the gate."""
+        """The verdict rates of each judgement, and whether each rehearsal fails the gate."""
         verdicts: dict[JudgementKey, list[str]] = {}
         shut: list[bool] = []
         for first in items_with_progress(
@@ -256,7 +256,7 @@ class SimulationSetup:
 
     @property
     def run_effect_deviations(self) -> list[float]:
-        """Standard deviations of pass@1 between runs, if the baseline is a history."""
+        """The standard deviation of pass@1 between runs, one per series of a history."""
         past, sides = self.context.study.pooled_baseline, self.context.baseline_match
         if past is None or sides.baseline is None:
             return []
@@ -386,7 +386,7 @@ def simulation_setup(
     context: GateContext, rules: Sequence[GateRule], on_undecided: str, *, predictive: bool = False,
     fewer: bool = False, purpose: str = "",
 ) -> SimulationSetup:  # fmt: skip
-    """Set up the simulation of a gate, with success rates from their posterior.
+    """Set up the simulation of a gate, with success rates from their posterior distribution.
 
     Both runs have the success rates of the baseline, or of the new run if there is no baseline. The
     estimated success rates are the posterior draws at which the metrics are closest to the observed

@@ -73,8 +73,9 @@ QUARANTINE_ABSENT_WARNING = DiagnosticType(
 
 @dataclass(frozen=True)
 class SuiteRun(JudgedRun):
-    """The run of a suite.  quarantined_tasks : tasks in quarantine, with their numbers of
-    attempts.
+    """The run of a suite.
+
+    quarantined_tasks : tasks in quarantine, with their numbers of attempts and passes.
     """
 
     suite_entry: SuiteEntry = None  # type: ignore[assignment]

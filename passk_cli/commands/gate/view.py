@@ -328,7 +328,7 @@ class RuleFailureGroup:
 
 
 class GateVerdict:
-    """The verdict of a gate, which the first sentence of the report states."""
+    """The verdict of the whole gate, which is the answer of the report."""
 
     def __init__(self, lines: Sequence[Judgement], noun: str) -> None:
         self.lines = lines
@@ -383,7 +383,7 @@ class GateVerdict:
         return fields
 
     def notes(self, omitted: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Clauses after the first sentence: if there is room, and always."""
+        """The clauses to add to the answer if there is room, and the clauses that it always has."""
         line_notes = [] if self.line is None else list(self.line.detail_notes)
         if not self.groups:
             return [*omitted, *line_notes], []
@@ -432,7 +432,7 @@ def with_notes(
     head: AnswerSentence, notes: Sequence[str], counts: Sequence[str] = (),
     line: Judgement | None = None,
 ) -> AnswerSentence:  # fmt: skip
-    """Add to a sentence the notes that fit, the number of remaining notes, and counts.
+    """Add notes to a sentence while they fit, then the number of remaining notes, and the counts.
 
     line : the judgement that the sentence is about. If the rule fails, its reason is the first
         note. If the rule does not fail, its reason is the last note, provided that there is room.

@@ -45,8 +45,8 @@ class ModelHorizon:
 
     log2_task_lengths, task_success_rates, weights : log₂ of the length, success rate and weight of
         each task, (tasks,).
-    task_length_range : length of the shortest and the longest task in minutes.  release_day : in
-        days since 1970.
+    task_length_range : length of the shortest and the longest task in minutes.
+    release_day : release date of the model, in days since 1970.
     curve_parameters, resampled_curve_parameters : parameters a and b of the logistic curve, and of
         the curve of each resample.
     log2_horizons_by_shape : maps each shape of the curve to log₂ of the horizon at each success
@@ -88,13 +88,16 @@ class ModelHorizon:
 
 
 def finite_minutes(log2: float) -> float | None:
-    """The length in minutes, from log₂ of the length; None if it is not finite or not above 0."""
+    """The length in minutes, from log₂ of the length, or None if the length is 0 or not finite."""
     minutes = minutes_from_log2(log2)
     return minutes if 0 < minutes < math.inf else None
 
 
 def task_minutes(counts: Counts) -> Floats:
-    """The length of each task in minutes, or NaN; DataError if a task has two lengths."""
+    """The length of each task in minutes, or NaN if the length is unknown.
+
+    Errors: DataError if a task has two lengths.
+    """
     attempts = counts.attempts["minutes"]
     known = attempts.value > 0
     tasks, values = counts.task_codes[attempts.row_cell_indices[known]], attempts.value[known]
@@ -266,7 +269,7 @@ def horizon_growth(rivals: Sequence[ModelHorizon], rate: float, level: float) ->
 
 
 def success_curve(model: ModelHorizon, x: Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    """The success rate of a model at log₂ lengths x, with pointwise limits."""
+    """The success rates of a model at tasks with log₂ lengths x, and their pointwise limits."""
     a, b = model.resampled_curve_parameters.T
     rates = LOGISTIC_LINK.rates_of_predictor(np.clip(a, -700, 700)[:, None] + b[:, None] * x)[2]
     low, high = np.quantile(rates, [(1 - level) / 2, (1 + level) / 2], axis=0)

@@ -129,7 +129,7 @@ FURTHER_HORIZON_ANSWERS = (
 
 @dataclass(frozen=True)
 class LongestHorizon:
-    """The answer about the longest horizon."""
+    """The model with the longest horizon and its rivals, from which passk writes the answer."""
 
     models: Sequence[ModelHorizon]
     success_rate_text: str
@@ -175,7 +175,8 @@ def _horizon_text(log2: float, model: ModelHorizon) -> str | None:
 def _horizon_range_over_shapes(model: ModelHorizon) -> tuple[str | None, str | None]:
     """The shortest and longest horizon at the first rate, over all shapes of the curve.
 
-    For an isotonic curve, passk may know only that the horizon is beyond all tasks.
+    For an isotonic curve, passk may know only that the horizon is longer (or shorter) than
+    all tasks.
     """
     values = sorted(
         log2s[0] for log2s in model.log2_horizons_by_shape.values() if not math.isnan(log2s[0])

@@ -83,10 +83,10 @@ _LABEL_WORDS = frozenset("truth label labels human gold annotation annotator ann
 
 @dataclass(frozen=True)
 class JudgeErrorRates:
-    """The errors of the judge about one model, estimated from labelled attempts of the model.
+    """The error rates of the judge for one model, estimated from labelled attempts of the model.
 
-    p_equal_rates : p-value of the hypothesis that the rates of false passes and of false failures
-        equal the rates for all rivals in the group, adjusted for all models (Holm).
+    p_equal_rates : p-value of the hypothesis that the judge has the same error rates for this model
+        and for all other models in the group, adjusted for the number of models (Holm).
     """
 
     series: SeriesKey
@@ -218,7 +218,7 @@ def _equal_rates_p(labels: JudgeLabels, rivals: Sequence[JudgeLabels]) -> float:
 
 
 class CorrectedMetric(NamedTuple):
-    """One metric of one model, computed from the judge's verdicts and then corrected by labels."""
+    """One metric of one model, with its values before and after the correction by labels."""
 
     corrected_result: Result
     judged_result: Result
@@ -241,7 +241,7 @@ def _interval_width(fact: Result) -> float:
 
 
 def corrected_metrics(study: Analysis, width: float | None) -> list[CorrectedMetric]:
-    """All metrics of all models, computed from verdicts and then corrected by labels."""
+    """All metrics of all models, with their values before and after the correction by labels."""
     all_values = study.task_values()
     plain = [
         replace(

@@ -64,7 +64,7 @@ DEPENDENT, INDEPENDENT = "not independent", "none found"
 class AttemptsInOrder:
     """The attempts of one model (and group) in the order in which they were made.
 
-    The attempts of each task are consecutive rows of `passed`, as in `metrics.order`.
+    The outcomes of each task are consecutive entries of `passed`, as in `metrics.attempt_order`.
     """
 
     series: SeriesKey
@@ -148,8 +148,9 @@ class OrderEvidence:
 
     neighbour_correlation : correlation of neighbouring attempts.
     correlation_from_trend : correlation that a linear trend with this slope would cause.
-    trend_test, neighbour_test, copies_test : tests with adjusted p-values.  alpha : largest
-        significant p-value.
+    trend_test, neighbour_test, copies_test : the three tests, with p-values before the adjustment.
+    adjusted_p : the p-values of the three tests, adjusted for all tests of all models.
+    alpha : the largest p-value that is significant.
     """
 
     attempts_in_order: AttemptsInOrder
@@ -247,13 +248,16 @@ class OrderEvidence:
 
     @property
     def verdict(self) -> str:
-        """DEPENDENT if a test is significant, INDEPENDENT if none of them is, or UNTESTABLE."""
+        """DEPENDENT if a test is significant, UNTESTABLE if no test is possible, or INDEPENDENT."""
         if set(self.verdicts) - {UNTESTABLE, *NOT_SIGNIFICANT_VERDICTS}:
             return DEPENDENT
         return UNTESTABLE if set(self.verdicts) == {UNTESTABLE} else INDEPENDENT
 
     def interval_excludes_zero(self, ks: Sequence[int]) -> bool:
-        """Whether an interval of the trend or of first@k excludes 0, without a significant test."""
+        """Whether no test is significant, but an interval of the slope or a difference excludes 0.
+
+        The differences are first@k − pass@k at the given k's.
+        """
         differences = [
             comparison.difference.estimate
             for comparison in self.first_versus_any
@@ -290,7 +294,7 @@ class OrderEvidence:
 
 
 def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrder]:
-    """The attempts of the series `best` in the order in which they were made.
+    """The attempts of the series with the indices `best`, in the order in which they were made.
 
     Errors: DataError if attempts with the same time or number have different outcomes.
     """
@@ -317,7 +321,7 @@ def ordered_attempts(counts: Counts, best: Sequence[int]) -> list[AttemptsInOrde
 
 
 def order_evidence(study: Analysis) -> list[OrderEvidence]:
-    """The evidence about the order of attempts for all models, the best model first.
+    """The evidence about the order of attempts for all models. The best model comes first.
 
     The p-values of all models are adjusted together.
     """

@@ -184,7 +184,8 @@ def _percentage_points(slope: Estimate) -> Estimate:
 
 @dataclass(frozen=True)
 class VerdictTable(Section[OrderEvidence]):
-    """A row per model: trend, neighbours, first@k − pass@k at a middle k, and the verdict."""
+    """One row per model, with the trend, the correlation of successive attempts, first@k − pass@k
+    at a middle k, and the verdict."""
 
     columns = (
         MODEL_COLUMN, GROUP_COLUMN,
@@ -238,14 +239,14 @@ class VerdictTable(Section[OrderEvidence]):
 
     @property
     def order_column(self) -> str:
-        """The column that orders the attempts, for example "trial"; "lines" for the file order."""
+        """The name of the column that orders the attempts, or "lines" if lines order them."""
         inputs = self.study.counts.read_facts.file_readings
         columns = dict.fromkeys(file.roles["attempt"] for file in inputs if "attempt" in file.roles)
         return "lines" if self.is_ordered_by_lines else ", ".join(columns) or "attempt"
 
     @property
     def middle_ks(self) -> list[int]:
-        """The middle of the k's at which first@k and pass@k can differ; else empty."""
+        """A list with the middle k at which first@k and pass@k can differ, or an empty list."""
         ks = sorted({
             int(b.pass_at_k.k or 0) for model in self.records for b in model.first_versus_any
             if b.difference.estimate.value is not None
@@ -302,7 +303,7 @@ class VerdictTable(Section[OrderEvidence]):
     def sentence_fields(self) -> Mapping[str, Any]:
         names = group_by(self.records, lambda model: model.verdict)
         verdicts = {verdict for model in names.get(DEPENDENT, ()) for verdict in model.verdicts}
-        if ALIKE in verdicts:  # Correlated neighbours already explain why pairs of attempts agree.
+        if ALIKE in verdicts:  # The correlation of successive attempts explains why pairs agree.
             verdicts -= {AGREEING}
         dependent, independent, untested = (
             [model.attempts_in_order.name for model in names.get(verdict, ())]
@@ -486,7 +487,7 @@ class PositionRates(NamedTuple):
 
 
 class PositionRateTable(Section[PositionRates]):
-    """A row per position of an attempt and a column per model, with pass rates."""
+    """Pass rates, with one row per position of an attempt and one column per model."""
 
     title = "Pass rate by attempt"
     visibility = FULL
@@ -507,7 +508,7 @@ class PositionRateTable(Section[PositionRates]):
 
 
 class FirstVersusAnyTable(Section[FirstVersusPassAtK]):
-    """A row per model and k: first@k, pass@k, their difference, and the number of attempts used."""
+    """One row per model and k, with first@k, pass@k, their difference and the attempts used."""
 
     title = "The first k attempts and any k attempts"
     visibility = FULL
@@ -526,7 +527,8 @@ class FirstVersusAnyTable(Section[FirstVersusPassAtK]):
 
 
 class FirstSuccessTable(Section[OrderEvidence]):
-    """A row per model: attempts that solve a share of the tasks, and unsolved tasks."""
+    """One row per model: how many attempts solve 25, 50 and 75 % of the tasks, and how many tasks
+    remain unsolved."""
 
     title = "Attempts to the first success"
     visibility = FULL

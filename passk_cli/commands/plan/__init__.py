@@ -1,4 +1,4 @@
-"""passk plan: how many tasks and attempts the next run needs."""
+"""The command `passk plan`, which shows how many tasks and attempts the next run needs."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ NOTHING_MORE = "nothing more"
 class ContinuationStep:
     """A way to continue a run, with the size of the continued run.
 
-    way : what the budget is spent on, in words.  attempts_per_task : attempts per task of each
-        model.
-    added_attempts : number of attempts to add.  cost : cost of the added attempts in dollars, if
-        known.
+    way : what the budget is spent on, in words.
+    attempts_per_task : number of attempts per task of each model.
+    added_attempts : number of attempts to add.
+    cost : cost of the added attempts in dollars, or None if the cost is unknown.
     standard_error : standard error of the mean, or of the difference of two models, in the
         continued run.
     """
@@ -45,15 +45,17 @@ class ContinuationStep:
 def ways_to_spend(
     components: VarianceComponents, budget: float | None, prices: Mapping[str, float] | None
 ) -> list[ContinuationStep]:
-    """The existing run, then the ways to continue the run, with the smallest error first.
+    """List the existing run, and then the ways to continue it, smallest standard error first.
 
-    A mean over T tasks with n attempts per task has the variance (σ_b² + σ_w² / n) / T. The
-    difference of two models has the variance (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T. A step adds new
-    tasks or adds attempts at all tasks. Choosing tasks by outcomes would make the mean wrong.
+    The mean over T tasks with n attempts per task has the variance (σ_b² + σ_w² / n) / T, with the
+    variance σ_b² between tasks and the variance σ_w² of attempts within tasks. The difference of
+    models A and B has the variance (σ_Δ² + σ_A²(n_A) + σ_B²(n_B)) / T, with the variance σ_Δ² of
+    the difference between tasks. Each way adds new tasks, or adds attempts at all tasks, because
+    the mean would be biased if outcomes decided which tasks get more attempts.
 
-    budget : for all models together, in dollars if there are prices, otherwise in attempts; None
-        for the cost of the existing run.  prices : maps each model to the cost of an attempt in
-            dollars.
+    budget : budget for all models together, in dollars if there are prices, otherwise in attempts.
+        If `budget` is None, the budget is the cost of the existing run.
+    prices : maps each model to the cost of an attempt in dollars.
     """
     values = (components.planned_difference.first_model, components.planned_difference.second_model)
     pilots = [p for p in values if components.model_pair and isinstance(p, PilotEstimate)]
@@ -119,7 +121,7 @@ _ERROR_FALLS_CLAUSE = (
 
 @dataclass(frozen=True)
 class ContinuationTable(Section[ContinuationStep]):
-    """One row for the existing run, and one per way to continue the run, the best way first."""
+    """One row for the existing run, then one row per way to continue it, the best way first."""
 
     components: VarianceComponents
     has_costs: bool = False

@@ -1,4 +1,4 @@
-"""Designs of runs (tasks × attempts): standard errors, interval widths, splits of a budget."""
+"""Standard errors and interval widths of designs (tasks × attempts), and splits of a budget."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _USUAL_TASKS = (50, 200, 800)
 class DesignChoice:
     """A design of a run for one metric.
 
-    result : the planned result; its number of tasks is None if no number is enough.
+    result : the planned result. If no number of tasks is enough, its number of tasks is None.
     remarks : how the design differs from the other designs, for example "best split".
     """
 
@@ -47,7 +47,8 @@ class DesignChoice:
 
 @dataclass(frozen=True, eq=False)
 class Designs:
-    """All planned designs: requested designs, best splits, and designs that detect --detect.
+    """All planned designs: the requested designs, the best splits of the budget, and the designs
+    that detect the difference of --detect.
 
     has_several_models : whether the pilot has several models.
     mean_attempt_cost : mean cost of an attempt in the pilot, if it was measured.
@@ -62,9 +63,10 @@ class Designs:
     def parameters_with_defaults(self) -> PlanParameters:
         """The options of the plan, with default designs and a default budget if none are set.
 
-        By default, the number of tasks is 1/4, 1 and 4 times the number of tasks in the pilot, up
-        to --max-tasks. The number of attempts is 1, k, and 1 and 2 times the number in the pilot.
-        The budget is the number of attempts by one model in the pilot.
+        The default numbers of tasks are 1/4, 1 and 4 times the number of tasks in the pilot, up to
+        --max-tasks. The default numbers of attempts per task are the smallest and the largest k,
+        the number of attempts in the pilot, and twice that number. The default budget is the number
+        of attempts by one model in the pilot.
         """
         targets = self.parameters
         pilots = [o.pilot for o in self.variance_components if o.pilot is not None]
@@ -112,7 +114,7 @@ class Designs:
             standard_errors = [
                 math.sqrt(components.variances(n)[0] / tasks) for tasks, n in options
             ]
-            # An unknown standard error is treated as infinite.
+            # A split with an unknown standard error must never be the best split.
             errors[components.metric.name] = [
                 math.inf if math.isnan(error) else max(error, 1e-300) for error in standard_errors
             ]
@@ -156,8 +158,8 @@ class Designs:
     def reference_attempts(self) -> int:
         """The number of attempts per task in the answer.
 
-        The answer uses the number of attempts in the pilot. If there is no pilot, it uses the
-        largest k. If this number is not requested, the answer uses the largest requested number.
+        The answer uses the number of attempts in the pilot, or the largest k if there is no pilot.
+        If the plan does not include this number, the answer uses the plan's largest number.
         """
         first = self.variance_components[0]
         largest_k = max(components.metric.k for components in self.variance_components)
@@ -210,7 +212,7 @@ class Designs:
     def choices_for_metric(
         self, metric: str, include: Callable[[Result], bool] = lambda fact: True
     ) -> list[DesignChoice]:
-        """The designs of a metric in the order of tasks and attempts, without repeats."""
+        """The different designs of a metric, sorted by number of tasks and then of attempts."""
         aims, pilot = self.parameters_with_defaults, self.variance_components[0].pilot
         pilot_size = (len(pilot.n), pilot.fewest_attempts) if pilot else None
         facts = (fact for fact in self.planned_results if fact.name == metric and include(fact))
@@ -253,7 +255,7 @@ class Designs:
     def smallest_difference(
         self, components: VarianceComponents, tasks: int, n: int
     ) -> tuple[float | None, str]:
-        """The smallest difference that a design detects, or the reason why there is none."""
+        """The smallest difference that a design detects, or None and the reason."""
         if reason := components.reason_difference_unknown(n):
             return None, reason
         if components.largest_difference <= ROUNDING_TOLERANCE:
@@ -271,7 +273,7 @@ class Designs:
     def result_for_design(
         self, kind: str, components: VarianceComponents, tasks: int, n: int, best_for: str = ""
     ) -> Result:
-        """The planned result of a metric in a design, with the smallest detected difference."""
+        """The planned result of a metric, with the smallest difference that the design detects."""
         difference, reason = self.smallest_difference(components, tasks, n)
         return self._design_result(kind, components, tasks, n, difference, reason, best_for)
 
@@ -294,7 +296,7 @@ class Designs:
         self, kind: str, components: VarianceComponents, tasks: int | None, n: int,
         difference: float | None, reason: str, best_for: str = "",
     ) -> Result:  # fmt: skip
-        """The planned result of a metric in a design.
+        """Create the planned result of a metric in a design.
 
         tasks : number of tasks, or None if no number of tasks is enough.
         best_for : metrics for which a split is best, or "all".

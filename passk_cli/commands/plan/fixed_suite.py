@@ -1,4 +1,4 @@
-"""A plan for a fixed suite of tasks: the attempts that make two runs of one model agree."""
+"""Plans for a fixed suite of tasks: how many attempts make two runs of one model agree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from passk_cli.study.values import SeriesKey
 
 
 class SuiteDesign(NamedTuple):
-    """A number of attempts per task of the suite, for one model."""
+    """A design for one model: how many attempts a run makes at each task of a fixed suite."""
 
     series_noise: SeriesNoise
     attempts_per_task: int

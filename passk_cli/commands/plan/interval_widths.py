@@ -12,7 +12,7 @@ from passk_cli.inference.weighted_means import dirichlet_quantiles
 
 # If there are more than _MAX_ATOMS distinct task values, neighbouring values are merged.
 _MAX_ATOMS = 64
-# A variance or a number of tasks below 1e-12 is a rounding error.
+# A variance or a number of tasks below 1e-12 counts as 0, because it is a rounding error.
 _ROUNDING = 1e-12
 
 
@@ -20,7 +20,7 @@ def guard_widths(
     values: Floats, shares: Floats, tasks: ArrayLike, level: float = 0.95, *,
     bounds: tuple[float, float] = (0.0, 1.0), variance: float | None = None, unit: float = 1.0,
 ) -> Floats:  # fmt: skip
-    """Widths of the guard intervals of runs with T tasks from a distribution of values.
+    """Compute how wide guard intervals of runs with T tasks are, from the values of single tasks.
 
     The width is computed as if each value occurred at T·share tasks, even if T·share is not a whole
     number. The mean width of random samples differs from this width by at most 10 %
@@ -29,9 +29,9 @@ def guard_widths(
     values, shares : possible values of a task and their probabilities, (atoms,).
     tasks : numbers of tasks T > 0, (designs,).
     bounds : finite lower and upper bound of all values.
-    variance : variance of the value of a task; None for the variance of the distribution. For a
-        smaller variance, values are moved towards the mean. For a larger variance, the number of
-        independent tasks is reduced.
+    variance : variance of the value of a task; None for the variance of the distribution. If
+        `variance` is smaller than the variance of the distribution, values are moved towards the
+        mean. If `variance` is larger, the number of independent tasks is reduced.
     unit : number of tasks in the cluster of an average task.
     Returns widths from 0 to the distance between the bounds, (designs,).
 

@@ -193,7 +193,7 @@ class PlanParameters:
     def check_budget(self) -> None:
         """Raise a ParameterError if the budget does not pay for 1 to 10¹² attempts.
 
-        The unit of the budget and the cost of an attempt must be known.
+        Call this method only if the unit of the budget and the cost of an attempt are known.
         """
         if self.budget is not None and not 1 <= self.affordable_attempts < 10**12:
             price = f"; an attempt costs ${self.unit_cost:.3g}" if self.is_budget_in_dollars else ""
@@ -202,13 +202,13 @@ class PlanParameters:
 
     @property
     def unit_cost(self) -> float | None:
-        """The cost of an attempt in dollars; None if unknown, or if the value is "pilot"."""
+        """The cost of an attempt in dollars, or None if the options do not set a number."""
         has_amount = self.cost_per_attempt not in (None, PILOT_KEYWORD)
         return float(str(self.cost_per_attempt)) if has_amount else None
 
     @property
     def has_unclear_budget_unit(self) -> bool:
-        """Whether the unit of the budget depends on the pilot: dollars only if it has costs."""
+        """Whether the budget has no unit, so that it is in dollars only if the pilot has costs."""
         text = str(self.budget)
         return self.cost_per_attempt is None and text[:1].isdigit() and text[-1:].isdigit()
 

@@ -1,4 +1,4 @@
-"""Variance components of a metric and of a difference of models, assumed or from a pilot."""
+"""Assumed or estimated variance components of a metric and of the difference of two models."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MEASURED, ASSUMED, UNKNOWN = "measured", "assumed", "unknown"
 _SUBSET_METRIC_FAMILIES = ("pass@", "pass^", "gpass@")
 # The predicted power is only approximate if a mean is within 0.1 of 0 or 1 (benchmarks/plan.md).
 _ROUGH_POWER_DISTANCE = 0.1
-# Values are between 0 and 1, so a variance below 1e-15 is a rounding error.
+# A variance up to 1e-15 counts as 0, because it is a rounding error for values from 0 to 1.
 _NO_VARIANCE = 1e-15
 _ONE_ATTEMPT_REASON = "the pilot has one attempt per task, which cannot separate chance from spread"
 
@@ -135,7 +135,7 @@ class VarianceComponents:
         )
 
     def uses_beta_rates(self, attempts: Sequence[int]) -> bool:
-        """Whether designs with these numbers of attempts need an assumption of Beta rates."""
+        """Whether designs with these numbers of attempts assume Beta-distributed success rates."""
         if self.pilot is None or self.pilot.fitted_beta_rates is None:
             return False
         beyond = any(not self.pilot.is_variance_measured_at(n) for n in attempts)
@@ -177,8 +177,9 @@ class VarianceComponents:
     def variances(self, n: int) -> tuple[float, float]:
         """The variances of the value and of the difference at a task with n attempts.
 
-        Each variance is T times the variance of a mean over T tasks, with the excess of clusters.
-        More attempts do not reduce the excess, because tasks of a cluster have similar true values.
+        Each variance is T times the variance of a mean over T tasks, and it includes the variance
+        that clusters add. More attempts do not reduce the variance that clusters add, because tasks
+        of a cluster have similar true values.
         """
         if n not in self._variance_cache:
             sampling_variances = (
@@ -195,7 +196,7 @@ class VarianceComponents:
         return self._variance_cache[n]
 
     def interval_widths(self, n: int, tasks: Sequence[int], level: float) -> list[float | None]:
-        """The width of the default interval for each number of tasks; None if unknown."""
+        """The width of the default interval for each number of tasks, or None if it is unknown."""
         if self.reason_unknown(n) or self.metric.bounds is None:
             return [None] * len(tasks)
         values, shares = self.value_estimate.distribution(n)
@@ -258,7 +259,7 @@ def analyse_pilot(study: Analysis, correlation: float | None) -> PilotAnalysis:
 
 
 def _reason_unusable(values: TaskValues) -> str:
-    """Why these values cannot be used for a plan, or ""."""
+    """The reason why a plan cannot use these values, or "" if a plan can use them."""
     if not values.has_values:
         return values.reason
     if len(values.values) < 2:
@@ -278,7 +279,7 @@ def _one_cluster(values: TaskValues) -> bool:
 def _estimate_components(
     usable: Sequence[TaskValues], correlation: float | None
 ) -> VarianceComponents:
-    """The components of a metric for the most variable model and the most variable pair.
+    """Estimate the variance components of a metric for the most variable model and pair of models.
 
     With one attempt per task, the correlation is unknown. The plan then has only designs with one
     attempt per task, which need no correlation.
@@ -328,7 +329,7 @@ def _estimate_components(
 
 
 def _varying_pairs(usable: Sequence[TaskValues]) -> list[tuple[TaskValues, TaskValues]]:
-    """Pairs of models in one group, on their shared tasks, with differences that vary."""
+    """Pairs of models of one group with differences that vary over the tasks that both have."""
     groups = group_by(usable, lambda values: values.series[1:])
     refuse_many_pairs(
         max(map(len, groups.values())), sum(math.comb(len(models), 2) for models in groups.values())

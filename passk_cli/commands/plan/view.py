@@ -380,8 +380,8 @@ class DesignTable(Section[DesignChoice]):
     def sentence_fields(self) -> Mapping[str, Any]:
         """The budget, the design of the answer, and the design for --detect.
 
-        planned : whether a design has a standard error.  sized : whether the user requested a
-            number of tasks.
+        planned : whether a design has a standard error.
+        sized : whether the user requested a number of tasks or a budget.
         untestable : whether the standard error of differences is unknown.
         """
         designs, components, headline = (
@@ -540,7 +540,8 @@ class DesignTable(Section[DesignChoice]):
             yield NEW_TASKS_FIRST_NOTE()
 
     def plots(self) -> tuple[Plot, ...]:
-        """The smallest detected difference over the number of tasks, for each number of attempts.
+        """Plot the smallest detected difference over the number of tasks, with one curve per number
+        of attempts.
 
         The designs that the user requested are marked. Two straight lines cross at the design that
         detects the difference of --detect.
@@ -589,7 +590,7 @@ class DesignTable(Section[DesignChoice]):
 
 
 class VarianceTable(Section[VarianceComponents]):
-    """A row per metric with the mean, standard deviation and correlation that the plan uses."""
+    """One row per metric, with the mean, standard deviation and correlation that the plan uses."""
 
     title = "Assumptions of the plan"
     visibility = FULL
@@ -624,9 +625,9 @@ class VarianceTable(Section[VarianceComponents]):
 
     @property
     def reference_metric(self) -> list[tuple[str, int, float]]:
-        """The first metric, the largest k, and the variance of this metric with k attempts.
+        """A list with the first metric, the largest k, and the metric's variance with k attempts.
 
-        This list is empty if the plan has only one metric.
+        The list is empty if the plan has only one metric or if the variance is 0.
         """
         first, n = self.records[0], max(components.metric.k for components in self.records)
         variance = first.variances(n)[0]
@@ -697,7 +698,7 @@ class PlanRunner(CommandRunner, PlanOptions):
              " for example pass@10, pass^4 or gpass@8:0.5", ())
             for metric in metrics
         ))  # fmt: skip
-        # The time to compute a plan grows with k².
+        # The time to compute a plan grows with k², so a plan with a large k would take too long.
         raise_first_applicable_error("too-large", *(
             (metric.k > MOST_PLANNED_K, "",
              f"{metric.name} cannot be planned; use a k up to {MOST_PLANNED_K:,}", ())
@@ -809,7 +810,7 @@ class PlanRunner(CommandRunner, PlanOptions):
         return replace(pilot, metrics=ends, attempts_hint=hint)
 
     def report(self, study: Analysis) -> Report:
-        """The plan from a pilot; ParameterError if the pilot allows a plan for no metric."""
+        """Plan from a pilot, or raise a ParameterError if the pilot supports no metric."""
         if self.population == THESE_TASKS:
             return self._suite_report(study)
         pilot = analyse_pilot(study, self.correlation)
@@ -912,7 +913,7 @@ def _plan_report(study: Analysis, designs: Designs, messages: Sequence[Diagnosti
 
 
 def _mean_costs(study: Analysis, level: float) -> dict[SeriesKey, Estimate]:
-    """The mean cost of an attempt by each model, with limits; a range if costs are missing."""
+    """The mean cost of an attempt by model, with an interval, or a range if costs are missing."""
     counts, costs = study.counts, dict[SeriesKey, Estimate]()
     for place, series in enumerate(counts.series):
         rows = counts.slice_of_series(place)

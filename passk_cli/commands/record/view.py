@@ -51,7 +51,7 @@ from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import OptionValue, Placeholder, SuggestedFix
 from passk_cli.text import strict_json
 
-# A history records the entries in _RECORDED_SETTINGS from the signature as the settings of a run.
+# A history stores the entries of the signature that _RECORDED_SETTINGS names as settings of a run.
 _RECORDED_SETTINGS = ("missing", "duplicates", "skip-bad", "threshold", "outcome", "records")
 
 
@@ -85,8 +85,8 @@ def parse_amounts(value: Any) -> tuple[str, ...]:
     return names
 
 
-# RunsBySeries maps each series to its runs. Each run is stored with the index of its series in the
-# history.
+# RunsBySeries maps each series (a model with its groups) to the runs of the series. Each run is
+# paired with the index that its series has in the counts of the history.
 RunsBySeries = Mapping[SeriesKey, Sequence[tuple[RunLabel, int]]]
 NEW_MODEL_WARNING = DiagnosticType(
     "new-model", WARNING,
@@ -150,14 +150,13 @@ class RecordRunner(CommandRunner, RecordOptions):
         if self.to is None or self.at is None:
             lacking = {} if self.to else {"--to": Placeholder("FILE")}
             lacking |= {} if self.at else {"--at": Placeholder("REV")}
-            # The last of several files may be a history to which passk adds the runs, like the last
-            # file of `cp` may be the destination.
+            # Users may write the history as the last file, as they write the destination of `cp`.
             files = paths_in_data(options.source)
             last = [f for f in files if f.endswith(".parquet")] == files[-1:] != files
             today = {
                 "--to": self.to or (files[-1] if last else "history.parquet"),
                 "--at": self.at or str(datetime.now(UTC).date()),
-                # The option -o does not name a history, so the suggested command has no -o.
+                # -o does not name a history, so the suggested command leaves out -o.
                 **({} if self.to else {"--output": None}),
             }
             settles = [
@@ -238,7 +237,7 @@ class RecordRunner(CommandRunner, RecordOptions):
     def _missing_attempt_problems(
         self, counts: Counts, history: Counts, runs: RunsBySeries
     ) -> list[str]:
-        """One problem per model that lacks tasks or attempts that its last complete run had."""
+        """One text per model that lacks tasks or attempts of the model's last complete run."""
         words = []
         for s, series in enumerate(counts.series):
             if not runs.get(series):
@@ -318,7 +317,7 @@ def _attempts_by_task(counts: Counts, place: int) -> dict[str, int]:
 
 
 def _attempt_list_columns(counts: Counts) -> dict[str, Any]:
-    """Maps each column to one list per model and task, which has passing attempts first."""
+    """Map each column to one list of attempts per model and task, passing attempts first."""
     import numpy as np
 
     def column(values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""passk report: the results of many commands on one page that you can publish or send."""
+"""The command `passk report`, which writes a page that you can publish or send."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ _OVER_GROUPS_CLAUSE = " over {groups:group} of {by:and}, with equal weights"
 
 @dataclass(frozen=True)
 class MacroAverageTable(Section[SeriesRow]):
-    """A row per model with its macro average at every metric."""
+    """One row per model, with the model's macro average of every metric."""
 
     columns: ClassVar[tuple[Column, ...]] = (
         Column("model", cell_of_record=lambda row: row.series[0]),
@@ -138,9 +138,9 @@ def macro_panel(page: PageAnalysis, estimates: Report) -> Panel:
     board, ranked = leaderboard(report, places)
 
     def rows_as_groups() -> Table:
-        """A row per model and metric, like in `estimates`.
+        """A table with the columns of `estimates` and one row per model and metric.
 
-        The group in these rows is named `AVERAGE`.
+        The name of the group in these rows is `AVERAGE_GROUP`.
         """
         table = tidy_rows(facts, counts.group_names, page.confidence.population)
         heads, fields = ([c.header for c in data.columns] for data in (table, estimates.data_table))
@@ -196,9 +196,9 @@ def _macro_result(
 def _rankings_by_metric(
     page: PageAnalysis, rows: Sequence[SeriesRow], independent: bool
 ) -> dict[str, ModelRanking]:
-    """Maps each metric to the ranking of the models by their macro averages.
+    """Map each metric to the ranking of the models by their macro averages.
 
-    Metrics that are ratios of means are not ranked.
+    Models are not ranked by metrics that are ratios of means.
 
     Two models differ significantly if the interval of their mean difference over groups excludes 0.
     The confidence level of this interval is 1 − α/pairs (Bonferroni).
@@ -262,7 +262,7 @@ def _mean_difference(
     compared: Sequence[Comparison], limits: Sequence[Interval | None], level: float,
     independent: bool,
 ) -> Estimate | None:  # fmt: skip
-    """The mean difference of two models over groups; None if some group has no interval.
+    """Average the difference of two models over groups, or return None if an interval is missing.
 
     If missing outcomes may pass or fail, the interval contains the lowest and highest difference.
     """

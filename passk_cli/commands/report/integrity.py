@@ -1,4 +1,4 @@
-"""The panel of a leaderboard about irregular submissions."""
+"""The panel of a leaderboard that lists submissions with irregular results."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ from passk_cli.study.completeness import MissingAttempts
 
 
 class MetricRanks(NamedTuple):
-    """The ranks of models at one metric: possible ranks such as "1–3", and letters of ties."""
+    """The possible ranks of models by one metric, such as "1–3", and the letters that mark ties."""
 
     ranks: Mapping[str, str]
     tie_letters_by_model: Mapping[str, str]
 
 
 def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
-    """Maps each metric to the ranks from `passk compare`; empty if there is a baseline."""
+    """Map each metric to the ranks from `passk compare`, which has no ranks with a baseline."""
     table = next((t for t in compared.tables if t.columns[0].header == "rank"), None)
     if table is None:
         return {}
@@ -50,7 +50,7 @@ def ranks_by_metric(compared: Report) -> dict[str, MetricRanks]:
 def leaderboard(
     estimates: Report, places: Mapping[str, MetricRanks], uneven: Sequence[MissingAttempts] = ()
 ) -> tuple[Leaderboard, Report]:
-    """The leaderboard, and the report of `estimates` with ranks and letters in its rows."""
+    """Create the leaderboard, and add ranks and tie letters to the rows of `estimates`."""
     lacking = {
         model.series[0]: f"{model.actual:,} / {model.expected:,} {WARNING_SIGN}" for model in uneven
     }

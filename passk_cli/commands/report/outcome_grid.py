@@ -1,4 +1,4 @@
-"""The grid of a page: the outcomes of each model at each task, with links to transcripts."""
+"""The grid of a page, which shows all outcomes by model and task and links to transcripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _PAGE_LINK_FIELDS = ("model", "task", "attempt")
 def task_grid(counts: Counts, models: list[str], link: str = "") -> TaskGrid:
     """The grid of outcomes of one group of tasks.
 
-    models : all models in the order of the page.  link : address of transcripts, as in `TaskGrid`.
+    models : all models in the order of the page.
+    link : address of transcripts, as in `TaskGrid`.
     Errors: ParameterError if the link contains {attempt} and attempts have no consecutive numbers.
 
     >>> counts = Counts.from_cells([("m", "a", 2, 1), ("m", "b", 2, 2), ("o", "b", 2, 1)])

@@ -32,7 +32,7 @@ class PageAnalysis(Analysis):
 
     @property
     def models(self) -> list[str]:
-        """The models in the order of their pass rates, or of their best pass rate in a group."""
+        """The models, sorted by pass rate or, with several groups, by their best pass rate."""
         return list(dict.fromkeys(self.counts.series[s][0] for s in self.series_by_pass_rate))
 
     def command_report(

@@ -48,7 +48,7 @@ class Part:
     runner_class: type[CommandRunner] | None = None
 
     def panel(self, page: PageAnalysis, counts: Counts | str, section: str = "") -> Panel | None:
-        """The panel of this part; if there is none, the reason is added to `page.absent_parts`."""
+        """Compute the panel of this part, or add the reason for its absence to `absent_parts`."""
         try:
             if isinstance(counts, str):
                 reason = counts
@@ -90,7 +90,7 @@ class Part:
 
 
 def first_metric_plots(report: Report) -> tuple[Plot, ...]:
-    """The charts of differences at the first metric only, to keep the page short."""
+    """The charts of differences for the first metric only, to keep the page short."""
 
     def first_rows(plot: Plot) -> Plot:
         first = plot.rows[0].get("panel")

@@ -1,4 +1,4 @@
-"""passk tasks: flaky tasks, tasks that changed, and tasks that look wrong."""
+"""The command `passk tasks`, which finds flaky, changed and suspicious tasks."""
 
 from __future__ import annotations
 

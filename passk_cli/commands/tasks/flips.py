@@ -99,7 +99,7 @@ def _passes_text(fact: Result, side: int) -> str:
 
 
 class FlippedPairTable(Section[Flips]):
-    """One row per pair of models: flipped tasks, and flips that are expected by chance."""
+    """One row per pair of models, with the numbers of flips and of flips expected by chance."""
 
     title = "Flips"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -180,7 +180,7 @@ class FlippedPairTable(Section[Flips]):
 
 @dataclass(frozen=True)
 class FlippedTaskTable(Section[Result]):
-    """One row per task that flipped, or that has significantly different pass rates."""
+    """One row per task that flipped or that has two significantly different pass rates."""
 
     rows_requested: bool = False
 
@@ -304,7 +304,7 @@ class ComparedTaskTable(FlippedTaskTable):
 
 
 def shorten_strip(strip: str) -> str:
-    """Shorten a long strip of outcomes for a table cell.
+    """Shorten a long text of outcomes such as "+-+-" so that it fits into a table cell.
 
     >>> shorten_strip("+-" * 2), shorten_strip("+" * 50)[-6:]
     ('+-+-', ' of 50')
@@ -334,7 +334,7 @@ def flips_answer(pairs: Sequence[Flips]) -> Iterator[AnswerSentence]:
 
 
 class FlipTotals:
-    """The flips of all pairs of models, and the pairs with more flips than expected."""
+    """The flips of all pairs of models, and the pairs with more flips than chance explains."""
 
     def __init__(self, pairs: Sequence[Flips]) -> None:
         self.pairs, self.first = pairs, pairs[0]

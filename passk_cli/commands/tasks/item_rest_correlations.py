@@ -17,7 +17,7 @@ from passk_cli.inference.weighted_means import STANDARD_NORMAL
 FEWEST, MOST_ORDERED = 4, 7
 # Sums that differ by less than 1e-9 are treated as equal.
 _ROUNDING = 1e-9
-# At most _MAX_CELLS_IN_MEMORY values are in memory at once.
+# Tasks are tested in blocks, so that at most _MAX_CELLS_IN_MEMORY values are in memory at once.
 _MAX_CELLS_IN_MEMORY = 1 << 22
 
 
@@ -27,7 +27,7 @@ class ItemRestCorrelations:
 
     correlation : Spearman correlation, over models, between the pass rate at the task and the mean
         pass rate at all other tasks; NaN if undefined.
-    low, high : limits of the correlation.
+    low, high : confidence limits of the correlation.
     p : one-sided p-value of the hypothesis that the correlation is at least 0; NaN if undefined.
     smallest_p : smallest p-value that the test of this task can have.
     variance_share : share of the task in the variance between the models' means. Shares add up to 1
@@ -129,9 +129,9 @@ def _correlation_tests(
 
 
 def _smallest_possible_p(ranks: Floats, models: int) -> float:
-    """The smallest possible p-value for M models, Π ties! / M!.
+    """The smallest possible p-value for M models, Π ties! / M!, with the sizes of tied groups.
 
-    Models with equal ranks can swap places without changing the result.
+    Models with equal ranks can swap places without changing the correlation.
     """
     ties = np.unique(ranks, return_counts=True)[1].tolist()
     absent = len(ranks) - models
@@ -143,7 +143,9 @@ def _smallest_possible_p(ranks: Floats, models: int) -> float:
 
 
 def _permutation_tests(x: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """P(Σ x π(y) ≤ Σ x y) over all orders π, and the share of orders with the smallest sum."""
+    """Compute p-values P(Σ x π(y) ≤ Σ x y) over all orders π of the models, and the smallest
+    possible p-values.
+    """
     orders = np.array(list(itertools.permutations(range(len(x)))))
     p, smallest = np.empty(x.shape[1]), np.empty(x.shape[1])
     for block in row_blocks(x.shape[1], orders.size, _MAX_CELLS_IN_MEMORY):

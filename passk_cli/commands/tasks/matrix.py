@@ -1,4 +1,4 @@
-"""Matrices of pass rates (models × tasks), the class of each task, and suspect tasks."""
+"""Matrices of pass rates (models × tasks), classes of tasks, and tasks that look wrong."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from passk_cli.study.result import Result, SampleSize
 from passk_cli.study.values import SeriesKey
 from passk_cli.suggested_fix import Placeholder, SuggestedFix
 
-# Each model's attempts at a task belong to one class in CLASSES, and tasks are sorted in the order
-# of the classes.
+# TASK_CLASSES lists the classes of a model's attempts at a task, in the order in which tasks are
+# sorted.
 TASK_CLASSES = (FLAKY, MISSING, FAILED, PASSED) = (
     "flaky", "missing", "failed every attempt", "passed every attempt"
 )  # fmt: skip
-# A task has one of the findings in TASK_FINDINGS, which follow from the pass rates of all models.
+# TASK_FINDINGS lists the findings about a task that follow from the pass rates of all models.
 TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
     "weaker models pass it more often", "nobody solves it", "everybody solves it", "",
 )  # fmt: skip
@@ -40,7 +40,8 @@ TASK_FINDINGS = (SUSPECT, NOBODY, EVERYBODY, PLAIN) = (
 class TaskRateMatrix:
     """The matrix of the pass rates of all models of one group at the tasks of the group.
 
-    cell_indices : index of the row of Counts of each model and task; −1 if there are no attempts.
+    cell_indices : for each model and task, the index of the row of Counts, or −1 if the model has
+        no attempts at the task.
     """
 
     counts: Counts
@@ -75,7 +76,7 @@ class TaskRateMatrix:
 
     @property
     def class_codes(self) -> Ints:
-        """Class of each model at each task as an index into CLASSES, (models × tasks)."""
+        """The class of each model at each task as an index into TASK_CLASSES, (models × tasks)."""
         return np.select([self.n == 0, self.c == 0, self.c == self.n], [1, 2, 3], 0)
 
     def sorted_by_rate(self) -> TaskRateMatrix:
@@ -135,7 +136,7 @@ def task_rate_matrices(counts: Counts) -> list[TaskRateMatrix]:
 
 @dataclass(frozen=True, eq=False)
 class LazyResults(Sequence[Result]):
-    """Results of the matrix that are computed when they are first used."""
+    """A sequence that computes each result when the result is accessed, to save memory."""
 
     length: int
     make: Callable[[int], Result]
@@ -157,7 +158,8 @@ def results_by_task(
     Otherwise, flaky tasks come first, then rates near 0.5 before other rates, and tasks with many
     attempts before tasks with few.
 
-    rate : the rate of --always, or None.  by_name : whether to sort by the names of tasks.
+    rate : the rate of --always, or None.
+    by_name : whether to sort by the names of tasks.
     """
     counts, level = study.counts, study.confidence.level
     low, high = rate_limits(counts.n, counts.c, level)

@@ -183,7 +183,7 @@ class PassCountGroup(NamedTuple):
 
 
 class PassCountTable(Section[PassCountGroup]):
-    """A row per number of passes, with the tasks of one model that have this number of passes."""
+    """One row per number of passes, with the tasks at which one model has this number."""
 
     shown_when = "of one model"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -275,7 +275,7 @@ class ModelTaskClasses(NamedTuple):
 
 
 class FlakinessTable(Section[ModelTaskClasses]):
-    """A row per model with the number of flaky tasks, and of tasks that always pass or fail."""
+    """One row per model, with the numbers of flaky tasks and of tasks that always pass or fail."""
 
     shown_when = "of several models"
     columns: ClassVar[tuple[Column, ...]] = (
@@ -457,7 +457,7 @@ def flakiness_report(study: Analysis, rows: int, rate: float | None, *, brief: b
 
 
 def tasks_by_class(study: Analysis) -> list[ModelTaskClasses]:
-    """The tasks of each model by class. The best model is the first model."""
+    """The tasks of each model by class. The best model comes first."""
     models: dict[int, ModelTaskClasses] = {}
     for group in task_rate_matrices(study.counts):
         order = sorted(range(len(group.tasks)), key=lambda task: natural_key(group.tasks[task]))
@@ -486,7 +486,7 @@ _GROUP_COLUMNS = replace(GROUP_COLUMN, cell_of_record=lambda record, item: recor
 
 @dataclass(frozen=True)
 class MatrixTable(Section[MatrixRow]):
-    """A row per task and a column per model with pass rates."""
+    """Pass rates, with one row per task and one column per model."""
 
     has_own_schema = True
     shown_when = "with --matrix"
@@ -515,7 +515,7 @@ class MatrixTable(Section[MatrixRow]):
 
     @cached_property
     def model_slices(self) -> list[tuple[int, int]]:
-        """The models in slices that fit on a screen next to each other."""
+        """The ranges of model columns that fit on a screen next to each other."""
         heads = (*self.study.counts.group_names, "task", "models' mean")
         texts = [heads, *((*row.groups, row.task, "") for row in self.records)]
         widths = [max(map(len, column)) for column in zip(*texts, strict=True)]

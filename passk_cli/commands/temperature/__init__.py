@@ -1,4 +1,4 @@
-"""passk temperature: which temperature is best for which k."""
+"""The command `passk temperature`, which finds the best temperature for each k."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from passk_cli.suggested_fix import OptionValue
 def parse_spreads(value: Any) -> tuple[float, ...]:
     """Parse spreads such as "4,16".
 
-    Errors: ParameterError, which names a value that is not a number.
+    Errors: ParameterError if a value is not a number.
     """
     parts = split_at_commas([str(spread) for spread in value])
     try:

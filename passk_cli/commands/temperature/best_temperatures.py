@@ -35,8 +35,8 @@ from passk_cli.study.significance_options import SECONDARY
 from passk_cli.study.values import SeriesKey, TaskValues, on_shared_tasks
 from passk_cli.suggested_fix import OptionValue, SuggestedFix
 
-# passk fits a power law to the best temperature T* at _POWER_LAW_K_COUNT values of k, which are
-# spaced logarithmically.
+# passk fits a power law to the best temperature T* at no more than _POWER_LAW_K_COUNT values of k,
+# which are spaced logarithmically.
 _POWER_LAW_K_COUNT = 64
 # passk reports an interval for a power law only if a power law can be fitted in at least the share
 # _MIN_FITTED_SHARE of the resamples. An interval from fewer resamples would be biased.
@@ -150,7 +150,7 @@ class BestTemperatureVerdict:
 
 
 def temperature_text(rates: TaskValues) -> str:
-    """The temperature of a series, which is its first group."""
+    """The temperature of a model's values, which is the first group after the model."""
     return rates.series[1]
 
 
@@ -186,7 +186,7 @@ def temperature_rankings(values: Sequence[TaskValues]) -> list[list[TaskValues]]
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Two models of one group, compared at equal temperatures and at their own best ones."""
+    """Two models of one group, compared at equal temperatures and at their best temperatures."""
 
     first: SeriesKey
     second: SeriesKey
@@ -202,7 +202,7 @@ class ModelComparison:
 def model_pairs(
     values: Sequence[TaskValues], best: Sequence[TaskValues]
 ) -> list[tuple[TaskValues, TaskValues]]:
-    """All pairs of models of a group at each metric, at equal temperatures and at T*.
+    """All pairs of models of a group at each metric, at equal and at their best temperatures.
 
     The model with the higher mean over all metrics and temperatures comes first.
     """
@@ -227,8 +227,7 @@ def model_pairs(
 def model_comparisons(
     comparisons: Sequence[Comparison], best: Sequence[TaskValues]
 ) -> list[ModelComparison]:
-    """Group the comparisons by pair of models. The pairs in which the better model changes come
-    first."""
+    """Group the comparisons by pair of models, pairs in which the better model changes first."""
     stars = {(rates.metric, rates.series) for rates in best}
     by_pair = group_by(
         comparisons,
@@ -270,8 +269,8 @@ def fit_power_laws(
 ) -> list[BestTemperaturePowerLaw]:
     """Fit the power law of T* for pass@k, for each model with two or more temperatures.
 
-    T*(k) is computed at every k up to the smallest number of attempts, or at 64 of these k's. A
-    temperature is left out if some task has only one attempt.
+    T*(k) is the best temperature at k. The fit uses every k up to the smallest number of attempts,
+    or at most 64 of these k's. A temperature is left out if some task has only one attempt.
     """
     models: dict[SeriesKey, dict[str, TaskValues]] = {}
     for rates in values:
@@ -291,7 +290,7 @@ def fit_power_laws(
 def _fit_power_law(
     model: SeriesKey, shared: Sequence[TaskValues], k_max: int, confidence: Confidence
 ) -> BestTemperaturePowerLaw:
-    """Fit one model.  shared : values on shared tasks, sorted by temperature."""
+    """Fit the power law of one model to its values on shared tasks, sorted by temperature."""
     ks = np.unique(np.geomspace(1, k_max, _POWER_LAW_K_COUNT).round().astype(np.int64))
     curves = [pass_at_and_hat_curves(rates.n, rates.c, k_max)[0][:, ks - 1] for rates in shared]
     values = np.stack(curves, axis=1)
@@ -345,9 +344,9 @@ def analyze_temperatures(
 ]:
     """Find the best temperatures with their tests, compare models, and fit power laws.
 
-    The first group of the counts is the temperature, as in `by_temperature`. The leads at
-    `table_metrics` are one family of tests. All other tests, which only `--full` shows, are a
-    second family.
+    The first group of the counts must be the temperature (see `regrouped_by_temperature`). The
+    tests of leads at `table_metrics` are one family for the adjustment of p-values. All other
+    tests, which only `--full` shows, are a second family.
     Errors: ParameterError if no model has values at two temperatures.
     """
     confidence, series = study.confidence, study.counts.series

@@ -100,7 +100,7 @@ POWER_LAW_GRID_NOTE = DiagnosticType(
 
 
 class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
-    """One row per set of toy tasks, with the best temperature T* at some k's."""
+    """One row per set of toy tasks, with the best temperature T* at up to five k's."""
 
     shown_when = "with --toy"
     columns = (
@@ -114,7 +114,7 @@ class BestByKTable(Section[Sequence[BestTemperaturePoint]]):
 
     @property
     def column_ks(self) -> list[int]:
-        """The k's that have a column: all k's, or a selection from the first to the last k."""
+        """The k's with a column: all k's or, if there are many, a selection with both ends."""
         ks = list(dict.fromkeys(p.k for p in self.records[0]))
         last, columns = len(ks) - 1, min(len(ks), _MAX_K_COLUMNS)
         return [ks[round(i * last / max(columns - 1, 1))] for i in range(columns)]

@@ -1,4 +1,4 @@
-"""The best temperature at each k: the table, the answer, messages and the chart."""
+"""The report of `passk temperature`, with its answer, tables, messages and chart."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @cached_property
     def metrics_by_best_temperature(self) -> dict[MostFrequentBestTemperature, list[str]]:
-        """For each metric, the temperatures that are best for most models."""
+        """Map temperatures to the metrics at which these temperatures are best for most models."""
         places: dict[MostFrequentBestTemperature, list[str]] = {}
         for metric in self.metrics:
             verdicts = [v for v in self.table_verdicts if v.lead_over_second.name == metric.name]
@@ -230,7 +230,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def has_two_best_temperatures(self) -> bool:
-        """Whether two temperatures are each best for the same number of models."""
+        """Whether two temperatures are best at different metrics, for equal numbers of models."""
         return (
             len(self.metrics_by_best_temperature) == 2
             and len({place[1:] for place in self.metrics_by_best_temperature}) == 1
@@ -238,7 +238,7 @@ class BestTemperatureTable(Section[BestTemperatureRow]):
 
     @property
     def sentence_fields(self) -> Mapping[str, Any]:
-        """The best temperatures with their metrics and models, and the significant leads."""
+        """The values of the sentences about best temperatures and their significant leads."""
         first, *other_places = self.metrics_by_best_temperature
         verdicts, plain = self.table_verdicts, _are_all_pass_at_k(self.metrics)
         significant = sum(v.has_significant_lead for v in verdicts)
@@ -576,8 +576,7 @@ class TemperatureRunner(CommandRunner, TemperatureOptions):
         try:
             counts = read(replace(request, by=(*other_groups, column)))
         except DataError as error:
-            # passk cannot read a pipe a second time. If the data comes from a pipe, passk tries
-            # only one column as the temperature.
+            # passk cannot read a pipe twice, so it tries only one temperature column for a pipe.
             if (
                 not further
                 or options.is_readable_only_once

@@ -1,4 +1,4 @@
-"""passk trend: find changes of a metric over runs, and differences between runs."""
+"""The command `passk trend`, which finds changes of a metric and differences between runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report on a metric over runs: changes, run effect, and variation of single runs."""
+"""The report of `passk trend`, with changes of a metric, run effects and variation of runs."""
 
 from __future__ import annotations
 
@@ -321,14 +321,13 @@ class LevelChange(NamedTuple):
 
 @dataclass(frozen=True)
 class RunSeries:
-    """The runs of one setup, with the metric per run, the changes, and the run effect.
+    """The runs of one model in one suite, with the metric of each run, changes and the run effect.
 
     effect_start_index : index of the first run that the estimate of the run effect uses.
     effect : the run effect, or None for one run and for costs.
-    detectable_change : smallest change that the runs can show;  for costs, the logarithm of this
-        change.
+    detectable_change : smallest change that the runs can show or, for costs, its logarithm.
     p_error : Monte-Carlo standard error of the p-value of the run effect.
-    p_adjusted : p-value of the run effect, adjusted for the number of setups (Holm).
+    p_adjusted : p-value of the run effect, adjusted for the number of models and suites (Holm).
     verdict : whether the newest runs are worse, or None if --fail is not set.
     """
 
@@ -346,9 +345,8 @@ class RunSeries:
     def worsening_since(self, time: str) -> LevelChange | None:
         """The change for the worse after `time` that the newest runs still show, or None.
 
-        The result is None if at least half of the change is gone. The result begins at the first
-        change for the worse, and the size of the result is the total size of all changes since that
-        run.
+        The result is None if at least half of the change is gone. Otherwise, the result begins at
+        the first change for the worse, and its size is the total size of all changes since then.
         """
         later = [
             change
@@ -749,7 +747,7 @@ class RunSeriesTable(Section[RunSeries]):
             shares=unit == "share", y_domain=(0, 1) if unit == "share" else None,
             marked=range(1, runs + 1, max(1, runs * min(len(self.records), 5) // _MAX_POINTS)),
         )  # fmt: skip
-        # If all models ran once per day, on the same days, the chart names runs by day.
+        # The chart labels runs with their days if all models ran once per day on the same days.
         days: dict[float, set[str]] = {}
         for course in self.records:
             for place, label in enumerate(course.run_group.runs, 1):
@@ -962,7 +960,7 @@ def _run_series(
 def _log_statistics(
     attempts: AttemptValueCounts, setup: RunGroup
 ) -> tuple[Floats, Floats, tuple[Ints, Ints]]:
-    """The input of the search for changes of costs.
+    """Prepare the input of the search for changes of costs.
 
     Returns the two arrays of `log_means`, and two (runs, tasks) arrays: the number of amounts, and
     the number of amounts above the median amount of a task. Amounts of 0 are left out, because 0

@@ -1,4 +1,4 @@
-"""passk watch: judge a run while it is in progress, without raising the chance of an error."""
+"""The command `passk watch`, which judges a run in progress and keeps the confidence level."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class WatchOptions(Minimum, NoRegression, MaxIncrease, MaxDrop):
         choices=(PASS, FAIL),
         only_in_full_help=True)] = PASS
     # fmt: on
-    # A rules file sets the tasks in quarantine and the rules that passk watch does not judge.
+    # These fields are not options. passk takes their values from the rules file.
     quarantine: tuple[str, ...] = ()
     skipped_rules: tuple[str, ...] = ()
 

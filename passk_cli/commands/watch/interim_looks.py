@@ -1,4 +1,4 @@
-"""Interim looks at a run in progress: the plan, the verdicts, and the file that records them."""
+"""The plan and the verdicts of interim looks at a run in progress, and the file of the looks."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _DEFAULT_LOOKS = 20
 class WatchPlan:
     """The plan of a run, which was fixed before the run began.
 
-    tasks_between_looks : number of tasks between two looks.  level : confidence level of all looks
-        together.
+    tasks_between_looks : number of tasks between two looks.
+    level : confidence level of all looks together.
     """
 
     total_tasks: int
@@ -47,8 +47,9 @@ class WatchPlan:
     def from_options(
         cls, total_tasks: int, attempts: int, step: int | None, level: float
     ) -> WatchPlan:
-        """Create a plan, with twenty looks if `tasks_between_looks` is None; ParameterError for too
-        many looks.
+        """Create a plan, with up to twenty looks if `step` is None.
+
+        Errors: ParameterError if the plan has too many looks.
         """
         plan = cls(total_tasks, attempts, step or -(-total_tasks // _DEFAULT_LOOKS), level)
         fewer = SuggestedFix({"--every": -(-total_tasks // MOST_LOOKS)}, "plans fewer looks")
@@ -70,7 +71,7 @@ class WatchPlan:
 
     @cached_property
     def boundaries(self) -> list[float]:
-        """The distance from a limit, in standard errors, that gives a verdict at each look."""
+        """For each look, the distance from a rule's limit, in standard errors, for a verdict."""
         shares = tuple(size / self.total_tasks for size in self.look_sizes)
         return z_boundaries(shares, 1 - self.level)
 
@@ -94,10 +95,10 @@ class InterimLook:
 
 @dataclass
 class InterimLooks:
-    """All interim looks at a run, which are recorded in a looks file or only in memory.
+    """All interim looks at a run, stored in a looks file or, without a path, only in memory.
 
     plan_settings : maps names to values that describe the plan, the rules and the baseline.
-    counted_tasks : names of the tasks that the last look counted.
+    counted_task_names : names of the tasks that the last look counted.
     """
 
     plan_settings: Mapping[str, Any]
@@ -166,7 +167,7 @@ class InterimLooks:
             )  # fmt: skip
 
     def write(self, order: Sequence[str]) -> None:
-        """Write the looks file if there are looks.  order : names of all tasks, in order."""
+        """Write the looks file if there are looks. `order` contains all task names in order."""
         if self.looks and self.path is not None:
             looks, tasks = [asdict(look) for look in self.looks], order[: self.looks[-1].tasks]
             content = {
@@ -179,7 +180,7 @@ class InterimLooks:
 
 
 def _value_text(value: Any) -> str:
-    """One value of the setup of a plan in words.
+    """Write one setting of a plan as text for an error message.
 
     >>> _value_text(["a", "b"]), _value_text(None), _value_text(0.9)
     ('a, b', 'none', '0.9')

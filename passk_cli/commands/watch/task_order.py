@@ -20,7 +20,7 @@ AttemptsByTask = Mapping[str, Mapping[str, int]]
 
 
 def parse_order(value: Any) -> tuple[str, ...]:
-    """Parse the value of --order: a file with one task per line, a list, or COMPLETION.
+    """Parse the value of --order: a file with one task per line, a list, or `COMPLETION_ORDER`.
 
     Errors: DataError if the file does not exist. ParameterError if the order has no task, or
         contains a task twice.
@@ -55,10 +55,10 @@ class RunProgress(NamedTuple):
 class TaskOrder:
     """The order in which interim looks count the tasks.
 
-    task_names : names of the tasks. For COMPLETION, these are only the tasks that earlier looks
-        counted.
-    last_position_by_task : maps each task to the position of its last attempt in the files, only
-        for COMPLETION.
+    task_names : names of the tasks in order. With COMPLETION_ORDER, only the tasks that earlier
+        looks counted.
+    last_position_by_task : maps each task to the position of its last attempt in the files; empty
+        without COMPLETION_ORDER.
     """
 
     task_names: Sequence[str]
@@ -117,7 +117,7 @@ class TaskOrder:
         attempts: int,
         total_tasks: int,
     ) -> RunProgress:
-        """How much of the plan is complete: the tasks at which all models made all attempts."""
+        """Count the complete tasks of the plan, at which all models made all planned attempts."""
         complete = {
             task for task, by_model in attempts_made.items()
             if by_model.keys() >= {*models} and all(by_model[model] == attempts for model in models)
@@ -153,7 +153,7 @@ class TaskOrder:
 
 
 def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
-    """Task → model → number of attempts so far, including attempts without an outcome."""
+    """Map tasks to models to numbers of attempts, which include attempts without an outcome."""
     by_task, missing = dict[str, dict[str, int]](), counts.missing_outcomes
     for model in missing.models:
         at = missing.rows_of_model(model)
@@ -166,7 +166,7 @@ def attempts_by_task(counts: Counts, models: Collection[str]) -> AttemptsByTask:
 
 
 def last_attempt_positions(counts: Counts, models: Collection[str]) -> Mapping[str, float]:
-    """Maps each task to the position of its last attempt in the files, if positions are known."""
+    """Map each task to the position of its last attempt in the files, if positions are known."""
     lines, last = counts.attempts.get("attempt"), dict[str, float]()
     if lines is None:
         return last

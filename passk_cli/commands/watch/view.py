@@ -66,7 +66,7 @@ from passk_cli.suggestions import did_you_mean_or_list
 # passk watch does not check the rules in _UNWATCHED_RULES, because these rules are about single
 # tasks.
 _UNWATCHED_RULES = {"must_pass": "must-pass", "min_each": "min-each"}
-# Only passk gate uses the fields of a rules file that are in _GATE_ONLY_FIELDS.
+# _GATE_ONLY_FIELDS lists the fields of a rules file that only passk gate uses.
 _GATE_ONLY_FIELDS = (*_UNWATCHED_RULES, "must_pass_rate", "runs", "unpaired", "first", "tier")
 # After an error in _FINAL_ERRORS, --follow stops at once. If a run has no results yet, --follow
 # waits until a file changes. If a file is unreadable, --follow waits for at most _MAX_PAUSES pauses
@@ -153,7 +153,7 @@ _AFTER_TASKS_PREFIX = "After {looked} of {planned:task}, "
 class LookTable(RuleTable):
     """One row per rule, at the interim look that gave the rule its verdict, or at the last look.
 
-    outcome : PASS, FAIL or END, or "" if the run is not decided.
+    outcome : PASS, FAIL or END_OF_PLAN, or "" if the run continues.
     skipped_rules : rules of the rules file that passk watch does not judge.
     looks_path : path of the looks file, if --looks does not name the file.
     """
@@ -320,7 +320,7 @@ class WatchRunner(CommandRunner, WatchOptions):
     def parse_options(
         cls, values: Mapping[str, Any], source: Any, *, requires_data: bool
     ) -> tuple[Self, SharedOptions]:
-        """Create the question about a run, with the options of a suite if --rules names a file.
+        """Create the runner of the command, with the options of a suite if --rules names a file.
 
         Errors: ParameterError if there are neither result files nor a rules file, or if options
             contradict each other.
@@ -378,8 +378,8 @@ class WatchRunner(CommandRunner, WatchOptions):
     def _follow(self, options: SharedOptions, read: CountsReader, path: Path | None) -> Report:
         """Repeat interim looks until one of them gives the run a verdict.
 
-        Files that passk cannot read may be
-        incomplete."""
+        A file that passk cannot read may be incomplete, so passk waits before it raises an error.
+        """
         words = "waiting for results"
         while True:
             before, patience, problem = _file_states(options.files), math.inf, None
@@ -460,7 +460,7 @@ class WatchRunner(CommandRunner, WatchOptions):
         TaskOrder.from_options(self.order, counts, self.quarantine, self.planned)
 
     def gate_runner(self, options: SharedOptions) -> GateRunner:
-        """A gate with the same rules, which allows missing baseline tasks.
+        """A runner of passk gate with the same rules, which allows missing baseline tasks.
 
         Errors: ParameterError for a metric that needs more attempts per task than planned.
         """

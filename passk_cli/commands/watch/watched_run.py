@@ -25,7 +25,7 @@ from passk_cli.study.analysis import Analysis
 from passk_cli.study.significance_options import FAIL, PASS, UNDECIDED
 from passk_cli.suggested_fix import SuggestedFix
 
-# END_OF_PLAN marks the end of a complete run if no interim look led to a decision.
+# END_OF_PLAN is the outcome of a complete run if no interim look decided the run.
 END_OF_PLAN = "end"
 # Forecasts assume that the true share varies around its limit with the standard deviation
 # _PRIOR_DEVIATION.
@@ -92,7 +92,7 @@ class WatchedRun:
         return JudgedRun(self.gate_runner, context).judge(level)
 
     def next_look(self, looks: Sequence[InterimLook], *, forecast: bool) -> InterimLook:
-        """Make the next interim look.  forecast : whether to compute the chance of a decision."""
+        """Make the next interim look, and compute the chance of a decision if `forecast` is set."""
         place = len(looks)
         tasks, limit, verdicts = self.plan.look_sizes[place], self.plan.boundaries[place], {}
         if math.isfinite(limit):
@@ -146,7 +146,7 @@ class WatchedRun:
         return places
 
     def outcome(self, looks: Sequence[InterimLook]) -> str:
-        """The outcome of the run after these looks: PASS, FAIL, END, or "" if the run continues."""
+        """The outcome of the run: PASS, FAIL, END_OF_PLAN, or "" if the run continues."""
         if not looks:
             return ""
         last, decided = looks[-1], self.deciding_look_by_judgement(looks)

@@ -270,7 +270,7 @@ def apply_missing_cost(counts: Counts, query: AttemptQuery) -> Counts:
 
     counts : the counts with the amounts of attempts, in which NaN means a missing amount.
     Errors: DataError if --missing-cost is "error" and an amount is missing, if no attempt has an
-    amount, or if the mean of a cell is needed but no attempt in the cell has an amount.
+    amount, or if --missing-cost is "mean" and a model has no attempt with an amount at some task.
     """
     amounts = {role: attempts for role, attempts in counts.attempts.items() if role in AMOUNT_UNITS}
     request = query.statement.request
@@ -345,8 +345,8 @@ def _reason_counts(query: AttemptQuery, role: str, where: str) -> dict[str, Coun
         reason = f"coalesce({', '.join(f'column{i}' for i in range(len(columns)))})"
         rows = query.grouped_rows(f"name, {reason} AS why, count(*)", where, role, columns)
         for model, why, times in rows:
-            # A text of one or two words can be the reason why an attempt ended, but a longer text
-            # is an explanation by a judge.
+            # A short text can be the reason why an attempt ended, but a long text is usually an
+            # explanation by a judge.
             if why is not None and len(why) <= 40 and why.lower() not in PASS_WORDS:
                 reasons.setdefault(model, Counter())[why] += times
     return reasons
@@ -497,7 +497,8 @@ def _amount_column_messages(
         if column is None:
             continue
         parts = amount_addends(role, column, kinds)
-        # If a column contains lists of amounts, each entry of a list is the amount of one attempt.
+        # If each row contains several attempts as lists, the entries of a list of amounts belong to
+        # different attempts and are not added up.
         lists = batch.roles.row_type == "lists"
         list_columns = [] if lists else [name for name, _ in parts if is_list_column(name, kinds)]
         how = [f"the sum of {name}" if name in list_columns else name for name, _ in parts]

@@ -123,7 +123,7 @@ def read_with_judge_error_rates(
     --truth-from.
 
     Errors: ParameterError if the attempts also have labels. DataError if the file of --truth-from
-    has no labels.
+    has no labelled passes or no labelled failures.
     """
     if request.truth is not None:
         raise ParameterError(
@@ -224,10 +224,13 @@ WHERE times <> 1 AND known ORDER BY times, place LIMIT 1""").fetchall()
 
 
 def unlabelled_attempts(query: AttemptQuery, counts: Counts) -> tuple[UnlabelledAttempt, ...]:
-    """Select at most 10,000 unlabelled attempts per series and stratum, in a random order that
-    depends on a seed.
+    """Select at most 10,000 unlabelled attempts per model, group and stratum, in a random order
+    that depends on a seed.
 
-    Errors: DataError for attempts that have neither a number nor a name.
+    A stratum contains the attempts that have the same verdict, at tasks that the model usually
+    passes or at tasks that the model usually fails.
+
+    Errors: DataError if two attempts at a task have the same number or name.
     """
     statement = query.statement
     request, groups = statement.request, statement.groups

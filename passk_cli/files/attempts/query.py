@@ -321,7 +321,7 @@ def _amount_sql(role: str, request: Request) -> str:
 
 def _label_sql(role: str, request: Request) -> str:
     # Labels from --truth are already verdicts, so passk does not apply --passes and --fails to
-    # labels.
+    # these labels.
     passes, fails = (request.passes, request.fails) if request.truth is None else ((), ())
     scores = f"bool_or(TRY_CAST({role} AS DOUBLE) NOT IN (0, 1)) OVER ()"
     judged, binary = (
@@ -357,9 +357,7 @@ VALUE_SQL_BY_ROLE: dict[str, Callable[[str, Request], str]] = {
 
 
 def cells_as_table(counts: Counts) -> dict[str, Any]:
-    """The cells of the counts as a DuckDB table with the columns cell, name, group0, …, and
-    task.
-    """
+    """The cells of the counts as columns of a DuckDB table: cell, name, group0, …, and task."""
     series = [counts.series[s] for s in counts.series_codes.tolist()]
     columns: dict[str, Any] = {"cell": np.arange(len(series))}
     for place, name in enumerate(("name", *(f"group{i}" for i in range(len(counts.group_names))))):

@@ -36,8 +36,8 @@ def solution_key_sql(text: str, normalise: str) -> str:
     """SQL for the key of a solution: a BIGINT ≥ 0, or −1 if there is no text.
 
     normalise : the normalization of the text: "none", "space" (see `single_spaces`) or "python"
-        (see `normalized_python`). Call `register_functions` before you run the SQL for "space" or
-        "python".
+        (see `normalized_python`). Call `register_sql_functions` before you run the SQL for "space"
+        or "python".
 
     >>> solution_key_sql("code", "none")
     'CASE WHEN code IS NULL THEN -1 ELSE (hash(code) >> 1)::BIGINT END'
@@ -49,7 +49,7 @@ def solution_key_sql(text: str, normalise: str) -> str:
 
 
 def register_sql_functions(con: duckdb.DuckDBPyConnection, normalise: str) -> None:
-    """Register the functions that the SQL of `solution_sql` calls.
+    """Register the functions that the SQL of `solution_key_sql` calls.
 
     The SQL function `python_key` returns an odd key for a Python program and an even key for a text
     that does not parse. `count_unparsed` counts the even keys.
@@ -94,9 +94,8 @@ def normalized_python(text: str) -> tuple[str, bool]:
     Python.
 
     The function does not rename or reorder anything. A text that begins with an indented line is
-    read as the body of a function. A text that contains only a string literal is returned
-    unchanged. If a text does not parse as Python, the function only replaces each run of white
-    space by one space.
+    read as the body of a function. A string literal is kept if it is the whole text. If a text does
+    not parse as Python, the function only replaces each run of white space by one space.
 
     >>> normalized_python("x = ( 1 )  # one")
     ('x = 1', True)
@@ -206,8 +205,8 @@ def similarity_groups(texts: Sequence[str], similarity: float) -> Ints:
 
 
 def _shingle_matrix_entries(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[Indices, ...]]:
-    """The entries of a sparse matrix that contains 1 if a text has a shingle, as (ones, (text,
-    shingle))."""
+    """The entries (ones, (text, shingle)) of a sparse matrix that marks which texts contain which
+    shingles."""
     # Texts that are shorter than a shingle are filled with empty tokens, which never occur in a
     # text.
     tokens = [

@@ -85,7 +85,7 @@ RUNNING_TOTAL_COSTS_WARNING = DiagnosticType(
 
 
 def aggregated_row_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find columns with a number of attempts, points or tests that change the meaning of a row."""
+    """Find columns which show that a row contains a number of attempts, points or tests."""
     profile, outcome = context.profile, context.role_column("outcome")
     if outcome not in profile.columns or context.is_known_format:
         return

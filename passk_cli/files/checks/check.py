@@ -89,8 +89,8 @@ class ReadingCheck:
 class CheckContext:
     """The data that a check receives: the roles of the columns and a profile of the rows.
 
-    cell_columns : the model and the task of each cell, which contains all attempts by the model at
-        the task.
+    cell_columns : the columns of a table with one row per cell. A cell contains all attempts by one
+        model at one task.
     profile_of_complete_cells : a function that returns a profile of the given columns, computed
         from all rows of some cells, for files that are larger than the sample.
     """
@@ -174,7 +174,8 @@ class CheckContext:
             }
             if batch.has_suites:
                 read.add("suite")
-        # passk reads cost and answer columns only if a metric needs them.
+        # Cost and answer columns do not count as unread, because passk reads these columns if a
+        # metric needs them.
         names = [column for column in self.profile.columns if column not in read]
         facts = {
             c for role in ATTEMPT_FACT_ROLES if role != "score" for c in usual_columns(role, names)

@@ -122,8 +122,8 @@ def column_evenness(cell: Ints, value: Ints, deals: int = SHUFFLES) -> Evenness:
 
 
 def _dispersion(counts: Ints) -> float:
-    """The mean squared deviation of the numbers of rows per cell and value from the mean of the
-    value, over the cells in which the value occurs.
+    """The mean of (n − m)² over the (cell, value) pairs that occur. n is the number of rows of a
+    pair, and m is the mean of n over all pairs with the same value.
 
     counts : the number of rows per cell and value, with shape (cells, values).
     """

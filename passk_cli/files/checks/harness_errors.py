@@ -157,9 +157,9 @@ def _failures_with_errors(context: CheckContext, name: str) -> dict[str, list[in
     """Map each kind of error to the rows that failed. The result is empty if the column contains no
     errors.
 
-    If a column describes how attempts ended, an API error is enough. In all other columns, some
-    failures must have no error, or the texts of passes must differ. A column in which each failure
-    has a text contains the reasons why the model failed.
+    In a column about how attempts ended, one API error is enough. Otherwise, most failures without
+    an error must have the same texts as passes, or passes must have more than three different
+    texts. If only failures have texts, the column contains the reasons why the model failed.
     """
     profile = context.profile
     column, is_ending_column = (

@@ -60,7 +60,8 @@ def shared_task_findings(context: CheckContext) -> Iterator[CheckFinding]:
         return
     counts = [batch for batch in batches if batch.roles.row_type == "counts"]
     if counts and (len(counts) < len(batches) or all(source.is_explicit for source in sources)):
-        # In a folder, a file of counts may summarize the attempts in other files.
+        # In a folder, a file of counts may summarize the attempts in other files. The function
+        # `summary_file_findings` finds such files.
         return
     attempt, profile = context.role_column("attempt"), context.profile
     profile = (

@@ -102,7 +102,7 @@ def _share_of_differing_tasks(task: Ints, codes: Ints) -> tuple[float, list[int]
     """The share of tasks that have several values in a column, and two rows of one task that differ
     in the column.
 
-    Tasks with only one row are not included.
+    Tasks with only one row do not count.
     """
     rows = np.flatnonzero((task >= 0) & (codes >= 0))
     if not len(rows):

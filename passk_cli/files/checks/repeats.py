@@ -47,9 +47,7 @@ CACHED_ATTEMPTS_WARNING = DiagnosticType(
 
 
 def repeated_record_findings(context: CheckContext) -> Iterator[CheckFinding]:
-    """Find records with the same values in every column, if this is unlikely to be due to
-    chance.
-    """
+    """Find records that are equal in every column, unless they may be equal by chance."""
     profile = context.profile
     if context.is_known_format or context.request.duplicates != "error" or profile.row_count < 4:
         return

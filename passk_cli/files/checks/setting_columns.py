@@ -193,8 +193,8 @@ def setting_findings(context: CheckContext) -> Iterator[CheckFinding]:
 def attempt_number_column(context: CheckContext) -> str:
     """The column that probably contains attempt numbers, or "" if no column does.
 
-    The name of a column with attempt numbers suggests a number, and each of its values occurs only
-    once in nearly every cell. The result is "" if passk already reads a column as the attempt
+    The name of a column with attempt numbers suggests a number, and nearly all of its values occur
+    only once per model and task. The result is "" if passk already reads a column as the attempt
     number.
     """
     profile = context.profile
@@ -225,8 +225,9 @@ def _contains_attempt_numbers(profile: DataProfile, column: SampledColumn) -> bo
 
 
 def max_plausible_attempts(rows: int) -> int:
-    """The largest plausible number of different attempt numbers if a cell has at most `rows`
-    rows.
+    """The largest plausible number of different attempt numbers in a column.
+
+    rows : the largest number of rows for one model and one task.
     """
     return 2 * rows + 2
 
@@ -336,7 +337,7 @@ def _may_be_setting(context: CheckContext, name: str) -> bool:
 def _separates_outcomes(profile: DataProfile, column: SampledColumn) -> bool:
     """Whether each value of a column occurs only with passes or only with failures.
 
-    A column with such values is a consequence of the outcome and not a setting.
+    A column that separates passes from failures is a consequence of the outcome and not a setting.
     """
     is_judged = np.isfinite(profile.row_verdicts)
     codes, verdict = column.codes[is_judged] + 1, profile.row_verdicts[is_judged]
@@ -356,8 +357,8 @@ def _count_cell_value_pairs(cell: Ints, codes: Ints) -> int:
 def _is_planned(
     context: CheckContext, profile: DataProfile, column: SampledColumn, even: Evenness
 ) -> bool | None:
-    """True if the values were certainly planned, False if they were likely planned, and None
-    otherwise."""
+    """Whether the values of a column were planned: True for certainly, False for likely, and None
+    for neither."""
     name, number = column.name, context.profile.column_kind(column.name).name == "number"
     is_named, numbers = _is_named_setting(context, name), _has_whole_numbers(profile, column)
     if (
@@ -480,8 +481,9 @@ def _attempt_numbers_restart(context: CheckContext, name: str) -> bool:
 def _may_be_task_part(context: CheckContext, profile: DataProfile, column: SampledColumn) -> bool:
     """Whether the values of a column may be a part of the task name.
 
-    At least one task name must occur with several questions. In addition, the column must be named
-    like a part of a benchmark, or some tasks must not occur with every value of the column.
+    If a column contains questions, at least one task name must occur with several questions. In
+    addition, the column must be named like a part of a benchmark, or some tasks must not occur with
+    every value of the column.
     """
     name = column.name
     if (

@@ -22,8 +22,8 @@ from passk_cli.text import first_few
 _TOTAL_ROW_WORDS = frozenset(
     "total totals overall average avg mean all summary macro aggregate sum".split()
 )
-# Before passk compares names that match _SPELLING_VARIANT_PATTERN, it must change more in the names
-# than upper case to lower case.
+# passk converts most names only to lower case before it compares them. Names that match
+# _SPELLING_VARIANT_PATTERN need further changes.
 _SPELLING_VARIANT_PATTERN = re.compile(r"\s|^\./|\.0+$|[^\x00-\x7f]|^\D*0[0-9]+$")
 
 SUMMARY_ROWS_WARNING = DiagnosticType(

@@ -51,7 +51,7 @@ def build_counts(
 
     attempts : the rows of files in known formats, with messages and skipped files.
     tolerant : whether invalid data causes a message instead of an error.
-    Errors: DataError, ParameterError.
+    Errors: DataError or ParameterError if the data is invalid or contains no attempts.
     """
     request = statement.request
     _require_valid_data(con, statement, tally, tolerant)
@@ -216,7 +216,7 @@ def _reading_facts(
     nameless = tally.cell_columns["task"].missing_mask
     lines = tally.cell_columns["attempts"] * nameless
     lines = np.bincount(tally.cell_columns["name"].codes + 1, lines)
-    # If each column is a model, a line without a task is read once per model.
+    # If each column is a model, a line without a task occurs once per model, but counts only once.
     without_task = (
         lines.max() if request.fields.get("model") == COLUMN_NAME_AS_MODEL else lines.sum()
     )
@@ -347,7 +347,7 @@ def _missing_outcomes(cells: Mapping[str, Any], groups: Sequence[str]) -> Missin
 
 def _cluster_of_tasks(column: str, cells: Mapping[str, Any], place: str) -> dict[str, str]:
     clusters: dict[str, str] = {}
-    # Most models have the same tasks, so passk checks only distinct rows of the table.
+    # Most models have the same tasks, so passk checks each pair of a task and a cluster only once.
     rows, codes = combine_name_columns(
         [cells[name].texts_and_codes for name in ("task", "cluster_low", "cluster_high")]
     )

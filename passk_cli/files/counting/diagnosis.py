@@ -67,7 +67,7 @@ _REPEAT_FIXES: tuple[SuggestedFix, ...] = (
     SuggestedFix({"--duplicates": "last"}, "counts the last attempt (right for resumed runs)"),
     SuggestedFix({"--duplicates": "keep"}, "counts each row as an attempt"),
 )
-# passk searches for a field that seems to be missing in _MAX_PROBED_RECORDS records.
+# passk searches at most _MAX_PROBED_RECORDS records for a field that seems to be missing.
 _MAX_PROBED_RECORDS = 1000
 # An error message of DuckDB that matches _EXPRESSION_ERROR_PATTERN is about an expression and not
 # about a file.
@@ -414,8 +414,7 @@ def repeated_attempt_error(
     settles: tuple[SuggestedFix, ...] = (resumed, copy, as_attempts) if differs else _REPEAT_FIXES
     if settings:
         # Attempts under different settings are neither copies nor resumed runs. passk suggests no
-        # command for attempts under different settings, because further attempts may differ in
-        # further settings.
+        # complete command for these attempts, because other attempts may differ in other settings.
         flags = " ".join(f"--by {shlex.quote(name)}" for name in settings)
         settles, remedy = (), f"report each setting separately with {flags}"
     column = first.batch.roles.attempt

@@ -64,9 +64,10 @@ class _SampledBatch(NamedTuple):
 def profile_files(
     con: duckdb.DuckDBPyConnection, statement: Statement, folder: Path
 ) -> DataProfile:
-    """Build the profile of all files, using samples of large files. Errors: duckdb.Error.
+    """Build the profile of all files, using samples of large files.
 
     folder : the folder for the samples, which the connection must be allowed to read.
+    Errors: duckdb.Error if a query fails.
     """
     return retry_without_memory_limit(con, lambda: _profile_files(con, statement, folder))
 
@@ -167,8 +168,10 @@ def _fill_profile_table(
 def profile_complete_cells(
     con: duckdb.DuckDBPyConnection, statement: Statement, columns: Sequence[str], one_in: int
 ) -> DataProfile:
-    """Build a profile of all rows of one in `one_in` tasks, which are chosen by hash. Errors:
-    duckdb.Error."""
+    """Build a profile of all rows of one in `one_in` tasks, which are chosen by hash.
+
+    Errors: duckdb.Error if a query fails.
+    """
     tasks = [task for task in (b.roles.task for b in statement.batches) if task not in columns]
     columns = [*columns, *dict.fromkeys(tasks)]
     cell_statement = statement.with_columns(columns)
@@ -191,9 +194,10 @@ def _build_profile(
     *,
     is_complete: bool,
 ) -> DataProfile:
-    """Build the profile of a table that contains the sampled rows. Errors: duckdb.Error.
+    """Build the profile of a table that contains the sampled rows.
 
     columns : maps the name of each column to SQL for the value of the column as a string.
+    Errors: duckdb.Error if the query fails.
     """
     verdict = statement.attempt_verdict_sql()
     if statement.has_counts:

@@ -32,7 +32,8 @@ def sampled_rows(
 ) -> SampledRows | None:
     """Find the order of attempts and the groups of tasks in the sample.
 
-    The result is None if rows contain counts or lists, or if the sample is filtered.
+    The result is None if rows contain counts or lists, or if options select only some models, tasks
+    or rows of files that are larger than the sample.
     """
     profile, request = context.profile, context.request
     has_filter = request.where or request.models or request.exclude_models

@@ -96,7 +96,7 @@ class ReadingCare:
     is_sequential : whether a text table is read sequentially. Parallel reading of parts of the
         table is faster, but fails for lines of more than 2 MB and for parts that begin inside
         quotes.
-    number_cast_index : the index in NUMBERS of the SQL type that a condition uses to compare
+    number_cast_index : the index in NUMBER_CAST_SQL of the SQL that a condition uses to compare
         numbers.
     has_numeric_attempts : whether attempt numbers are read as DOUBLE.
     max_record_bytes : the maximum size of a record, in bytes.
@@ -143,7 +143,7 @@ class Tally:
     missing_reason_counts : maps each model to its words for a missing outcome, such as "timeout",
         with the number of attempts per word.
     kept_duplicate : which row of a repeated attempt --duplicates kept ("first" or "last"), or None
-        if it dropped no rows.
+        if --duplicates dropped no rows.
     """
 
     cell_columns: dict[str, Any]
@@ -247,7 +247,8 @@ class Statement:
         return self.for_files(batches).with_changes(carried=tuple(columns))
 
     def for_files(self, batches: Sequence[Batch]) -> Statement:
-        """The statement that reads given files sequentially, with attempt numbers as strings."""
+        """A copy of the statement that reads only the given files, sequentially and with attempt
+        numbers as strings."""
         file_statement = Statement(batches, self.names, self.request, self.where)
         care = replace(self.care, is_sequential=True, has_numeric_attempts=False)
         return file_statement.with_changes(care=care, has_counts=self.has_counts)
@@ -550,10 +551,10 @@ rows AS (SELECT row.* FROM picked)"""
         )
 
     def possible_late_columns(self, batch: Batch, types: Mapping[str, str]) -> tuple[str, ...]:
-        """Usual names of model and attempt columns that may first occur in later records.
+        """The usual names of model and attempt columns that may first occur in later records.
 
-        The result contains no names for a role that a column already has. Each name increases the
-        reading time by 2 % for rows of 100 bytes, but hardly for rows of 1 kB.
+        If a column already has the role, the result contains no further names for this role. Each
+        name increases the reading time by 2 % for rows of 100 bytes, but hardly for rows of 1 kB.
         """
         layout, roles = batch.layout, batch.roles
         if layout.contains_all_columns:

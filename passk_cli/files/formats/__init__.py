@@ -133,8 +133,7 @@ def format_of_short_document(file: File) -> Format | None:
 
 
 def requested_format(file: File, records: str | None, columns: Collection[str]) -> Format | None:
-    """The format that `--records` or a line number column requires, or None if no option requires a
-    format.
+    """The format that `--records` or a column of line numbers requires, or None if neither is used.
 
     records : the key under which a document contains its records.
     columns : the columns that have a role.

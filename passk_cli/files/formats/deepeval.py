@@ -7,8 +7,8 @@ the question of the case as the task.  A test case passes if all its metrics pas
 metrics with the flag `flaky`.  DeepEval writes a failure if a metric raised an error, although the
 metric did not judge the answer. If a metric raised an error, passk treats the outcome as missing,
 unless another metric failed.  If DeepEval sends results to its web service, .latest_test_run.json
-contains a link instead of results. The file test_run_TIME.json repeats the last run. With its
-module sqlite_store/store.py, DeepEval stores runs in a database instead.
+contains a link instead of results. The file test_run_TIME.json repeats the last run. DeepEval can
+also store runs in a database, with its module sqlite_store/store.py.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def _contents(file: File) -> Contents:
 
 
 def _attempts(value: Any) -> list[tuple[object, object, object]]:
-    """Yield (status of base tests, status of added tests, solution) for each attempt at a task."""
+    """The (status of base tests, status of added tests, solution) of each attempt at a task."""
     if isinstance(value, list):
         return [
             (

@@ -55,8 +55,8 @@ def _contents(file: File) -> Contents:
     facts, several = {"run": next(iter(runs))} if len(runs) == 1 else {}, len(runs) > 1
 
     def rows(request: RowRequest) -> Iterator[Row]:
-        """The attempts in the file. If the file contains several runs, each attempt contains the
-        name of its run."""
+        """The attempts in the file. If the file contains several runs, the name of each attempt
+        begins with the name of its run."""
         times: Counter[tuple[str, ...]] = Counter()
         for line, record in file.numbered_records(request):
             if request.outcome not in (_SINGLE_OUTCOME, str(record.get("evaluation_result_id"))):

@@ -59,7 +59,7 @@ _MAX_SIBLING_BYTES = 1 << 26
 Record = Mapping[str, Any]
 ValueType = TypeVar("ValueType")
 # JudgementByScorer maps each scorer to the outcome and the score of one attempt. JudgedAttempts
-# also contains further arguments for `Row`.
+# yields one JudgementByScorer per attempt, with further arguments for `Row`.
 JudgementByScorer = dict[str, tuple[object, float | None]]
 JudgedAttempts = Iterator[tuple[JudgementByScorer, dict[str, Any]]]
 _TYPE_PHRASES: dict[type, str] = {
@@ -77,8 +77,9 @@ class File:
     structure : "lines" (a JSON record per line), "object", "array" (of JSON), "zip", "parquet" or
         "other".
     keys : the dotted keys of a document, with [] for the first element of a list, for example
-        "results[].is_resolved" or "[].task_id" (or the keys of the first record in a file of lines,
-        the names of the members of a zip, or the columns of a Parquet file with their fields).
+        "results[].is_resolved" or "[].task_id". In a file of lines, `keys` contains the keys of the
+        first record. In a zip, it contains the names of the members. In a Parquet file, it contains
+        the columns and their fields.
     start_text : the beginning of the file.
     start_value : the JSON value at the beginning of the file, even if this value is incomplete.
     short_document : the complete document if it is short, otherwise None.
@@ -98,7 +99,7 @@ class File:
 
     @property
     def path(self) -> PurePosixPath:
-        """The path of the file as the user wrote it. A path is a hint and never proves a format."""
+        """The absolute path of the file. A path is only a hint and never proves a format."""
         return PurePosixPath(os.path.abspath(self.source.name))
 
     @property
@@ -294,8 +295,8 @@ class Row:
     outcome : True for a pass, False for a failure, None for a missing outcome, a number if the
         harness does not define which score passes, or a value of an unknown kind, which a later
         check reports with its place.
-    score : the score from the harness, which `--threshold` compares with a limit to get the
-        outcome.
+    score : the score from the harness. With `--threshold`, the score decides whether the attempt
+        passes.
     attempt : the number or name of the attempt within the run, which must be different for each
         attempt at a task.
     reason : why the outcome is missing, or why the attempt failed: "error", "timeout",
@@ -305,7 +306,7 @@ class Row:
     settings : maps settings, for example temperature, prompt and filter, to their values.
     answer, solution : texts that the model wrote.
     place : the position in the file, for example "line 7" or the name of a member.
-    record : the record of the harness, from which `Format.read_amounts` reads costs and tokens.
+    record : the harness's record, from which `Format.read_usage_amounts` reads costs and tokens.
     """
 
     task: object
@@ -351,8 +352,8 @@ class Contents:
 
     rows : a function that yields the attempts (in a generic format, records with the columns of the
         file), one at a time and in the order of the file.
-    outcome_names : the choices for `--outcome`, from which passk takes a single choice
-        automatically, or None if no attempt was judged, so that the file accepts any `--outcome`.
+    outcome_names : the choices for `--outcome`. If there is only one choice, passk uses it. If no
+        attempt was judged, `outcome_names` is None, and the file accepts any `--outcome`.
     constants : values that are the same for all attempts in the file, such as the model, the suite,
         the run or the temperature.  passk joins the runs of one model, and adds the suite to task
         ids that are not unique. A generic format uses `constants` as columns for records that lack
@@ -405,16 +406,18 @@ class Format:
     layout_documentation : the documentation of the layout, usually the source code that writes it.
     recognises : a function that decides from the content of a file whether the file has this
         format, because file names are only hints.
-    read_contents : a function that reads the attempts, and raises DataError for an unusable file,
-        or NoResultsError for a file without attempts, which passk then skips in a folder.
+    read_contents : a function that reads the attempts. The function raises DataError for an
+        unusable file, or NoResultsError for a file without attempts, which passk skips if it is in
+        a folder.
     example : a small file of this format.
-    ignored_siblings : glob patterns, relative to the folder of a result file, for files that repeat
-        the result file or belong to it, so that passk does not read these files as results, or a
-        function that returns the patterns for a result file.
+    ignored_siblings : glob patterns for files that repeat a result file or belong to it, and that
+        passk does not read as results. The patterns are relative to the folder of the result file.
+        A function may also return the patterns for a given result file.
     extra_cost_sources : what causes costs in addition to the model, if result files may lack these
         additional costs.
-    read_usage_amounts : a function that maps the usual name of each amount in the record of a row
-        to the amount, in the unit of that name, or to None if the amount is unknown.
+    read_usage_amounts : a function that returns the amounts in the record of a row. It maps the
+        usual name of each amount to the amount in the unit of this name, or to None if the amount
+        is unknown.
     is_generic : true for a format that does not belong to one harness. The rows of a generic format
         are records with usual column names or names from `--field`. For a generic format,
         `--outcome` names a column.
@@ -467,8 +470,8 @@ def contents_by_scorer(
     """The contents of a file with several named scorers per attempt. passk offers each scorer as an
     outcome.
 
-    judged_attempts : a function that yields the attempts, which have a missing outcome if they lack
-        a scorer or have a reason for a missing outcome.
+    judged_attempts : a function that yields the attempts. An outcome is missing if its scorer did
+        not judge the attempt, or if the attempt has a reason for a missing outcome.
     verdict, facts, messages : fields of `Contents`.
     """
     names = {name: None for judgements, _ in judged_attempts() for name in judgements}

@@ -57,8 +57,8 @@ UNJUDGED_IDS_WARNING = DiagnosticType(
     " unresolved, and have no outcome",
 )  # fmt: skip
 
-# passk streams an array of at least STREAMED_ARRAY_BYTES bytes, because DuckDB would need three
-# times STREAMED_ARRAY_BYTES in memory.
+# passk streams arrays of more than STREAMED_ARRAY_BYTES bytes, because DuckDB needs three times the
+# size of an array in memory.
 STREAMED_ARRAY_BYTES = 1 << 27
 # passk assumes that a packed file becomes _UNPACKED_RATIO times as large when it is unpacked.
 _UNPACKED_RATIO = 10
@@ -272,8 +272,8 @@ def _is_records_by_task(entries: Sequence[_DocumentEntry]) -> bool:
         return False
     if kinds not in ({"record"}, {"records"}, {"records", "empty"}):
         return False
-        # A list of models, or of records with a task column, does not contain attempts at a single
-        # task.
+    # A list of models, or of records with a task column, does not contain attempts at a single
+    # task.
     names_its_tasks = kinds != {"record"} and any(
         _has_task_column(entry.record_columns) or column_name_words(entry.key) & SUMMARY_LIST_WORDS
         for entry in filled
@@ -353,8 +353,8 @@ def _list_contents(
 ) -> Contents:
     """Read the records in the list that the given keys lead to.
 
-    The facts about the file are complete only after all rows were read, because values may follow
-    the list.
+    The constants of the file are complete only after all rows were read, because the file may
+    contain further values after the list.
 
     requested : the requested columns, which may be outside the list.
     later : whether a second list of records in the file is an error.
@@ -566,9 +566,9 @@ def nested_records_format(key: str, columns: Collection[str] = ()) -> Format:
     """Build a format for `--records`. The key of `--records` leads to a list of records, to an
     object with tasks as keys, or to a single record.
 
-    key : the dotted key that leads to the records, in which a part {name} matches any key and makes
-        a column `name` of the matched keys (in lines and arrays, passk searches each record for the
-        key).
+    key : the dotted key that leads to the records. A part in braces such as {name} matches any key,
+        and the matched keys become the column `name`. In lines and arrays, passk searches each
+        record for the key.
     columns : the columns with a role.
     """
 
@@ -714,8 +714,8 @@ def _records_below(
     The last key may lead to a list, to an object with tasks as keys, or to a single record.
 
     requested : requested columns, which may be outside the list of records.
-    siblings : the columns that were collected so far. A column of the record takes precedence over
-        a collected column with the same name.
+    siblings : the columns that were collected outside the record. A column of the record takes
+        precedence over a collected column with the same name.
     """
     if keys and isinstance(value, dict):
         key_column = _KEY_PLACEHOLDER_PATTERN.fullmatch(keys[0])

@@ -1,8 +1,9 @@
 """Inspect AI's logs: `.eval` (a zip) and `.json`.
 
 Source: github.com/UKGovernmentBEIS/inspect_ai (MIT), log/_recorders/eval.py, log/_log.py and
-scorer/_metric.py.  The member `summaries.json`, or the journal of a log that ended early, contains
-all outcomes. The samples can be gigabytes, so passk opens them only to read solutions.
+scorer/_metric.py.  In a zip, the file `summaries.json` contains all outcomes. If the run ended
+early, the journal contains the outcomes. The samples can be gigabytes large, so passk opens the
+samples only to read solutions.
 """
 
 from __future__ import annotations
@@ -69,8 +70,8 @@ _UNDESIRED_WORDS = frozenset(
 _SCORE_BY_LETTER = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _SCORE_BY_LOWERCASE_WORD = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 _COMPLETION_PATH = ("output", "choices", 0, "message", "content")
-# The first member of a log has a name in _HEADER_MEMBERS. If the run crashed, the log of the run
-# contains only the member _journal/start.json.
+# The header of a zipped log is a file with a name in _HEADER_MEMBERS. If the run crashed, the log
+# contains _journal/start.json but not header.json.
 _HEADER_MEMBERS = ("header.json", "_journal/start.json")
 _SAMPLE_MEMBER_PATTERN = re.compile(r"samples/.*\.json")
 _SUMMARIES_MEMBER_PATTERN = re.compile(r"_journal/summaries/(\d+)\.json")
@@ -78,9 +79,10 @@ _SUMMARIES_MEMBER_PATTERN = re.compile(r"_journal/summaries/(\d+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class _SampleScores:
-    """The scores of one sample: a map from each scorer to (value, answer that the scorer judged).
+    """One attempt at a sample, with the scores that the scorers gave to the attempt.
 
-    usage : the tokens and times of the sample, in the form in which the log contains them.
+    scores : maps each scorer to (value, answer that the scorer judged).
+    usage : the tokens and times of the attempt, in the form in which the log contains them.
     """
 
     id: Any
@@ -91,7 +93,10 @@ class _SampleScores:
     usage: dict[str, Any]
 
     def score(self, name: str) -> tuple[Any, Any]:
-        """The value and the answer of a score, or (None, None) if the sample lacks the score."""
+        """The value and the answer of a score, or (None, None) if the sample lacks the score.
+
+        name : the name of a scorer, or SCORER.KEY for one of several values.
+        """
         if name in self.scores:
             return self.scores[name]
         for scorer, (value, answer) in self.scores.items():
@@ -158,9 +163,9 @@ def _header(file: File) -> dict[str, Any]:
 
 
 def _samples(file: File, only: str) -> list[_SampleScores]:
-    """Yield the last entry of each sample and epoch, in the order of the log.
+    """Return the last entry of each sample and epoch, in the order of the log.
 
-    only : the scorer in a log of version 1, in which each sample has a single score.
+    only : the name of the scorer in a log of version 1, in which each sample has a single score.
     """
     last: dict[tuple[str, Any], _SampleScores] = {}
     for record in _records(file):

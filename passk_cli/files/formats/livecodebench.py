@@ -51,9 +51,9 @@ _SETTING_KEYS = ("difficulty", "platform", "contest_date")
 
 
 def _has_attempts_by_position(file: File) -> bool:
-    """Whether the array contains pass@k and then the attempts by position.
+    """Whether the array in the file contains pass@k, followed by the attempts by position.
 
-    For code execution, the first element of the array has no key `detail`.
+    In files of code execution, the first element of the array has no key `detail`.
     """
     if file.short_document is None:
         return file.has_keys("[].pass@1", "[].detail.pass@1")

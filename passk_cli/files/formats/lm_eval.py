@@ -70,11 +70,11 @@ def _contents(file: File) -> Contents:
 
 
 def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
-    """The model, the suite and the settings, from the file name and from the results file with the
-    same time in its name.
+    """Find the model, the benchmark and the settings in the file name, and in the results file that
+    has the same time in its name.
 
-    prompts : maps each document to the hash of its prompt. The first hash represents the prompt
-        template.
+    prompts : maps each document to the hash of its prompt. The hash of the first document
+        represents the prompt template.
     """
     name = _FILE_NAME_PATTERN.fullmatch(file.name)
     if name is None:
@@ -97,7 +97,7 @@ def _run_facts(file: File, prompts: Mapping[str, str]) -> dict[str, object]:
 
 
 def _metric_and_filter_names(sample: dict[str, Any]) -> list[tuple[str, str]]:
-    """The pairs (metric, filter) of one sample, for each metric that is a number."""
+    """One pair (metric, filter) for each metric of a sample with a number or a missing value."""
     names = sample.get("metrics")
     if not isinstance(names, list):
         names = [key for key in sample if key not in _NON_METRIC_KEYS]

@@ -1,4 +1,4 @@
-"""MCPMark: EXPERIMENT/MODEL__SERVICE/run-N/CATEGORY__TASK/meta.json, or merged runs.
+"""MCPMark's results: EXPERIMENT/MODEL__SERVICE/run-N/CATEGORY__TASK/meta.json, or merged runs.
 
 Source: github.com/eval-sys/mcpmark (Apache-2.0), src/results_reporter.py and
 src/aggregators/aggregate_results.py.  Merged runs, with one file per model and task, are in

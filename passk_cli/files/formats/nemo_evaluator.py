@@ -25,8 +25,8 @@ from passk_cli.files.formats.format import (
     nested_value,
 )
 
-# Files that match _NON_RESULT_FILE_PATTERNS are not results: the bundle, logs for resuming the run,
-# and statistics.
+# passk skips files that match _NON_RESULT_FILE_PATTERNS, because they are bundles of averages, logs
+# for resuming a run, or statistics.
 _NON_RESULT_FILE_PATTERNS = (
     "eval-*.json",
     "trajectories.jsonl",
@@ -41,8 +41,8 @@ _MISSING_REASON_BY_CATEGORY = {"infra_error": "infrastructure", "system": "error
 
 
 def _averages_kind_and_remedy(file: File) -> tuple[str, str] | None:
-    """If a file contains only averages, the kind of the file and what to read instead, otherwise
-    None."""
+    """Return what a file with only averages is and what to read instead, or None for other
+    files."""
     if file.structure == "object" and file.has_keys("run_id", "config_hash", "benchmark.scores"):
         return "a bundle", "give the results.jsonl from the same folder"
     if file.structure == "other" and _AVERAGES_FILE_PATTERN.search(file.start_text):

@@ -28,7 +28,7 @@ _FILE_NAME_PATTERN = re.compile(r"output(?:-rs(?P<seed>\d+))?(?P<part>_chunk_\d+
 
 
 def _judgement(record: dict[str, Any]) -> bool | None:
-    """Whether the judge says yes, or agrees with the expected judgement if there is one.
+    """Whether the judge says yes, or gives the expected judgement if the record contains one.
 
     Source: nemo_skills/evaluation/metrics/utils.py, is_correct_judgement.
     """

@@ -84,8 +84,8 @@ def _is_early_version_error(result: Any) -> bool:
 
 
 def _assertions(result: Any) -> Iterator[tuple[str, Any]]:
-    """Yield (metric, result) for each assertion of a test. If an assertion has no metric, its type
-    is used instead."""
+    """Yield (metric, result) for each assertion of a test. If an assertion has no metric, the type
+    of the assertion replaces the metric."""
     assertions = nested_value(result, "gradingResult", "componentResults")
     for assertion in assertions if isinstance(assertions, list) else []:
         check = nested_value(assertion, "assertion")
@@ -136,7 +136,7 @@ def _usage_amounts(result: Any) -> dict[str, object]:
 
 
 def _task_name(result: Any) -> str:
-    """The name of the task: the text of its only variable, or all variables as JSON."""
+    """The name of the task, which is the text of the only variable, or all variables as JSON."""
     values = nested_value(result, "vars")
     if isinstance(values, dict) and len(values) == 1:
         (only,) = values.values()

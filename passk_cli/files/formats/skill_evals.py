@@ -28,8 +28,7 @@ from passk_cli.files.formats.format import (
 )
 
 _RUN, _EVAL = re.compile(r"run-(\d+)"), re.compile(r"eval-(.+)")
-# If a name is missing, scripts/aggregate_benchmark.py writes a text in angle brackets instead of
-# the name.
+# If a name is missing, scripts/aggregate_benchmark.py writes a placeholder in angle brackets.
 _UNKNOWN_NAME_PATTERN = re.compile("<.*>")
 
 

@@ -1,5 +1,5 @@
-"""SWE-bench and related benchmarks: reports of runs and instances, and maps from instances to
-whether they were resolved.
+"""Results of SWE-bench and related benchmarks: reports on runs or instances, and files that map
+each instance to true if it was resolved.
 
 SWE-bench writes MODEL.RUN.json with lists of ids, which summarises the files
 logs/run_evaluation/RUN/MODEL/INSTANCE/report.json. Source: github.com/SWE-bench/SWE-bench (MIT),
@@ -30,9 +30,9 @@ from passk_cli.files.formats.format import (
 from passk_cli.text import truncated_text
 
 # _OUTCOME_BY_INSTANCE_LIST maps the name of a list of instances (without _ids) to the outcome of
-# these instances and the reason. If two lists contain an instance, the list that comes first sets
-# the outcome, because the first list is more specific. For example, an infrastructure failure also
-# counts as an error.
+# these instances and the reason. If two lists contain an instance, passk uses the outcome of the
+# list that comes first here, because that list is more specific. For example, an
+# infrastructure failure also counts as an error.
 _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "resolved": (True, ""),
     "success": (True, ""),
@@ -50,8 +50,8 @@ _OUTCOME_BY_INSTANCE_LIST: dict[str, tuple[bool | None, str]] = {
     "error": (None, "error"),
     "incomplete": (None, "not attempted"),
 }
-# The instances in the lists of _COMPLETED_INSTANCE_LISTS were run. If such an instance is in no
-# other list, it failed.
+# If an instance is in one of the lists of _COMPLETED_INSTANCE_LISTS and in no list with an outcome,
+# the instance was run and failed.
 _COMPLETED_INSTANCE_LISTS = ("completed", "generated", "with_logs", "applied")
 _FAILED_INSTANCE_LISTS = ("unresolved", "failure", *_COMPLETED_INSTANCE_LISTS)
 COMPLETED_INSTANCES_ONLY_WARNING = DiagnosticType(

@@ -27,8 +27,8 @@ from passk_cli.files.formats.format import (
 )
 
 _SIMULATION_FILES_PATTERN = "simulations/*.json"
-# passk does not load the keys in _SKIPPED_KEYS of a simulation, because their values can be
-# megabytes long.
+# passk does not load the keys in _SKIPPED_KEYS, because the values of these keys can be megabytes
+# long.
 _SKIPPED_KEYS = ("messages", "ticks", "effect_timeline", "review")
 _MISSING_REASON_BY_TERMINATION = {
     "infrastructure_error": "infrastructure",
@@ -139,8 +139,8 @@ def _rows(simulations: Any) -> Iterator[Row]:
 
 
 def _usage_amounts(simulation: Any) -> dict[str, object]:
-    """The dollars of the agent and of the simulated user, the tokens of the agent, and the seconds
-    of a simulation.
+    """The costs of the agent and of the simulated user in dollars, the tokens of the agent, and the
+    duration of a simulation in seconds.
 
     The tokens are in the messages, which passk does not read if each simulation has its own file.
     """

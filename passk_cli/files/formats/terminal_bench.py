@@ -62,7 +62,7 @@ def _contents(file: File) -> Contents:
             match = _attempt_number_match(trial)
             failed = mode not in (None, "unset", "none")
             reason = "timeout" if "timeout" in str(mode) else "error"
-            # The trial name "task.2-of-3.run" means attempt 2. For trials with other names, the
+            # The trial name "task.2-of-3.run" means attempt 2. If a name has another form, the
             # attempt is the whole name of the trial.
             attempt = int(match[1]) if match else name if isinstance(name, str) else None
             settings = {"started_at": nested_value(trial, "trial_started_at")}

@@ -3,8 +3,8 @@
 The table [format] of a TOML file contains the pass rule, the source of the layout, and an example.
 The table [data] is a column map as users can write it, and its key `has` lists the keys by which
 passk recognises a record.  The key `scorers` names a list of {name, value}, in which each scorer is
-an outcome.  The key `error` contains a pair: the name of a key, and the value of that key in a
-record with an error.
+an outcome.  The key `error` contains a key and a value. A record ended with an error if this key
+has this value in the record.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _format_from_toml(path: Path) -> Format:
 
 
 def _matches_map(table: ColumnMap, file: File) -> bool:
-    """Whether the records of a file have all keys of a map. Records at the top of a file must have
-    exactly these keys."""
+    """Whether the records of a file have all keys of a map. Records at the top of a file must not
+    have any other keys."""
     if not table.records_key:
         return file.keys == {*table.required_columns}
     steps = [

@@ -41,8 +41,8 @@ ASSUMED_THRESHOLD_WARNING = DiagnosticType(
     " sets another threshold",
 )  # fmt: skip
 
-# _RUN_FOLDER_PATTERN matches names of run folders in verifiers v0 and v1, because a copied folder
-# keeps its name.
+# verifiers names the folder of a run by an id. _RUN_FOLDER_PATTERN matches the ids of verifiers v0
+# and v1.
 _RUN_FOLDER_PATTERN = re.compile(
     r"[0-9a-f]{8}|[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
@@ -144,8 +144,8 @@ def _agent_trace(place: str, episode: dict[str, Any], agent: str) -> Any:
 
 
 def _task_key(record: dict[str, Any]) -> Any:
-    """The key or hash of the task, which is the same in all runs, or otherwise the name or index of
-    the task."""
+    """The key or hash of the task, which is the same in all runs. If both are missing, the name or
+    index of the task."""
     task = record.get("task")
     data = nested_value(task, "data") or task
     ways = ((task, "key"), (task, "hash"), (data, "name"), (data, "idx"))
@@ -156,7 +156,7 @@ def _task_key(record: dict[str, Any]) -> Any:
 def _total_reward(trace: Any) -> object:
     """The sum of the weighted rewards, or None if a reward is missing.
 
-    A reward that is not a number is returned unchanged, so that passk reports an error for it.
+    If a reward is not a number, the function returns this reward, so that passk reports an error.
     """
     total = 0.0
     rewards = nested_value(trace, "rewards")

@@ -38,7 +38,7 @@ def _rows(file: File, request: RowRequest) -> Iterator[Row]:
 
 
 def _task_name(prompt: Any, expected: Any = None) -> str | None:
-    """A name for the task, because prompts have no ids: the beginning of the prompt and a hash.
+    """Name a task by the beginning of its prompt and a hash, because prompts have no ids.
 
     expected : the right answer, which distinguishes questions with the same text about different
         images.

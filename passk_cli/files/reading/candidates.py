@@ -5,10 +5,10 @@
 attempts comes first:
 
     candidates = find_candidates(con, sources, request)[0]
-    candidates.records                    # value of --records, "" at the top of the file
+    candidates.records_key                # value of --records, "" at the top of the file
     candidates["task"]                    # tuple of Candidate, the likeliest first
     candidates["outcome"][0].option       # SuggestedFix({"--field": {"outcome": "verdict"}})
-    candidates["outcome"][0].passing      # one SuggestedFix per possible meaning of a pass
+    candidates["outcome"][0].pass_definitions  # one SuggestedFix per possible meaning of a pass
     candidates.certain_candidate("task")  # the Candidate that is certain, or None
 
 The roles are "task", "outcome", "counts" (columns of attempts and of passes), "model" and
@@ -100,13 +100,13 @@ _PASS_AT_K_NAME_PATTERN = re.compile(r"(.*_)?pass(_at|_hat|@|\^)_?[0-9k]+", re.I
 _NUMBERED_ATTEMPT_NAME_PATTERN = re.compile(
     rf"(^|[\W_])({'|'.join(ATTEMPT_NUMBER_WORDS)})[ _\-#]*[0-9]+(?=$|[\W_])", re.I
 )
-# A column with a name in _PREFERENCE_WORDS contains preferences between two answers, and its values
-# are A, B or tie.
+# A column with a word in _PREFERENCE_WORDS in its name shows which of two answers is better, for
+# example with the values A, B and tie.
 _PREFERENCE_WORDS = {*"winner preference preferred".split()}
 _SIDE_NAME, _TIES = re.compile(r"(.*[\W_])?[ab12]", re.I), {"tie", "draw", "both"}
 _WORDS, _VALUES, _FEW = 6, 16, 5
-# passk may count the second-lowest grade as a pass only if the grading scale has at most
-# _MAX_GRADES_IN_SCALE grades.
+# If a column contains at most _MAX_GRADES_IN_SCALE different grades, passk also suggests the
+# second-lowest grade as a threshold.
 _MAX_GRADES_IN_SCALE = 5
 
 
@@ -120,11 +120,12 @@ class Candidate:
     values_summary : a summary of the values, for example "145 false, 43 true", or "30 values, 5
         rows each" for a task.
     distinct_count : the number of different values in a column of tasks.
-    certain : whether the column certainly has the role, by its name or because no other column can.
+    certain : whether the column certainly has the role, because of its name or because no other
+        column can have the role.
     is_used_by_default : whether passk uses the column in the role without an option.
     missing_count : the number of records without a value in the column.
-    pass_definitions : one option per possible definition of a pass, with the definition as `why`,
-        or no options if the definition of a pass is clear.
+    pass_definitions : one option per possible definition of a pass, with the definition as
+        `effect`. The tuple is empty if the definition of a pass is clear.
     """
 
     role: str
@@ -147,11 +148,12 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
     row_count : the number of records that passk read.
     summary_by_column : maps the path of every column to a summary of its values.
     coverage : the files or records that passk read, if passk did not read all of them.
-    rows_of_other_record_lists : maps the value of --records for other lists that may contain the
-        attempts to the number of rows in each list.
-    preference_column : a column that compares two answers, so that passk cannot use it, or "".
-    average_column : a column with an average over several attempts, so that passk cannot use it, or
-        "".
+    rows_of_other_record_lists : maps the value of --records to the number of rows, for each other
+        list that may contain the attempts.
+    preference_column : a column that shows which of two answers is better, or "". passk cannot use
+        a file with such a column.
+    average_column : a column with an average over several attempts, or "". passk cannot use a file
+        with such a column.
     weak_outcomes : columns that may be the outcome, although their names and values do not suggest
         it.
     """
@@ -176,7 +178,7 @@ class Candidates(Mapping[str, tuple[Candidate, ...]]):
         return len(self.by_role)
 
     def with_weak_outcomes(self) -> Candidates:
-        """All candidates. The weak outcomes are included only if there are no other outcomes."""
+        """The candidates, with the weak outcomes if there are no other outcomes."""
         if "outcome" in self or not self.weak_outcomes:
             return self
         by_role = {**self.by_role, "outcome": self.weak_outcomes}
@@ -213,8 +215,8 @@ class _CandidateFinder:
 
     def candidates(self) -> Candidates:
         tasks = [self._task_candidate(path) for path in self.task_columns]
-        # A list with the same names in every record is a list of scores or settings and not of
-        # attempts.
+        # If a list contains the same names in every record, its entries are scores or settings and
+        # not attempts.
         outcomes = [
             p
             for p in self.outcome_columns
@@ -281,8 +283,8 @@ class _CandidateFinder:
         )  # fmt: skip
 
     def attempt_list_sort_key(self) -> tuple[int, ...]:
-        """The sort key of a list of records, which is highest for the likeliest list of
-        attempts."""
+        """The sort key of a list of records, which is highest for the list that most likely
+        contains the attempts."""
         task = max((self._task_likelihood(path) for path in self.task_columns), default=0)
         outcome = max((self._outcome_likelihood(path) for path in self.outcome_columns), default=0)
         task = max(task, bool(self.weak_task_columns))
@@ -313,8 +315,8 @@ class _CandidateFinder:
 
     @cached_property
     def task_columns(self) -> list[str]:
-        """Columns that may be the task, without columns that group the rows in the same way as
-        another column."""
+        """Columns that may be the task. If several columns group the rows in the same way, only the
+        likeliest of them is included."""
         paths = [path for path in self.columns if self._task_likelihood(path)]
         several = [path for path in paths if len(self.columns[path].text_counts) > 1]
         paths = [
@@ -332,7 +334,8 @@ class _CandidateFinder:
     def weak_task_columns(self) -> list[str]:
         """Columns that could be the task although their names do not suggest it.
 
-        Columns named like a model, a setting or a result come last.
+        Columns named like a model, a setting or a result are included only if there are no other
+        columns.
         """
         used_paths = {*self.task_columns, *self.outcome_columns, *(self.count_column_pair or ())}
         used_paths |= {path for path in self.weak_outcome_columns if self.columns[path].numbers}
@@ -370,7 +373,8 @@ class _CandidateFinder:
         return level, is_inside, not few, even, not column.is_integer, -longest
 
     def _is_category(self, path: str) -> bool:
-        """Whether one value of a column occurs with several questions or expected answers."""
+        """Whether a column contains categories, so that one value occurs with several questions or
+        expected answers."""
         column = self.columns[path]
         for path_of_statement, stated in self.columns.items():
             is_statement = column_name_words(path_of_statement) & (
@@ -426,8 +430,8 @@ class _CandidateFinder:
 
     @cached_property
     def weak_outcome_columns(self) -> list[str]:
-        """Columns with a few different words, or with grades, that may be the outcome despite their
-        names."""
+        """Columns that may be the outcome despite their names, because they contain a few different
+        words, or grades."""
         used_paths = {*self.outcome_columns, *self.task_columns, *self.model_columns}
         used_paths |= {*self.place.parent_columns, *(self.count_column_pair or ())}
         used_paths |= {*self.setting_columns} if self.outcome_columns else set()
@@ -523,9 +527,9 @@ class _CandidateFinder:
         )
 
     def _is_prerequisite_flag(self, path: str) -> bool:
-        """Whether a flag is true in all rows in which another flag is true, and in more rows.
+        """Whether a flag is true in every row in which another flag is true, and in further rows.
 
-        For example, the flag "executed" is true for more attempts than the flag "passed".
+        For example, the flag "executed" is true for all attempts that pass and for some that fail.
         """
         true_rows = {at for at, value in enumerate(self.columns[path].values) if value is True}
         flags = (c for c in self.columns.values() if {*map(type, c.present_values)} == {bool})
@@ -699,8 +703,8 @@ class _CandidateFinder:
 
     @cached_property
     def verdict_flags(self) -> list[str]:
-        """The columns that contain only passes and failures, or no columns if all such columns are
-        constant."""
+        """The columns that contain only passes and failures. The list is empty if all of these
+        columns are constant."""
         paths = [
             path for path, column in self.columns.items()
             if column.verdicts <= {0, 1} and not (column.has_lists or "." in path or "," in path)
@@ -795,8 +799,8 @@ class _CandidateFinder:
 
     @cached_property
     def count_column_pair(self) -> tuple[str, str] | None:
-        """Pairs (n, c) of whole-number columns in which c ≤ n in all rows and n > 1 in at least one
-        row."""
+        """The first pair (n, c) of whole-number columns with c ≤ n in all rows, and n > 1 in at
+        least one row, or None."""
         integer_columns = {path: column for path, column in self.columns.items()
                  if column.is_integer and not (column.missing_count or column.has_lists)
                  and path not in self.place.parent_columns}  # fmt: skip

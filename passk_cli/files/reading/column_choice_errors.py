@@ -65,8 +65,8 @@ _QUESTION_TEXTS = {
 # An error shows at most _SHOWN_PER_ROLE candidate columns per role, and pads options to
 # _OPTION_WIDTH characters.
 _SHOWN_PER_ROLE, _OPTION_WIDTH = 8, 44
-# The list of candidate columns has at most _LINES lines of _COLUMNS characters, and shortens values
-# to no less than _SHORTEST_TALLY characters.
+# The list of candidate columns has at most _LINES lines of _COLUMNS characters. To fit into a line,
+# the text about the values is shortened, but to no less than _SHORTEST_TALLY characters.
 _LINES, _COLUMNS, _SHORTEST_TALLY = 20, 80, 30
 # For a new map, passk suggests the first file name in _NEW_MAP_FILE_NAMES that does not exist yet.
 _NEW_MAP_FILE_NAMES = ("passk.toml", "map.toml")
@@ -131,8 +131,8 @@ def column_choice_error(
             task.distinct_count for task in columns if role_name_strength("task", task.column)
         ]
         files = 0 if isinstance(counts, PasskError) else len(counts.tasks)
-        # Each file certainly contains exactly one task if each file has one row and no column can
-        # be the task.
+        # If each file has one row and no column can be the task, each file certainly contains
+        # exactly one task.
         sure = all(values >= files for values in stated) and len(columns) == len(stated)
         sure = sure and places[0].row_count <= len(paths) and not trials.doubt_reason(counts)
         if files and "task" in column_parts(task_name) and sure:
@@ -330,7 +330,7 @@ def _map_draft_fixes(folder: str) -> Iterator[SuggestedFix]:
 
 
 def likely_record_lists(places: Sequence[Candidates]) -> list[Candidates]:
-    """The lists of records that contain a task and an outcome, or otherwise the first list."""
+    """The lists of records with a task and an outcome, or the first list if no list has both."""
     candidates_with_both = []
     for place in places:
         models = {candidate.column for candidate in place.get("model", ())}

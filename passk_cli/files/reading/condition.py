@@ -118,10 +118,11 @@ def names_in_condition(con: duckdb.DuckDBPyConnection, where: str) -> list[str]:
 
 
 def with_less_than_comparisons(con: duckdb.DuckDBPyConnection, where: str) -> str:
-    """Replace = and IN by < in a condition, to find comparisons of a string with a number.
+    """Replace all comparisons (such as = and IN) by < in a condition, to find comparisons of a
+    string with a number.
 
-    DuckDB raises an error if < compares a string with a number. For =, DuckDB converts the string
-    to a whole number, so "0.2" = 0 would be true.
+    DuckDB raises an error if < compares a string with a number. If = compares them, DuckDB converts
+    the string to a whole number, so '0.2' = 0 would be true.
     """
     tree = json.dumps(_tree_with_less_than(_syntax_tree(con, where)))
     ((sql,),) = con.execute("SELECT json_deserialize_sql($tree)", {"tree": tree}).fetchall()

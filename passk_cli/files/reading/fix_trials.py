@@ -62,7 +62,7 @@ class FixTrials:
         """Add options to a fix until the data can be read. Return the fix, together with the counts
         or the last error.
 
-        mixing : whether the added options may pool settings or estimate them separately.
+        mixing : whether the added options may pool settings or estimate settings separately.
         """
         counts = self.counts_with_fix(settle)
         unsuited = isinstance(counts, _UnsuitableCountsError) or rounds == 1
@@ -92,7 +92,7 @@ class FixTrials:
         return "" if self.request.scores_only else ends.get(passed, "")
 
     def with_working_fixes(self, error: DataError) -> PasskError:
-        """Keep only the fixes of an error that work, each with all options that it needs.
+        """Keep only the fixes of an error that work, and add all options that these fixes need.
 
         If the command fails with every suggested fix, return the error of the command. If all fixes
         for settings lead to an error about unknown outcomes, return this error.
@@ -175,8 +175,8 @@ def _fixes_for_error(settle: SuggestedFix, error: PasskError) -> list[SuggestedF
 
 
 def _is_compatible_addition(settle: SuggestedFix, addition: SuggestedFix) -> bool:
-    """Whether the second fix selects neither an outcome nor rows, and changes no option of the
-    first fix."""
+    """Whether `addition` selects neither an outcome nor rows, and changes no option of
+    `settle`."""
     merged = settle.merged_with(addition).options
     if {"--outcome", "--where"} & addition.options.keys() or "outcome" in addition.options.get(
         "--field", {}

@@ -62,15 +62,15 @@ class Layout:
     columns : maps each column to the kinds of its values in the records that passk read.
     delimiter : the character between the columns of a text table.
     packing : the compression: "none", "gzip" or "zstd".
-    contains_all_columns : whether `columns` contains all columns, which is not certain if later
-        JSON records may have more columns.
+    contains_all_columns : whether `columns` is complete. If passk read only the first JSON records,
+        later records may have more columns.
     normalized_rows_file : the JSON Lines file to which passk wrote the rows of files in a known
         format, or "".
     longest_row_bytes : the maximum size of a line in `normalized_rows_file`, in bytes.
     format : the known format of the files, or None.
     table_name : the name of the table in DuckDB for a data frame, or "".
-    constant_columns : maps each column that has one value per file to a map from the path of a file
-        to the value.
+    constant_columns : maps each column with one value per file to a mapping from the path of each
+        file to the value.
     joined_columns : maps each computed column to the columns from which it is computed.
     category_orders : maps columns to their sorted values, if the data frame defines an order of
         categories.
@@ -200,8 +200,8 @@ class Layout:
             options += ", ignore_errors=true" * ((skip_bad or lenient) and lines)
             rows = f"read_json({files}, columns={columns}, format='{shape}'{size}{options})"
         if numbered:
-            # Rows are numbered first, because conditions remove rows and joins change the order of
-            # rows.
+            # The SQL numbers the rows first, because conditions remove rows and joins change the
+            # order of rows.
             rows = (
                 f"(SELECT *, row_number() OVER () AS {quote_name(ROW_NUMBER_COLUMN)} FROM {rows})"
             )
@@ -329,7 +329,7 @@ class Layout:
         """SQL for the sum of the columns of a role in each row. The sum is NULL if a column has no
         value.
 
-        as_list : whether a list has one entry per attempt, so its entries are not added.
+        as_list : whether a list has one entry per attempt, so that its entries are not added up.
         """
         numbers = []
         for part, unit in amount_addends(role, column, self.kinds_by_column):
@@ -384,7 +384,7 @@ class Layout:
         """SQL that represents a column in a condition. The result is a number or truth value if all
         values in the column are numbers or truth values.
 
-        numbers : an entry of NUMBERS, which is SQL that converts a string to a number.
+        numbers : an entry of NUMBER_CAST_SQL, which converts a string to a number.
         """
         if column in self.joined_columns:
             return self.column_text_sql(column, nested)
@@ -396,7 +396,7 @@ class Layout:
 
 
 def json_path(keys: Sequence[str]) -> str:
-    """The JSON path that nested keys form, as an SQL string."""
+    """Write nested keys as a JSON path in an SQL string."""
     return quote_text("$" + "".join('."' + key.replace('"', '\\"') + '"' for key in keys))
 
 
@@ -447,15 +447,15 @@ class Batch:
 
     @property
     def has_suites(self) -> bool:
-        """Whether each file belongs to a suite. If each file belongs to a suite, the suite is a
-        part of the task id."""
+        """Whether each file belongs to a suite (a benchmark), which is then a part of the task
+        id."""
         return "suite" in self.layout.constant_columns and self.roles.task != "suite"
 
 
 def batches_in_argument_order(batches: Sequence[Batch]) -> list[Batch]:
     """Sort batches so that files are read in the order in which the user gave them.
 
-    A batch is divided if a file of a different batch is between the files of this batch.
+    If a file of another batch is between the files of a batch, the batch is divided.
     """
     files = sorted(
         (

@@ -12,15 +12,17 @@ from passk_cli.files.roles import HISTORY_COLUMNS, LOOSE_TASK_NAMES
 from passk_cli.files.sources.source import Source, open_bytes, without_suffixes
 from passk_cli.suggested_fix import SuggestedFix
 
-# A file of at most _MAX_EMPTY_FILE_BYTES bytes may be empty, for example a compressed empty file.
+# Only a file of at most _MAX_EMPTY_FILE_BYTES bytes can be empty. A compressed empty file has a few
+# bytes.
 _MAX_EMPTY_FILE_BYTES = 64
 
 
 class UnreadFileError(NoResultsError):
-    """The error for a history, or for a file that may contain results although an option excludes
-    it.
+    """The error for a history, or for a file that an option excludes although the file may contain
+    results.
 
-    For example, the file does not match --path, or lacks a column that --field names.
+    For example, --path excludes files with other paths, and --field excludes files without the
+    column.
 
     outcome : the outcome column of the file, None if the file certainly contains results, or "" for
         a history.

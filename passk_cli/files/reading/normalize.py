@@ -1,7 +1,7 @@
 """Write the rows of files in known formats to JSON Lines files, which DuckDB then reads.
 
 The format of a harness defines the columns of the attempts. In a generic format, passk finds the
-roles of the columns like in a table. Only columns that may have a role are written, because records
+roles of the columns as in a table. passk writes only columns that may have a role, because records
 may contain megabytes of text.
 """
 
@@ -68,9 +68,11 @@ from passk_cli.text import plural, truncated_text
 # so that attempt numbers stay unique.
 _ATTEMPT_NUMBER_OFFSET_PER_RUN = 1_000_000
 _MODEL_TEXT_COLUMNS = ("answer", "solution")
-# passk reads _MAX_PROBED_ATTEMPTS attempts per file to list the kinds of costs in the file.
+# To list the costs and other amounts in a file, passk searches at most _MAX_PROBED_ATTEMPTS
+# attempts of the file.
 _MAX_PROBED_ATTEMPTS = 20
-# DuckDB parses at most _MAX_DUCKDB_DOCUMENTS documents, because Python is faster for more files.
+# If there are more than _MAX_DUCKDB_DOCUMENTS files, Python parses short JSON documents, because
+# DuckDB is slower for many files.
 _MAX_DUCKDB_DOCUMENTS = 300
 _MAX_MEMORY_BYTES = 1 << 20
 # The value ONLY_OUTCOME of --outcome means the only outcome of each file, regardless of its name.
@@ -198,9 +200,10 @@ def _choose_outcomes(
 ) -> dict[str, str]:
     """Map the path of each file to the outcome that passk reads from the file.
 
-    If the files contain several outcomes, the user must choose one. Files in a folder without the
-    chosen outcome are skipped. passk raises an error if no file contains the outcome. A file
-    without verdicts is always read. The value ONLY selects the only outcome of each file.
+    If the files contain several outcomes, the user must choose one. passk skips files in a folder
+    that do not contain the chosen outcome, and raises an error if no file contains the outcome.
+    passk always reads a file without verdicts. --outcome only selects the only outcome of each
+    file.
     """
     all_outcomes = list(
         dict.fromkeys(name for _, table in tables for name in table.outcome_names or ())
@@ -275,8 +278,8 @@ class _RowFile:
     roles : the roles of the columns, or None for attempts of a harness, because the columns are
         known only after all rows are written.
     longest_row_bytes : the size of the longest row, in bytes.
-    constant_columns : maps columns to maps from the path of a file to the value in all rows of the
-        file.
+    constant_columns : maps each column with one value per file to a mapping from the path of each
+        file to the value.
     """
 
     format: Format
@@ -552,8 +555,8 @@ class _RowFileWriter:
 
 
 def _may_distinguish_attempts(name: str, value: Any) -> bool:
-    """Whether a value may distinguish attempts. A field named "key" does not distinguish attempts,
-    because it contains the task."""
+    """Whether a value may distinguish attempts. A field named "key" contains the task, so it does
+    not distinguish attempts."""
     return name != "key" and isinstance(value, int | float | str | dict)
 
 

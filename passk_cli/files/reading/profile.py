@@ -57,10 +57,10 @@ class ValueKind(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DataProfile:
-    """A sample of the rows in the files, which the checks test.
+    """A sample of the rows in the files, which passk checks for contradictions.
 
-    columns : maps names to columns with scalar values, including nested fields one level deep, and
-        deeper fields that describe how attempts ended.
+    columns : maps names to columns with scalar values. Nested fields are included if they are one
+        level deep, or if they describe how attempts ended.
     series_codes : one integer per row for the model and groups of the row, or −1 if the row has
         none.
     task_codes : one integer per row for the task, or −1 if the row has no task.
@@ -170,7 +170,8 @@ def joined_codes(*columns: Ints) -> Ints:
 def count_distinct(codes: Ints) -> int:
     """The number of distinct codes, without −1.
 
-    np.unique without indices imports numpy.ma, which takes as long as reading a small file.
+    The function does not use np.unique, which without indices imports numpy.ma. The import takes as
+    long as reading a small file.
 
     >>> count_distinct(np.array([2, -1, 0, 2]))
     2

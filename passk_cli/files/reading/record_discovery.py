@@ -1,8 +1,8 @@
 """Find the lists of records in a file, and the columns of these records.
 
-passk uses this module for `describe`, for drafts of maps, and if it cannot read a file. The records
-may be at the top of a file, in a list, or in an object with names as keys. The names of records in
-an object become a column.
+passk uses this module for `describe`, for drafts of maps, and for errors about files that passk
+cannot read. The records may be at the top of a file, in a list, or in an object with names as keys.
+If the records are in an object, their names become a column.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ from passk_cli.text import truncated_text
 if TYPE_CHECKING:
     import duckdb
 
-# To find records, passk reads limited numbers of records, bytes, files, nesting levels, and fields
-# per record.
+# While passk searches for records, these constants limit the numbers of records, bytes, files,
+# nesting levels, and fields per record.
 MOST_RECORDS, _MOST_BYTES, _MOST_FILES, _MOST_LEVELS, _MOST_FIELDS = 1000, 1 << 22, 200, 4, 500
 _LONGEST_WORD, _SHOWN_LETTERS = 40, 30
 
@@ -107,7 +107,7 @@ class FieldValues:
 
     @cached_property
     def verdicts(self) -> set[int | None]:
-        """The verdict for each value. If passk knows all values, each verdict is 1 or 0."""
+        """The distinct verdicts of the values: 1 (pass), 0 (failure) or −1 (unknown)."""
         verdicts = {
             self.verdict_and_number_by_text.get(text, (-1, None))[0] for text in self.text_counts
         }
@@ -221,7 +221,8 @@ def find_record_lists(
 def _record_lists_in_files(
     con: duckdb.DuckDBPyConnection, sources: Sequence[Source], request: Request
 ) -> tuple[dict[str, list[Any]], int]:
-    """The lists of records in the most frequent kind of file, and the number of these files."""
+    """Return the lists of records in the most frequent kind of file, and the number of files of
+    this kind."""
     kinds: list[tuple[dict[str, list[Any]], list[Source]]] = []
     for source in sources[:_MOST_FILES]:
         try:
@@ -285,7 +286,7 @@ def _record_lists_in_file(
 ) -> Iterator[tuple[str, ContextRecordPairs]]:
     """The lists of records in a file. A whole file can be a single record only if there are several
     files."""
-    # The import of all formats is slow, so it is inside the function that needs the formats.
+    # Importing all formats is slow, so the import is inside the function that needs the formats.
     from passk_cli.files.formats import recognise_format
     from passk_cli.files.formats.format import sniff_file
 
@@ -409,7 +410,7 @@ def _record_lists_in_records(
             continue
         if all(isinstance(value, list) for value in values):
             inside = [entry for value in values for entry in value if isinstance(entry, dict)]
-            # If a list has only one entry in each record, the entries are not attempts.
+            # If the list in each record has only one entry, the entries are not attempts.
             several = len(inside) > len(entries) or len(entries) == 1
             has_task_names = several and any(
                 role_name_strength("task", name) for name in (inside or [{}])[0]

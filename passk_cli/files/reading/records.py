@@ -127,7 +127,8 @@ def read_records(batch: Batch, start: int = 0) -> Iterator[tuple[str, Record]]:
     for source in batch.sources:
         table: Iterator[tuple[str, Record | DataError]]
         if layout.kind in ("jsonl", "csv"):
-            # Rows with a wrong number of fields are not counted, because DuckDB skips such rows.
+            # Positions do not count rows with a wrong number of fields, because DuckDB skips such
+            # rows.
             raw_rows = _raw_rows(source, layout)
             fitting = (
                 row
@@ -153,7 +154,7 @@ def record_at(batch: Batch, source: Source, number: int) -> tuple[str, Record]:
 def _queried_records(
     batch: Batch, source: Source, start: int
 ) -> Iterator[tuple[str, Record | DataError]]:
-    """The records of a JSON document or Parquet file, which DuckDB reads, numbered from 1."""
+    """Yield (place, record) for each record of a JSON document or Parquet file."""
     con = shared_connection()
     try:
         if batch.layout.kind == "json":
@@ -165,9 +166,8 @@ def _queried_records(
             relation = batch.layout.relation_sql(
                 [source.path], {}, object_bytes=max_object_bytes([source])
             )
-            # Rows are returned as JSON, because DuckDB needs additional packages to convert some
-            # column types to Python.
-            # types to Python.
+            # The query returns rows as JSON, because DuckDB needs additional packages to convert
+            # some column types to Python.
             values = ", ".join(f"to_json({quote_name(name)})" for name in columns)
             con.execute(f"SELECT {values} FROM {relation} OFFSET {start}")
             row_values = ([value and json.loads(value) for value in row] for row in fetch_rows(con))

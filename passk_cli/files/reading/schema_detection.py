@@ -97,7 +97,7 @@ class NormalizedFiles:
     files_without_outcome : files of a folder that do not contain the requested outcome.
     known_format_errors : errors for skipped files that have a known format.
     skipped_file_errors : errors for all skipped files.
-    task_orders : the order of the tasks in each file with shuffled tasks.
+    task_orders : the orders in which runs attempted the tasks, if the files contain these orders.
     """
 
     batches: list[Batch] = field(default_factory=list)
@@ -153,7 +153,7 @@ class Inputs:
 def detect_batches(
     con: duckdb.DuckDBPyConnection, inputs: Inputs, request: Request, *, to_the_end: bool
 ) -> tuple[list[Batch], dict[str, str]]:
-    """Group files in batches, and find a model name for each file that contains none.
+    """Group files in batches, and find a model name for each file that contains no model name.
 
     Files in folders are skipped and recorded in `inputs` if they contain no results.
 
@@ -227,8 +227,8 @@ def detect_batches(
         )
         raise first.with_changes(DataError, problem=f"{first.problem}{more}")
     names = model_names(inputs.sources) if nameless else {}
-    # If each file contains only one attempt, the name of the folder, and not of the file, is the
-    # name of the model.
+    # If each file contains only one attempt, the model is named after the folder and not after the
+    # file.
     record_files = {
         s.path for b in batches if b.layout.kind == "record" for s in b.sources if not s.label
     }
@@ -239,7 +239,7 @@ def detect_batches(
 
 
 def table_roles(request: Request, place: str, kinds: Mapping[str, set[str]]) -> ColumnRoles:
-    """Find the roles of the columns in a table. The option --outcome names a column."""
+    """Find the roles of the columns in a table, in which the option --outcome names a column."""
     if kinds.keys() >= REPORT_COLUMNS:
         raise NoResultsError(
             place,
@@ -462,8 +462,8 @@ def detect_layout(
 
 
 def file_column_names(source: Source) -> Sequence[str]:
-    """The names of the columns and nested fields of a file. The result is empty if the file is not
-    readable."""
+    """The names of the columns and nested fields of a file. The list is empty if passk cannot read
+    the file."""
     from passk_cli.files.formats.format import sniff_file as beginning
 
     if source.frame is not None:
@@ -477,8 +477,8 @@ def file_column_names(source: Source) -> Sequence[str]:
 
 
 def _merged_columns(records: Iterable[object]) -> tuple[tuple[str, frozenset[str]], ...]:
-    # Thousands of records usually have only a few different sets of keys and types, so the sets
-    # are cached.
+    # Thousands of records usually have only a few different sets of keys and types, so passk
+    # inspects each set only once.
     shapes = dict.fromkeys(
         (tuple(record), tuple(map(type, record.values())))
         for record in records
@@ -626,7 +626,7 @@ def _parquet_layout(con: duckdb.DuckDBPyConnection, source: Source) -> Layout:
 def columns_from_describe(
     described: Sequence[tuple[Any, ...]],
 ) -> tuple[tuple[str, frozenset[str]], ...]:
-    """Map each column to the kind of its values, from the rows that DuckDB's DESCRIBE returns."""
+    """Find the columns and the kinds of their values in the rows that DuckDB's DESCRIBE returns."""
     columns = []
     for name, sql_type, *_ in described:
         kind = "number" if _NUMERIC_SQL_TYPE_PATTERN.match(sql_type) else "text"

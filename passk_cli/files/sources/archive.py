@@ -27,8 +27,8 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 class Archive:
     """The members of a zip file, which are read without extracting them to the file system.
 
-    Errors: DataError if the file is not a zip, or if a member cannot be unpacked. Source of the
-    layout: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.4.5.
+    Errors: DataError if the file is not a zip, or if a member cannot be unpacked.
+    Source: PKWARE's APPNOTE 6.3.10 describes the zip format in sections 4.3.7, 4.3.12 and 4.4.5.
     """
 
     def __init__(self, source: Source) -> None:
@@ -57,7 +57,7 @@ class Archive:
         return tuple(self._members)
 
     def read(self, name: str) -> bytes:
-        """The unpacked bytes of a member. If several members have this name, the last one is used.
+        """The unpacked bytes of the last member that has the given name.
 
         Errors: KeyError if no member has this name. DataError if the member cannot be unpacked.
         """

@@ -109,7 +109,7 @@ def expand_arguments(
 
 
 def repeated_file_error(name: str) -> ParameterError:
-    """The error for a file that two arguments name."""
+    """The error if two arguments name the same file."""
     problem = f"{name} is given twice, so its attempts would be counted twice"
     return ParameterError(problem, name="usage")
 
@@ -247,8 +247,9 @@ def distinguishing_name(argument: str, rivals: Sequence[str]) -> str:
 def model_names(sources: Sequence[Source]) -> dict[str, str]:
     """The model name of each file without a model column: its label, or its file name.
 
-    If file names are equal, the folders in which the paths differ are added. If all files have the
-    same name, for example "results", only the folders are used.
+    If several files have the same name, their model names also contain the folders in which the
+    paths differ. If all files have the same name, for example "results", the model names are only
+    these folders.
     """
     times = Counter(s.stem for s in sources if s.label is None)
     plain = {s.name: None for s in sources if s.label is None and times[s.stem] > 1}
@@ -512,7 +513,7 @@ def _make_source(
 
 
 def first_character(start: bytes) -> str:
-    """The first character that is not a space. The result is "PK" for a zip archive and "PAR1" for
+    """The first character of a file that is not a space, or "PK" for a zip archive, or "PAR1" for
     a Parquet file."""
     for magic in (b"PK", b"PAR1"):
         if start.startswith(magic):

@@ -16,7 +16,7 @@ ItemType = TypeVar("ItemType")
 
 # passk reads _BLOCK_BYTES bytes of a document at a time.
 _BLOCK_BYTES = 1 << 18
-# The keys that a format reads have a nesting depth of at most _MAX_KEY_DEPTH, as in
+# The keys that a format reads have a nesting depth of at most _MAX_KEY_DEPTH, for example
 # "info.agent_info.llm".
 _MAX_KEY_DEPTH = 3
 # To find keys, passk parses at most _MAX_PARSED_ELEMENTS elements of an array.
@@ -40,14 +40,15 @@ def list_elements(
 ) -> Iterator[Any]:
     """Yield the elements of a list in a JSON document. Only one element is in memory at a time.
 
-    keys : the keys that lead from the top of the document to the list. Without keys, the elements
-        are those of an array, or the documents in a sequence (JSON lines, or documents without
-        separators).
+    keys : the keys that lead from the top of the document to the list. Without keys, the function
+        yields the elements of a top-level array, or the documents of a sequence (JSON lines, or
+        documents without separators).
     siblings : a dict to which this function adds the values next to the list: plain values, and the
         first element of each other list.
-    name : the name of the file, for errors. Nothing is yielded if the keys do not lead to a list.
-    Errors: BadRecordError with the line if the text is not JSON, even after the list, or if an
-        object contains a key twice.
+    name : the name of the file, for errors.
+    If the keys do not lead to a list, the function yields nothing.
+    Errors: BadRecordError with the line number if the text is not JSON, even after the list, or if
+        an object contains a key twice.
 
     >>> import io
     >>> (list(list_elements(io.BytesIO(b'[1, {"a": NaN}]'))),
@@ -89,7 +90,7 @@ def top_level_object(stream: IO[bytes], streamed: Sequence[str], name: str = "")
     """The top-level object of a JSON document, without the keys in `streamed`.
 
     streamed : top-level keys with values to skip.
-    Errors: the errors of `list_elements`, also if the document is not an object.
+    Errors: like `list_elements`. BadRecordError if the document is not an object.
     """
     text, top = _JsonWindow(stream, name), {}
     for key in _object_keys(text):
@@ -156,10 +157,10 @@ def _list_elements(text: _JsonWindow) -> Iterator[Any]:
 
 
 def _skip_value(text: _JsonWindow, depth: int = 2) -> Any:
-    """Skip a value piece by piece, so that a large value needs little memory.
+    """Move past a value piece by piece, so that a large value needs little memory.
 
-    Return a plain value unchanged, a list with only its first element, and an object with only its
-    first short strings.
+    The result is a plain value unchanged, a list with only its first element, or an object with
+    only its first short strings.
     """
     sign = text.peek()
     if sign == "[":
@@ -309,8 +310,8 @@ def key_names(value: Any, depth: int = _MAX_KEY_DEPTH, prefix: str = "") -> Iter
     >>> sorted(key_names({"a": 1, "b": [{"c": 2}], "d": {"e": {}}}))
     ['a', 'b', 'b[].c', 'd', 'd.e']
     """
-    # Lists below the depth _MAX_KEY_DEPTH are ignored, because no harness nests lists more than
-    # three levels deep.
+    # passk looks into at most _MAX_KEY_DEPTH levels of lists in lists, because no harness nests
+    # lists more deeply.
     for _ in range(_MAX_KEY_DEPTH):
         if isinstance(value, list) and value:
             value, prefix = value[0], prefix.rstrip(".") + "[]."

@@ -1,4 +1,4 @@
-"""Turn data into sources: files, rows and columns of Python, and tables of other libraries."""
+"""Turn files, rows and columns from Python, and tables of other libraries into sources to read."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def sources_of_tables(data: Any) -> list[Source]:
     if None in models and not is_table(data):
         remedy = ""
         if any(getattr(getattr(data, "index", None), "names", ())):
-            # The groupby method of pandas returns a table with the tasks in its index.
+            # For example, groupby in pandas returns a Series with the tasks in its index.
             remedy = "use .reset_index() to get a DataFrame; "
         elif hasattr(data, "collect"):
             remedy = "use .collect() to get a DataFrame; "
@@ -113,7 +113,7 @@ def _with_uniform_columns(frame: Any) -> Any:
 def _with_index_columns(frame: Any) -> Any:
     """Turn the named index levels of a pandas frame into columns, for example after groupby.
 
-    The names of column levels are joined, for example to passed_count.
+    If columns have several levels of names, the names are joined, for example to passed_count.
     """
     if frame.columns.nlevels > 1:
         names = ["_".join(filter(None, map(str, levels))) for levels in frame.columns]
@@ -210,7 +210,8 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
     """Write the data to a file of records if the data has a given column. Return the file, or None
     if there is no such column.
 
-    column : the column name in lower case. The result is None for data that can be read only once.
+    column : the column name in lower case.
+    Returns None for a table that can be read only once, even if the table has the column.
     """
     path = spool / "rows.jsonl"
     con = None
@@ -235,8 +236,8 @@ def source_with_column(column: str, data: Any, spool: Path) -> Source | None:
 
 
 def column_names(data: Any) -> list[str]:
-    """The column names of a table, read with the library of the table, because DuckDB renames equal
-    names.
+    """The column names of a table, from the library of the table, because DuckDB would rename
+    duplicate columns.
 
     The result is [] if the library does not provide column names.
     """

@@ -63,8 +63,8 @@ class PathTemplate:
 
     @cached_property
     def _greedy_and_lazy_patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
-        """Two regular expressions: in the first, names match as much text as possible, and in the
-        second, as little as possible."""
+        """Two regular expressions. Column names match as much text as possible in the first, and
+        as little as possible in the second."""
 
         def expression(part: re.Match[str], often: str) -> str:
             if part[1]:

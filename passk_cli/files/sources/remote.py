@@ -116,8 +116,8 @@ def fetch(address: str, spool: Path) -> str:
     """Fetch a file unless there is a local copy. Return the path of the copy.
 
     spool : the folder for the copy, which is used only outside of a `shared_downloads` context.
-    Errors: DataError if the file does not exist or does not arrive completely. ParameterError if a
-        package is not installed.
+    Errors: DataError if the file does not exist or if the download is not complete. ParameterError
+        if a package is not installed.
     """
     downloads = _current_download_cache.get()
     if downloads is None:
@@ -223,7 +223,7 @@ def _open_remote(address: str) -> Iterator[tuple[IO[bytes], int | None]]:
     ask = Ask(url, headers={"User-Agent": f"passk/{__version__}"})
     with _web_opener().open(ask, timeout=TIMEOUT) as answer:
         if answer.status != HTTPStatus.OK:
-            # The HTTP status 206 means that the server sends only a part of the file.
+            # For example, the HTTP status 206 means that the server sends only a part of the file.
             problem = f"the server answers {answer.status} {answer.reason}, not the complete file"
             raise NotFetchedError(public_url(address), problem, _TRY_AGAIN)
         packing = answer.headers.get("Content-Encoding", "identity").lower()

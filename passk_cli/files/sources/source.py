@@ -38,7 +38,7 @@ _RESULTS_ENDING_PATTERN = re.compile(
 HEAD_BYTES = 1 << 18
 # To test a suggested fix, passk reads the first FIX_TRIAL_BYTES bytes of a file again.
 FIX_TRIAL_BYTES = 1 << 20
-# A line of a result file has at most _MAX_LINE_BYTES bytes.
+# When passk reads the rest of a line, it stops after _MAX_LINE_BYTES bytes.
 _MAX_LINE_BYTES = 1 << 28
 # passk refuses a packed file that unpacks to more than _HARMLESS_BYTES bytes and to more than
 # _MOST_TIMES times its packed size. Result files unpack to at most 30 times their packed size.
@@ -172,8 +172,8 @@ def _max_unpacked_bytes(source: Source) -> int:
 def require_usual_unpacked_size(source: Source) -> None:
     """Raise DataError for a gzip file that unpacks to far more bytes than result files do.
 
-    The last four bytes of a gzip file are its unpacked size modulo 4 GB, but not if the file is
-    truncated. If the last four bytes give a large size, passk therefore unpacks the file to measure
+    The last four bytes of a gzip file contain its unpacked size modulo 4 GB, unless the file is
+    truncated. Therefore, if these bytes contain a large number, passk unpacks the file to measure
     its size.
     """
     with open(source.path, "rb") as file:
@@ -241,7 +241,7 @@ def detect_packing(start: bytes) -> str:
 
 
 def detect_encoding(start: bytes) -> str:
-    """The encoding of a text, by its first bytes, or "" for UTF-8 and for binary data.
+    """Detect the encoding of a text from its first bytes; "" for UTF-8 and for binary data.
 
     >>> detect_encoding("né".encode("utf-16")), detect_encoding(b"n\\xe9e,1")
     ('utf-16', 'cp1252')
@@ -255,7 +255,7 @@ def detect_encoding(start: bytes) -> str:
     wrong = text.count("\ufffd") - start.count("\ufffd".encode())
     if not wrong or b"\0" in start:
         return ""
-    # A few wrong bytes in a UTF-8 text mean that the text is damaged.
+    # If only a few bytes are not UTF-8, the text is probably damaged UTF-8.
     return "cp1252" if 2 * wrong > sum(letter > "\x7f" for letter in text) else "utf-8"
 
 
@@ -324,8 +324,8 @@ def _unpacked_chunks(path: str, packing: Any) -> Iterator[bytes]:
 
 
 def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
-    """The values for the parameters of JSON_OBJECTS_SQL. Bad lines are skipped, but a bad document
-    is an error."""
+    """The parameters of JSON_OBJECTS_SQL. With these parameters, DuckDB skips bad lines, but a bad
+    document causes an error."""
     return {
         "path": source.path,
         "form": "newline_delimited" if lines else "auto",
@@ -336,7 +336,7 @@ def json_objects_parameters(source: Source, *, lines: bool) -> dict[str, Any]:
 
 
 def max_object_bytes(sources: Sequence[Source]) -> int:
-    """The maximum length of a JSON object in these files.
+    """An upper bound for the bytes of a JSON object in the files, which DuckDB needs.
 
     A packed file is assumed to unpack to at most 20 times its size.
     """

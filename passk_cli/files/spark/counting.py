@@ -55,9 +55,11 @@ def count_on_cluster(
     """Count the files at addresses that a cluster can read, and sum the amounts that the map names.
 
     request : a request with a map.
-    master : the Spark master, like in `spark_session`. Return the counts, and a map from the name
-        of each amount to one sum per cell. A sum is None if an attempt lacks the amount.
-    Errors: ParameterError if there is no map, or if a cluster cannot apply an option. DataError.
+    master : the Spark master, as in `spark_session`.
+    Returns the counts, and a dict with one sum per model, group and task for each amount. A sum is
+        None if an attempt lacks the amount.
+    Errors: ParameterError if there is no map, or if a cluster cannot apply an option. DataError if
+        the data is invalid.
     """
     data_map, request = _read_map(request)
     _require_supported(data_map, request)

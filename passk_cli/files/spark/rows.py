@@ -43,7 +43,7 @@ class SparkRows(NamedTuple):
     """The rows of files on a cluster, with all columns.
 
     place : the first address, which messages name.
-    form : "jsonl", "csv" or "parquet".
+    file_format : "jsonl", "csv" or "parquet".
     frame : the Spark frame.
     columns : the columns of the frame, or the keys of the first JSON lines.
     """
@@ -54,10 +54,12 @@ class SparkRows(NamedTuple):
     columns: Sequence[str]
 
     def select(self, columns: Sequence[str]) -> Any:
-        """Select columns as strings, and add the column BAD, which marks bad rows.
+        """Select columns as strings, and add the column BAD_ROW_COLUMN, which marks bad rows.
+
+        A bad row is a row that is not a record. In a bad row, all selected columns are null.
 
         columns : the names of the columns. A name with dots means a nested column, for example
-            "meta.id". In a bad row, which is not a record, all columns are empty.
+            "meta.id".
         Errors: DataError for a column that does not exist.
         """
         kinds = {column: {"record"} for column in self.columns}
@@ -104,9 +106,10 @@ def read_rows(
     """Read the rows of the files at these addresses that match `files` in the map.
 
     addresses : files, folders (searched at any depth) or patterns.
-    form : one of `_FORMS`, or None to use the suffixes of the files.
-    Errors: DataError if there are no files, or files in two formats. ParameterError if workers
-    cannot read an address. Spark errors.
+    form : a key of `_FORMATS_BY_SUFFIX`, or None to use the suffixes of the files.
+    Errors: DataError if there are no files, if the files have two formats, or if workers cannot
+        read an address. ParameterError if an address has a label. This function does not convert
+        errors of Spark.
     """
     place = public_url(addresses[0]) if remote.is_remote(addresses[0]) else addresses[0]
     # The option recursiveFileLookup prevents Spark from making columns of folders named key=value.

@@ -70,8 +70,9 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
 
     master : "spark://host:7077", "yarn", "local[4]", or "sc://host" for Spark Connect.
     addresses : the addresses of the files that are read inside the `with` block.
-    Errors: DataError for a Spark error inside the block. This DataError names the address in the
-    Spark error, or otherwise the first address. ParameterError if pyspark or Java is not installed.
+    Errors: DataError for a Spark error inside the block. The DataError names the address that
+        occurs in the message from Spark, or otherwise the first address. ParameterError if pyspark
+        or Java is not installed.
     """
     display_name = (
         "local[*]" if master is None else public_url(master) if is_remote(master) else master
@@ -84,8 +85,8 @@ def spark_session(master: str | None, addresses: Sequence[str]) -> Iterator[Any]
         except PasskError:
             raise
         except (Exception, SystemExit) as error:
-            # If packages of Spark Connect are missing, pyspark raises SystemExit in a script of
-            # `python -c`.
+            # If packages of Spark Connect are missing, pyspark may raise SystemExit, for example
+            # with `python -c`.
             lacking = isinstance(error, ImportError | SystemExit)
             message = "PACKAGE_NOT_INSTALLED" if lacking else str(error)
             raise _spark_error(OptionValue("--spark-master", display_name), message) from None
